@@ -1,0 +1,56 @@
+import { CodedError } from '../lib/coded-error.ts'
+
+/** One condition of a field selector. */
+export interface FieldRequirement {
+  /** A dotted path, `spec.nodeName`. */
+  readonly path: string
+  readonly operator: '=' | '!='
+  readonly value: string
+}
+
+/** All of its requirements must hold. */
+export type FieldSelector = readonly FieldRequirement[]
+
+/** A field selector that cannot be read. */
+export class FieldSelectorError extends CodedError {
+  constructor(selector: string, problem: string) {
+    super('FIELD_SELECTOR', `field selector ${JSON.stringify(selector)}: ${problem}`, {
+      value: selector,
+      hint: 'write it as kubectl does: status.phase=Running,spec.nodeName!=node-1',
+    })
+  }
+}
+
+/** Reads kubectl's syntax. Throws {@link FieldSelectorError}. */
+export function parseFieldSelector(selector: string): FieldSelector {
+  if (selector.trim() === '') return []
+  return selector.split(/(?<!\\),/).map((part) => {
+    const match = /^\s*([^=!\s]+)\s*(==|=|!=)(.*)$/s.exec(part)
+    if (match === null)
+      throw new FieldSelectorError(selector, `${JSON.stringify(part)} is not path=value`)
+    const [, path = '', operator, value = ''] = match
+    return {
+      path,
+      operator: operator === '!=' ? '!=' : '=',
+      value: value.replaceAll(/\\(.)/g, '$1'),
+    }
+  })
+}
+
+/** Whether an object is selected; a missing field counts as `''`. */
+export function matchesFields(selector: FieldSelector, object: object): boolean {
+  return selector.every(({ path, operator, value }) => {
+    const found = fieldAt(object, path)
+    return (found === value) === (operator === '=')
+  })
+}
+
+function fieldAt(object: object, path: string): string {
+  let value: unknown = object
+  for (const key of path.split('.')) {
+    if (typeof value !== 'object' || value === null) return ''
+    value = (value as Record<string, unknown>)[key]
+  }
+  if (typeof value === 'string') return value
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
+}

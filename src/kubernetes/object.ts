@@ -1,0 +1,62 @@
+/** Any JSON value as it stands on the wire. */
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject
+
+/** A JSON object as it stands on the wire. */
+export interface JsonObject {
+  readonly [key: string]: Json | undefined
+}
+
+/** `metadata.ownerReferences[*]`. Owners are matched by `uid`, never by name. */
+export interface OwnerReference {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly uid: string
+  readonly controller?: boolean
+  readonly blockOwnerDeletion?: boolean
+}
+
+/** `metadata` as it stands on the wire: times are RFC 3339 strings, absent fields are missing. */
+export interface ObjectMeta {
+  readonly name: string
+  readonly namespace?: string
+  readonly uid?: string
+  readonly resourceVersion?: string
+  readonly generation?: number
+  readonly generateName?: string
+  readonly creationTimestamp?: string | null
+  readonly deletionTimestamp?: string
+  readonly deletionGracePeriodSeconds?: number
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly ownerReferences?: readonly OwnerReference[]
+  readonly finalizers?: readonly string[]
+}
+
+/**
+ * An object of any kind, as JSON, deeply read-only: siblings in a store share structure, so a change to one would
+ * change others. Copy (`structuredClone`) before you modify.
+ */
+export interface KubernetesObject {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: ObjectMeta
+  readonly [field: string]: unknown
+}
+
+/** The key of an object in a store, client-go's `MetaNamespaceKeyFunc`: `namespace/name`, or `name`. */
+export function objectKey(metadata: {
+  readonly namespace?: string
+  readonly name: string
+}): string {
+  const { namespace, name } = metadata
+  return namespace === undefined || namespace === '' ? name : `${namespace}/${name}`
+}
+
+/** The two parts of an {@link objectKey}; the namespace is `''` for cluster-scoped objects. */
+export function splitObjectKey(key: string): { namespace: string; name: string } {
+  const slash = key.indexOf('/')
+  return slash < 0
+    ? { namespace: '', name: key }
+    : { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
+}

@@ -1,0 +1,33 @@
+declare const brand: unique symbol
+
+/**
+ * An opaque position in a resource's history. Never parse it: two can be compared only by
+ * {@link compareResourceVersions}, and only where the server promises an order.
+ */
+export type ResourceVersion = string & { readonly [brand]: 'ResourceVersion' }
+
+/** "The most recent state": a quorum read for LIST. */
+export const latestResourceVersion = '' as ResourceVersion
+
+/** "Any state, a cache's will do". */
+export const anyResourceVersion = '0' as ResourceVersion
+
+/** Brands a string that a server sent as a resource version. */
+export function resourceVersion(value: string): ResourceVersion {
+  return value as ResourceVersion
+}
+
+/**
+ * Orders two resource versions of the same resource, as Kubernetes promises since 1.35 (KEP-5504): by length, then
+ * lexically. Returns `undefined` where there is no order: `""`, `"0"`, leading zeros, anything but digits.
+ */
+export function compareResourceVersions(
+  a: ResourceVersion,
+  b: ResourceVersion,
+): number | undefined {
+  if (!comparable.test(a) || !comparable.test(b)) return undefined
+  if (a.length !== b.length) return a.length - b.length
+  return a === b ? 0 : a < b ? -1 : 1
+}
+
+const comparable = /^[1-9][0-9]*$/

@@ -1,0 +1,84 @@
+import { CodedError } from '../lib/coded-error.ts'
+
+/** The `Status` object that a Kubernetes API server answers with when it refuses a request. */
+export interface Status {
+  readonly kind: 'Status'
+  readonly apiVersion: 'v1'
+  readonly metadata?: object
+  readonly status: 'Success' | 'Failure'
+  readonly message?: string
+  /** `NotFound`, `Expired`, `Conflict`, `Forbidden`, … */
+  readonly reason?: string
+  /** The HTTP status. */
+  readonly code?: number
+  readonly details?: {
+    readonly name?: string
+    readonly group?: string
+    readonly kind?: string
+    readonly uid?: string
+    readonly causes?: readonly { reason?: string; message?: string; field?: string }[]
+    readonly retryAfterSeconds?: number
+  }
+}
+
+/** A refusal by the API server: a response outside 2xx, or an ERROR event in a watch stream. */
+export class ApiStatusError extends CodedError {
+  readonly status: Status
+  /** The HTTP status, or the `code` of an ERROR event's Status; 0 where neither is there. */
+  readonly httpStatus: number
+  /** How long the server asks to wait, from `Retry-After` or from the Status. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(request: string, httpStatus: number, status: Status, retryAfterMs?: number) {
+    const reason = status.reason === undefined || status.reason === '' ? '' : ` ${status.reason}`
+    super('API_STATUS', `${request}: ${httpStatus}${reason}: ${status.message ?? 'no message'}`)
+    this.status = status
+    this.httpStatus = httpStatus
+    const seconds = status.details?.retryAfterSeconds
+    this.retryAfterMs = retryAfterMs ?? (seconds === undefined ? undefined : seconds * 1000)
+  }
+}
+
+/** 410: the resource version, or the continue token, is older than the server's history. */
+export function isExpired(error: unknown): boolean {
+  if (!(error instanceof ApiStatusError)) return false
+  const { reason } = error.status
+  return error.httpStatus === 410 || reason === 'Expired' || reason === 'Gone'
+}
+
+/** The server is behind the resource version that was asked for. It says so in one of three ways. */
+export function isTooLargeResourceVersion(error: unknown): boolean {
+  if (!(error instanceof ApiStatusError)) return false
+  const { status } = error
+  const phrase = 'Too large resource version'
+  return (
+    status.details?.causes?.some(
+      (cause) =>
+        cause.reason === 'ResourceVersionTooLarge' || cause.message?.includes(phrase) === true,
+    ) === true || status.message?.includes(phrase) === true
+  )
+}
+
+/** 429: the server asks to come back later. */
+export function isTooManyRequests(error: unknown): boolean {
+  return error instanceof ApiStatusError && error.httpStatus === 429
+}
+
+/** The body of a failure Status, ready to be sent. */
+export function failureStatus(
+  code: number,
+  reason: string,
+  message: string,
+  details?: Status['details'],
+): Status {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    reason,
+    ...(details === undefined ? {} : { details }),
+    code,
+  }
+}

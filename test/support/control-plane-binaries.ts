@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Where the real servers are, or why there are none and what to do about it. */
+export type FoundControlPlane = { readonly binDir: string } | { readonly missing: string }
+
+const binaries = ['etcd', 'kube-apiserver']
+
+/** What `test/cluster/build.sh` fills. */
+const cacheDir: string = join(import.meta.dirname, '../../.cache/cluster/bin')
+
+const lacksOf = (dir: string): readonly string[] =>
+  binaries.filter((name) => !existsSync(join(dir, name)))
+
+const search = (): FoundControlPlane => {
+  const assets = process.env['KUBEBUILDER_ASSETS']
+  if (assets !== undefined && assets !== '') {
+    const lacks = lacksOf(assets)
+    if (lacks.length === 0) return { binDir: assets }
+    return { missing: `KUBEBUILDER_ASSETS (${assets}) holds no ${lacks.join(' and no ')}` }
+  }
+  if (lacksOf(cacheDir).length === 0) return { binDir: cacheDir }
+  return {
+    missing:
+      'run test/cluster/build.sh (needs Go, some minutes once), or set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver',
+  }
+}
+
+/**
+ * Looks for a genuine kube-apiserver and etcd: in the folder that `KUBEBUILDER_ASSETS` names (the convention of
+ * controller-runtime's envtest), else among the binaries that `test/cluster/build.sh` built. A `KUBEBUILDER_ASSETS`
+ * without them is reported, not passed over. Throws when they are missing and `REQUIRE_REAL_CLUSTER=1` asks for them.
+ */
+export const findControlPlane = (): FoundControlPlane => {
+  const found = search()
+  if ('missing' in found && process.env['REQUIRE_REAL_CLUSTER'] === '1') {
+    throw new Error(`REQUIRE_REAL_CLUSTER=1, but there is no real control plane: ${found.missing}`)
+  }
+  return found
+}
