@@ -22,8 +22,8 @@ export interface ApiAnswer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  /** The body parsed as JSON, which the caller says the type of. */
-  readonly json: <T>() => T
+  /** The body parsed as JSON; throws when it is not. */
+  readonly json: () => unknown
 }
 
 /** Where requests go, and as whom. */
@@ -61,6 +61,6 @@ export const requestApiServer = async (
     status: response.statusCode ?? 0,
     headers: response.headers,
     text: body,
-    json: <T>() => JSON.parse(body) as T,
+    json: () => JSON.parse(body),
   }
 }

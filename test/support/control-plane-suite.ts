@@ -1,10 +1,35 @@
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   type ControlPlane,
   type ControlPlaneOptions,
   findControlPlane,
   startControlPlane,
 } from './control-plane.ts'
+
+type SuiteBody = (plane: () => ControlPlane) => void
+
+const startDeadlineMs = 150_000
+const stopDeadlineMs = 30_000
+
+const skippedSuite = (name: string, reason: string): void => {
+  it(`${name}, on a real API server: skipped, ${reason}`, { skip: true }, () => {
+    expect.fail(reason)
+  })
+}
+
+const livingSuite = (name: string, body: SuiteBody, options: ControlPlaneOptions): void => {
+  let plane: ControlPlane | undefined
+  describe(`${name}, on a real API server`, () => {
+    beforeAll(async () => {
+      plane = await startControlPlane(options)
+    }, startDeadlineMs)
+    afterAll(async () => plane?.[Symbol.asyncDispose](), stopDeadlineMs)
+    body(() => {
+      if (plane === undefined) throw new Error('the control plane starts before the first test')
+      return plane
+    })
+  })
+}
 
 /**
  * A suite against a genuine kube-apiserver and etcd, started before its first test and ended after its last. The plane
@@ -13,23 +38,11 @@ import {
  */
 export const describeWithControlPlane = (
   name: string,
-  body: (plane: () => ControlPlane) => void,
+  body: SuiteBody,
   options: ControlPlaneOptions = {},
 ): void => {
   const found = findControlPlane()
-  describe(name, () => {
-    if ('missing' in found) {
-      it.skip(`no real control plane: ${found.missing}`)
-      return
-    }
-    let plane: ControlPlane | undefined
-    beforeAll(async () => {
-      plane = await startControlPlane({ binDir: found.binDir, ...options })
-    }, 150_000)
-    afterAll(async () => plane?.[Symbol.asyncDispose](), 30_000)
-    body(() => {
-      if (plane === undefined) throw new Error('the control plane starts before the first test')
-      return plane
-    })
-  })
+  return 'missing' in found
+    ? skippedSuite(name, found.missing)
+    : livingSuite(name, body, { binDir: found.binDir, ...options })
 }

@@ -1,28 +1,14 @@
-import { generateKeyPairSync, randomUUID } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { Agent } from 'node:https'
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type ControlPlaneToken, createApiServer } from './control-plane-api-server.ts'
 import { findControlPlane } from './control-plane-binaries.ts'
-import { type ApiAnswer, type ApiRequest, requestApiServer } from './control-plane-client.ts'
-import { createEtcd, etcdConcurrency } from './control-plane-etcd.ts'
-import {
-  ControlPlaneError,
-  freePort,
-  type ServerProcess,
-  startGuard,
-  startServerProcess,
-} from './control-plane-process.ts'
+import type { ApiAnswer, ApiRequest } from './control-plane-client.ts'
+import { createEtcd } from './control-plane-etcd.ts'
+import { ControlPlaneError, type ServerProcess, startGuard } from './control-plane-process.ts'
 
 export { findControlPlane } from './control-plane-binaries.ts'
-
-/** Somebody who may talk to the API server; what they may do there is RBAC's business. */
-export interface ControlPlaneToken {
-  readonly token: string
-  readonly user: string
-  readonly uid: string
-  readonly groups: readonly string[]
-}
 
 export interface ControlPlaneOptions {
   /** Where the binaries are; found by {@link findControlPlane} unless given. */
@@ -69,62 +55,11 @@ export interface ControlPlane extends AsyncDisposable {
   readonly putMany: (objects: Iterable<readonly [key: string, object: object]>) => Promise<void>
   /** Copies the state. etcd pauses meanwhile; kube-apiserver stays up. */
   readonly snapshotData: () => Promise<DataSnapshot>
-  /** Plays a restored backup: both servers stop, and start again on the older state. */
+  /**
+   * Plays a restored backup: both servers stop, and start again on the older state. A starting kube-apiserver writes
+   * some dozens of revisions of its own, so only versions beyond those are in the future now.
+   */
   readonly restoreData: (snapshot: DataSnapshot) => Promise<void>
-}
-
-const kubeconfigText = (url: string, ca: string, token: string): string =>
-  JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [
-      {
-        name: 'test',
-        cluster: { server: url, 'certificate-authority-data': Buffer.from(ca).toString('base64') },
-      },
-    ],
-    users: [{ name: 'test', user: { token } }],
-    contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
-    'current-context': 'test',
-  })
-
-const tokenLine = ({ token, user, uid, groups }: ControlPlaneToken): string =>
-  `${token},${user},${uid},"${groups.join(',')}"\n`
-
-/** Writes what kube-apiserver reads at start, and answers with its flags. */
-const layOutServer = async (
-  dir: string,
-  port: number,
-  etcdUrl: string,
-  tokens: readonly ControlPlaneToken[],
-): Promise<readonly string[]> => {
-  const keys = generateKeyPairSync('ec', {
-    namedCurve: 'P-256',
-    privateKeyEncoding: { type: 'sec1', format: 'pem' },
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-  })
-  await writeFile(join(dir, 'service-account.key'), keys.privateKey, { mode: 0o600 })
-  await writeFile(join(dir, 'service-account.pub'), keys.publicKey)
-  await writeFile(join(dir, 'tokens.csv'), tokens.map(tokenLine).join(''), { mode: 0o600 })
-  return [
-    `--etcd-servers=${etcdUrl}`,
-    // History goes only when a test says so.
-    '--etcd-compaction-interval=0',
-    `--cert-dir=${join(dir, 'certificates')}`,
-    `--secure-port=${port}`,
-    '--bind-address=127.0.0.1',
-    // Without these a machine that has no network but loopback is refused.
-    '--advertise-address=127.0.0.1',
-    '--endpoint-reconciler-type=none',
-    '--service-account-issuer=https://kubernetes.default.svc',
-    `--service-account-key-file=${join(dir, 'service-account.pub')}`,
-    `--service-account-signing-key-file=${join(dir, 'service-account.key')}`,
-    '--service-cluster-ip-range=10.0.0.0/24',
-    '--authorization-mode=RBAC',
-    `--token-auth-file=${join(dir, 'tokens.csv')}`,
-    '--disable-admission-plugins=ServiceAccount',
-    '--allow-privileged=true',
-  ]
 }
 
 const startIn = async (
@@ -133,110 +68,65 @@ const startIn = async (
   options: ControlPlaneOptions,
 ): Promise<ControlPlane> => {
   const startTimeoutMs = options.startTimeoutMs ?? 60_000
-  const etcd = await createEtcd(binDir, dir, startTimeoutMs)
-  const port = await freePort()
-  const url = `https://127.0.0.1:${port}`
   const token = randomUUID()
   const administrator = { token, user: 'admin', uid: 'admin', groups: ['system:masters'] }
-  const tokens = [administrator, ...(options.tokens ?? [])]
-  const flags = await layOutServer(dir, port, etcd.url, tokens)
+  const etcd = await createEtcd({ binDir, dir, startTimeoutMs })
+  const server = await createApiServer({
+    binDir,
+    dir,
+    startTimeoutMs,
+    etcdUrl: etcd.url,
+    tokens: [administrator, ...(options.tokens ?? [])],
+    flags: options.serverFlags ?? [],
+  })
   const guard = startGuard(dir)
-  let server: ServerProcess | undefined
-  let agent = new Agent({ keepAlive: true })
-  let ca = ''
-  let snapshots = 0
+  const guarded = (): readonly ServerProcess[] =>
+    [etcd.process(), server.process()].filter((started) => started !== undefined)
 
-  const watchOver = (): void => guard.watch([etcd.process(), ...(server ? [server] : [])])
-
-  const startEtcd = async (): Promise<void> => {
-    const started = etcd.start()
-    await started.finally(watchOver)
-  }
-
-  const request = async (path: string, how?: ApiRequest): Promise<ApiAnswer> =>
-    requestApiServer({ url, ca, token, agent }, path, how)
-
-  /** Ready, and past the moment when it has made its own first namespace. */
-  const serverReady = async (): Promise<boolean> => {
-    ca = await readFile(join(dir, 'certificates/apiserver.crt'), 'utf8')
-    const answers = [await request('/readyz'), await request('/api/v1/namespaces/default')]
-    return answers.every(({ status }) => status === 200)
-  }
-
-  const startServer = async (): Promise<void> => {
-    if (server?.running() === true) throw new ControlPlaneError('kube-apiserver is running')
-    server = await startServerProcess(
-      join(binDir, 'kube-apiserver'),
-      [...flags, ...(options.serverFlags ?? [])],
-      join(dir, 'kube-apiserver.log'),
-    )
-    watchOver()
-    await server.ready(serverReady, startTimeoutMs)
-  }
-
-  const killServer = async (): Promise<void> => {
-    await server?.kill()
-    watchOver()
-    agent.destroy()
-    agent = new Agent({ keepAlive: true })
-  }
+  const start = async (part: { readonly start: () => Promise<void> }): Promise<void> =>
+    part.start().finally(() => guard.watch(guarded()))
 
   const stop = async (): Promise<void> => {
-    await server?.kill()
-    await etcd.process().kill()
-    agent.destroy()
+    await server.kill()
+    await etcd.process()?.kill()
     await guard.dismiss()
     await rm(dir, { recursive: true, force: true })
   }
 
-  const kubeconfigFor = async (whose: string): Promise<string> => {
-    const path = join(dir, `kubeconfig-${tokens.findIndex((known) => known.token === whose)}.json`)
-    await writeFile(path, kubeconfigText(url, ca, whose), { mode: 0o600 })
-    return path
-  }
-
-  const putAll = async (rest: Iterator<readonly [string, object]>): Promise<void> => {
-    for (let next = rest.next(); next.done !== true; next = rest.next()) {
-      await etcd.put(...next.value)
-    }
-  }
-
   try {
-    await startEtcd()
-    await startServer()
+    await start(etcd)
+    await start(server)
   } catch (error) {
     await stop()
     throw error
   }
 
+  let snapshots = 0
   return {
-    url,
-    ca,
+    url: server.url,
+    ca: server.ca(),
     token,
-    kubeconfigPath: await kubeconfigFor(token),
-    kubeconfigFor,
-    request,
-    killServer,
-    startServer,
+    kubeconfigPath: await server.kubeconfigFor(token),
+    kubeconfigFor: server.kubeconfigFor,
+    request: server.request,
+    killServer: server.kill,
+    startServer: async () => start(server),
     compact: etcd.compact,
     put: etcd.put,
-    putMany: async (objects) => {
-      const rest = objects[Symbol.iterator]()
-      await Promise.all(Array.from({ length: etcdConcurrency }, async () => putAll(rest)))
-    },
+    putMany: etcd.putMany,
     snapshotData: async () => {
       const snapshot = { dir: join(dir, `snapshot-${snapshots++}`) }
-      await etcd.process().kill()
+      await etcd.process()?.kill()
       await etcd.copyDataTo(snapshot.dir)
-      await startEtcd()
+      await start(etcd)
       return snapshot
     },
     restoreData: async (snapshot) => {
-      await killServer()
-      await etcd.process().kill()
+      await server.kill()
+      await etcd.process()?.kill()
       await etcd.replaceDataBy(snapshot.dir)
-      await startEtcd()
-      await startServer()
+      await start(etcd)
+      await start(server)
     },
     [Symbol.asyncDispose]: stop,
   }
