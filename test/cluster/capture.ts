@@ -1,12 +1,20 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { type ControlPlane, startControlPlane } from '../support/control-plane.ts'
 import { type OpenApiDocument, withoutProse } from './openapi-prose.ts'
 
-// Writes schema/captured/kubernetes-MAJOR.MINOR.json.gz: what a genuine kube-apiserver says about its own API.
-
 const aggregatedDiscovery = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+
+/** What a kube-apiserver says about itself and its API. */
+export interface Capture {
+  readonly version: { readonly gitVersion: string; readonly major: string; readonly minor: string }
+  readonly api: object
+  readonly apis: object
+  readonly resources: Readonly<Record<string, object>>
+  readonly aggregated: { readonly api: object; readonly apis: object }
+  readonly openapi: Readonly<Record<string, object>>
+}
 
 interface GroupList {
   readonly groups: readonly { readonly versions: readonly { readonly groupVersion: string }[] }[]
@@ -32,7 +40,8 @@ const readAll = async <T>(
   return answers
 }
 
-const capture = async (plane: ControlPlane): Promise<object> => {
+/** Asks a server for all of it, OpenAPI documents without their prose. */
+export const capture = async (plane: ControlPlane): Promise<Capture> => {
   const apis = await read<GroupList>(plane, '/apis')
   const groupVersions = apis.groups.flatMap(({ versions }) =>
     versions.map(({ groupVersion }) => `apis/${groupVersion}`),
@@ -62,11 +71,14 @@ const compressed = (text: string): Buffer => {
   return bytes
 }
 
-await using plane = await startControlPlane()
-const { major, minor } = await read<{ major: string; minor: string }>(plane, '/version')
-const dir = join(import.meta.dirname, '../../schema/captured')
-const file = join(dir, `kubernetes-${major}.${minor}.json.gz`)
-const bytes = compressed(JSON.stringify(await capture(plane)))
-await mkdir(dir, { recursive: true })
-await writeFile(file, bytes)
-console.log(`${file}: ${bytes.length} bytes`)
+/** Where the capture of the server that test/cluster/go.mod names is kept. */
+export const capturedPath: string = join(
+  import.meta.dirname,
+  '../../schema/captured/kubernetes-1.36.json.gz',
+)
+
+// Run as a script, it renews the file.
+if (process.argv[1] === import.meta.filename) {
+  await using plane = await startControlPlane()
+  await writeFile(capturedPath, compressed(JSON.stringify(await capture(plane))))
+}

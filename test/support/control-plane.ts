@@ -22,7 +22,7 @@ export interface ControlPlaneOptions {
 }
 
 /** A copy of the cluster's whole state, which lives as long as its plane. */
-export interface DataSnapshot {
+interface DataSnapshot {
   readonly dir: string
 }
 
