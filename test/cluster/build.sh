@@ -10,6 +10,8 @@ mkdir -p "$bin"
 bin=$(cd -- "$bin" && pwd)
 cd -- "$here"
 
+# Where Go's own installer puts it, for shells that were not told.
+PATH=$PATH:/usr/local/go/bin
 if ! command -v go >/dev/null; then
   echo "test/cluster/build.sh: Go is not on the path. Install it (go.mod says which version), or let" >&2
   echo "KUBEBUILDER_ASSETS name a folder that holds kube-apiserver and etcd." >&2

@@ -80,6 +80,8 @@ export const startGuard = (dir: string): Guard => {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   })
+  // Somebody ended the guard: the tests are none the worse for it.
+  shell.stdin.on('error', () => {})
   return {
     watch: (processes) => {
       const pids = processes.filter(({ running }) => running()).map(({ pid }) => pid)
