@@ -1,5 +1,56 @@
+import { CodedError } from '../lib/coded-error.ts'
+
 /** The types of the events in a watch stream. */
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
 
 /** The annotation of the bookmark that ends the initial events of a streaming list (KEP-3157). */
 export const initialEventsEndAnnotation = 'k8s.io/initial-events-end'
+
+/** One event of a watch stream; `object` is the UTF-8 text of its object. */
+export interface WatchFrame {
+  readonly type: WatchEventType
+  readonly object: Uint8Array
+}
+
+/** A frame that is not an event. */
+export class MalformedFrameError extends CodedError {
+  constructor(frame: Uint8Array, problem: string) {
+    const start = new TextDecoder().decode(frame.subarray(0, 80))
+    super('MALFORMED_FRAME', `${problem} in a watch stream: ${JSON.stringify(start)}`, {
+      value: start,
+    })
+  }
+}
+
+const encoder = new TextEncoder()
+const types: readonly WatchEventType[] = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR']
+const heads = types.map((type) => ({ type, head: Buffer.from(`{"type":"${type}","object":`) }))
+
+/**
+ * Reads one frame of a watch stream. API servers write `type` before `object` and nothing else, in which case the
+ * object is a part of the frame, uncopied and not yet parsed; anything else is read as JSON. Throws
+ * {@link MalformedFrameError}.
+ */
+export function readWatchFrame(frame: Uint8Array): WatchFrame {
+  const closing = frame.at(-1)
+  if (closing === 0x7d) {
+    for (const { type, head } of heads) {
+      if (frame.length > head.length && head.equals(frame.subarray(0, head.length))) {
+        return { type, object: frame.subarray(head.length, -1) }
+      }
+    }
+  }
+  return readAnyFrame(frame)
+}
+
+function readAnyFrame(frame: Uint8Array): WatchFrame {
+  let event: { type?: unknown; object?: unknown }
+  try {
+    event = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(frame))
+  } catch {
+    throw new MalformedFrameError(frame, 'something that is not JSON')
+  }
+  const type = types.find((known) => known === event?.type)
+  if (type === undefined) throw new MalformedFrameError(frame, 'an unknown event type')
+  return { type, object: encoder.encode(JSON.stringify(event.object ?? null)) }
+}

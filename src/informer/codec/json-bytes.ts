@@ -1,0 +1,113 @@
+/** The bytes of JSON that the codec looks for. */
+export const byte = {
+  quote: 0x22,
+  comma: 0x2c,
+  minus: 0x2d,
+  zero: 0x30,
+  nine: 0x39,
+  colon: 0x3a,
+  openBracket: 0x5b,
+  backslash: 0x5c,
+  closeBracket: 0x5d,
+  openBrace: 0x7b,
+  closeBrace: 0x7d,
+} as const
+
+/** Up to here a loop over the bytes is faster than a call of the native search. */
+const shortStringBytes = 48
+
+/** The index after any white space at `index`. */
+export function skipSpace(bytes: Buffer, index: number): number {
+  while (isSpace(bytes[index])) index++
+  return index
+}
+
+function isSpace(value: number | undefined): boolean {
+  return value === 0x20 || value === 0x0a || value === 0x0d || value === 0x09
+}
+
+/** The index after the string that begins (with its quote) at `start`, or -1 when it does not end before `end`. */
+export function skipString(bytes: Buffer, start: number, end: number): number {
+  let index = start + 1
+  const near = Math.min(end, index + shortStringBytes)
+  while (index < near) {
+    const value = bytes[index++]
+    if (value === byte.quote) return index
+    if (value === byte.backslash) index++
+  }
+  while (index < end) {
+    const quote = bytes.indexOf(byte.quote, index)
+    if (quote < 0 || quote >= end) return -1
+    let escapes = 0
+    while (quote - 1 - escapes >= index && bytes[quote - 1 - escapes] === byte.backslash) escapes++
+    index = quote + 1
+    if (escapes % 2 === 0) return index
+  }
+  return -1
+}
+
+/**
+ * The index after the value that begins at `start`, or -1 when it does not end before `end`. Strings and brackets are
+ * balanced and nothing more is checked: what is not JSON stays for a parser to refuse.
+ */
+export function skipValue(bytes: Buffer, start: number, end: number): number {
+  const first = bytes[start]
+  if (first === byte.quote) return skipString(bytes, start, end)
+  if (first === byte.openBrace || first === byte.openBracket) return skipNested(bytes, start, end)
+  let index = start
+  while (index < end && !endsScalar(bytes[index])) index++
+  return index > start ? index : -1
+}
+
+function skipNested(bytes: Buffer, start: number, end: number): number {
+  let depth = 0
+  let index = start
+  while (index < end) {
+    const value = bytes[index]
+    if (value === byte.quote) {
+      index = skipString(bytes, index, end)
+      if (index < 0) return -1
+      continue
+    }
+    index++
+    if (value === byte.openBrace || value === byte.openBracket) depth++
+    else if ((value === byte.closeBrace || value === byte.closeBracket) && --depth === 0) {
+      return index
+    }
+  }
+  return -1
+}
+
+/** Whether a number, `true`, `false` or `null` is over before this byte. */
+export function endsScalar(value: number | undefined): boolean {
+  return (
+    value === byte.comma ||
+    value === byte.closeBrace ||
+    value === byte.closeBracket ||
+    value === byte.quote ||
+    isSpace(value)
+  )
+}
+
+/** Fewer digits than this always fit a double exactly. */
+const longIntegerDigits = 16
+
+/**
+ * Whether the range may hold an integer whose digits a double would lose. Says so of digits within a string as well,
+ * which costs its reader time and nothing else. Looks at every sixteenth byte only.
+ */
+export function mayHoldLongInteger(bytes: Buffer, start: number, end: number): boolean {
+  for (let probe = start + longIntegerDigits - 1; probe < end; probe += longIntegerDigits) {
+    if (!isDigit(bytes[probe])) continue
+    let first = probe
+    while (first > start && isDigit(bytes[first - 1])) first--
+    let last = probe
+    while (last + 1 < end && isDigit(bytes[last + 1])) last++
+    if (last - first + 1 >= longIntegerDigits) return true
+  }
+  return false
+}
+
+function isDigit(value: number | undefined): boolean {
+  return value !== undefined && value >= byte.zero && value <= byte.nine
+}

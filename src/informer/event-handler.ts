@@ -1,0 +1,123 @@
+import { CodedError } from '../lib/coded-error.ts'
+import type { KubernetesObject } from '../kubernetes/object.ts'
+import type { Change } from './change.ts'
+import type { Listener, ListenerOptions } from './listener.ts'
+
+/** The last known state of an object whose deletion was not seen but concluded from a list (a tombstone). */
+export class DeletedFinalStateUnknown {
+  readonly key: string
+  readonly object: KubernetesObject
+
+  constructor(key: string, object: KubernetesObject) {
+    this.key = key
+    this.object = object
+  }
+}
+
+/**
+ * What a user wants to be told (client-go's `ResourceEventHandler`). Calls come one at a time, per object in the
+ * server's order; a returned promise is awaited before the next one. Objects must not be modified.
+ */
+export interface ResourceEventHandler {
+  onAdd?(object: KubernetesObject, isInInitialList: boolean): void | Promise<void>
+  onUpdate?(previous: KubernetesObject, object: KubernetesObject): void | Promise<void>
+  onDelete?(object: KubernetesObject | DeletedFinalStateUnknown): void | Promise<void>
+}
+
+/** A handler that threw. It loses that one item, nothing else. */
+export class HandlerError extends CodedError {
+  readonly key: string
+
+  constructor(key: string, cause: unknown) {
+    super('HANDLER', `an event handler threw for ${key}: ${String(cause)}`, { value: key, cause })
+    this.key = key
+  }
+}
+
+/** A handler that has been added to an informer. */
+export interface HandlerRegistration extends AsyncDisposable {
+  /** Whether the informer has synced and the handler has been told of everything that was there. */
+  hasSynced(): boolean
+  /** Stops the calls. Idempotent. */
+  remove(): void
+}
+
+const sliceMs = 8
+
+/** Delivers what a listener is given to a handler, in slices that leave the event loop free in between. */
+export class HandlerRun implements HandlerRegistration {
+  readonly #handler: ResourceEventHandler
+  readonly #listener: Listener
+  readonly #onFailure: (error: HandlerError) => void
+  #synced = false
+  #done: Promise<void> = Promise.resolve()
+
+  constructor(
+    handler: ResourceEventHandler,
+    listener: Listener,
+    onFailure: (error: HandlerError) => void,
+  ) {
+    this.#handler = handler
+    this.#listener = listener
+    this.#onFailure = onFailure
+  }
+
+  /** Begins the delivery; `ended` is called when it is over. */
+  start(ended: () => void): void {
+    this.#done = this.#run()
+      .catch((cause: unknown) => this.#onFailure(new HandlerError('', cause)))
+      .finally(ended)
+  }
+
+  hasSynced(): boolean {
+    return this.#synced
+  }
+
+  remove(): void {
+    this.#listener.close()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.remove()
+    await this.#done
+  }
+
+  async #run(): Promise<void> {
+    let sliceStart = performance.now()
+    let removed = false
+    for await (const { changes, synced } of this.#listener) {
+      for (const change of changes) {
+        if (removed) return
+        try {
+          const result = this.#call(change)
+          if (result !== undefined) await result
+        } catch (cause) {
+          this.#onFailure(new HandlerError(change.key, cause))
+        }
+        if (performance.now() - sliceStart > sliceMs) {
+          await new Promise<void>((resolve) => setImmediate(resolve))
+          sliceStart = performance.now()
+        }
+        removed = this.#listener.closed
+      }
+      if (synced) this.#synced = true
+    }
+  }
+
+  #call(change: Change): void | Promise<void> {
+    switch (change.type) {
+      case 'ADDED':
+        return this.#handler.onAdd?.(change.object, change.isInInitialList)
+      case 'MODIFIED':
+        return this.#handler.onUpdate?.(change.previous ?? change.object, change.object)
+      case 'DELETED':
+        return this.#handler.onDelete?.(
+          change.finalStateKnown
+            ? change.object
+            : new DeletedFinalStateUnknown(change.key, change.object),
+        )
+    }
+  }
+}
+
+export type EventHandlerOptions = ListenerOptions

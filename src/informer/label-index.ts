@@ -1,0 +1,51 @@
+import { ObjectIndex } from './object-index.ts'
+import type { IndexView, ObjectId } from './store-view.ts'
+
+/** The labels of a store's objects: one index per label key, so that every label selector is set arithmetic. */
+export class LabelIndex {
+  readonly #byKey = new Map<string, ObjectIndex>()
+  /** The label keys of each object. Siblings share the array. */
+  readonly #keys: (readonly string[] | undefined)[] = []
+  readonly #keySets = new Map<string, readonly string[]>()
+
+  /** The index of one label key: value to objects; `undefined` where no object has the key. */
+  key(key: string): IndexView | undefined {
+    return this.#byKey.get(key)
+  }
+
+  set(id: ObjectId, labels: Readonly<Record<string, string>> | undefined): void {
+    const keys = labels === undefined ? [] : Object.keys(labels)
+    for (const old of this.#keys[id] ?? []) {
+      if (labels?.[old] === undefined) this.#remove(id, old)
+    }
+    for (const key of keys) {
+      let index = this.#byKey.get(key)
+      if (index === undefined) this.#byKey.set(key, (index = new ObjectIndex(key)))
+      index.set(id, [labels?.[key] ?? ''])
+    }
+    this.#keys[id] = keys.length === 0 ? undefined : this.#shared(keys)
+  }
+
+  delete(id: ObjectId): void {
+    for (const key of this.#keys[id] ?? []) this.#remove(id, key)
+    this.#keys[id] = undefined
+  }
+
+  #remove(id: ObjectId, key: string): void {
+    const index = this.#byKey.get(key)
+    index?.delete(id)
+    if (index?.size === 0) this.#byKey.delete(key)
+  }
+
+  #shared(keys: readonly string[]): readonly string[] {
+    const signature = keys.join()
+    const known = this.#keySets.get(signature)
+    if (known !== undefined) return known
+    // Label keys come from templates, so there are few sets of them; should that not hold, start again.
+    if (this.#keySets.size >= maxKeySets) this.#keySets.clear()
+    this.#keySets.set(signature, keys)
+    return keys
+  }
+}
+
+const maxKeySets = 4096

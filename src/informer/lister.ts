@@ -1,0 +1,53 @@
+import { groupResourceOf } from '../kubernetes/api-resource.ts'
+import { matchesLabels, parseLabelSelector } from '../kubernetes/label-selector.ts'
+import { CodedError } from '../lib/coded-error.ts'
+import { type KubernetesObject, objectKey } from '../kubernetes/object.ts'
+import type { StoreView } from './store-view.ts'
+
+/** `get` for an object that is not in the cache. */
+export class ObjectNotFoundError extends CodedError {
+  constructor(resource: string, key: string) {
+    super('NOT_FOUND', `${resource} ${JSON.stringify(key)} is not in the cache`, { value: key })
+  }
+}
+
+/** Reads a store by namespace, name and labels (client-go's listers). */
+export interface Lister {
+  /** In the order of namespace, then name. `labelSelector` is kubectl's syntax; throws `LabelSelectorError`. */
+  list(labelSelector?: string): KubernetesObject[]
+  /** Throws {@link ObjectNotFoundError}. Cluster-scoped objects have no namespace. */
+  get(name: string): KubernetesObject
+  /** The same, within one namespace. */
+  namespaced(namespace: string): Lister
+}
+
+/** A lister of the whole store. */
+export function listerOf(store: StoreView): Lister {
+  return lister(store, undefined)
+}
+
+function lister(store: StoreView, namespace: string | undefined): Lister {
+  return {
+    list(labelSelector = '') {
+      const selector = parseLabelSelector(labelSelector)
+      const ids =
+        namespace === undefined ? store.ids() : (store.index('namespace').posting(namespace) ?? [])
+      return Array.from(ids, (id) => store.object(id))
+        .filter(({ metadata }) => matchesLabels(selector, metadata.labels))
+        .toSorted((a, b) =>
+          namespace === undefined ? 0 : compare(a.metadata.name, b.metadata.name),
+        )
+    },
+    get(name) {
+      const key = objectKey(namespace === undefined ? { name } : { namespace, name })
+      const id = store.idOf(key)
+      if (id === undefined) throw new ObjectNotFoundError(groupResourceOf(store.resource), key)
+      return store.object(id)
+    },
+    namespaced: (only) => lister(store, only),
+  }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

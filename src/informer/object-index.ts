@@ -1,0 +1,153 @@
+import { Posting, singlePosting } from './posting.ts'
+import type { IndexView, ObjectId, PostingView } from './store-view.ts'
+
+/** One value of one object: the value itself while no other object has it, else the posting that they share. */
+type Membership = string | Posting
+
+const none: readonly string[] = []
+
+/**
+ * One index: from each value to the objects that have it, and back. Adding, removing and testing one value of one
+ * object takes constant time, so an index may have a value that every object shares.
+ *
+ * For each object it keeps its memberships and its position in each shared posting. An object with one value, the
+ * common case, keeps them bare; with several, in arrays.
+ */
+export class ObjectIndex implements IndexView {
+  readonly name: string
+  readonly #byValue = new Map<string, ObjectId | Posting>()
+  readonly #memberships: (Membership | Membership[] | undefined)[] = []
+  readonly #positions: (number | number[])[] = []
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  /** The number of different values. */
+  get size(): number {
+    return this.#byValue.size
+  }
+
+  posting(value: string): PostingView | undefined {
+    const found = this.#byValue.get(value)
+    return typeof found === 'number' ? singlePosting(found) : found
+  }
+
+  has(id: ObjectId, value: string): boolean {
+    const membership = this.#memberships[id]
+    if (membership === undefined) return false
+    return Array.isArray(membership)
+      ? membership.some((one) => valueOf(one) === value)
+      : valueOf(membership) === value
+  }
+
+  valuesOf(id: ObjectId): readonly string[] {
+    const membership = this.#memberships[id]
+    if (membership === undefined) return none
+    return Array.isArray(membership) ? membership.map(valueOf) : [valueOf(membership)]
+  }
+
+  values(): IterableIterator<string> {
+    return this.#byValue.keys()
+  }
+
+  /** Makes `values` (repeated ones count once) all the values of the object. */
+  set(id: ObjectId, values: readonly string[]): void {
+    if (this.#unchanged(id, values)) return
+    this.delete(id)
+    const [first] = values
+    if (first === undefined) return
+    if (values.length === 1) {
+      this.#positions[id] = 0
+      this.#memberships[id] = this.#join(id, first, 0)
+      return
+    }
+    const memberships: Membership[] = []
+    this.#memberships[id] = memberships
+    this.#positions[id] = []
+    for (const value of new Set(values)) {
+      memberships.push(this.#join(id, value, memberships.length))
+    }
+  }
+
+  /** Takes the object out of the index. */
+  delete(id: ObjectId): void {
+    const membership = this.#memberships[id]
+    if (membership === undefined) return
+    if (Array.isArray(membership)) membership.forEach((one, slot) => this.#leave(id, one, slot))
+    else this.#leave(id, membership, 0)
+    this.#memberships[id] = undefined
+    this.#positions[id] = 0
+  }
+
+  #unchanged(id: ObjectId, values: readonly string[]): boolean {
+    const membership = this.#memberships[id]
+    if (membership === undefined) return values.length === 0
+    if (!Array.isArray(membership)) return values.length === 1 && values[0] === valueOf(membership)
+    return (
+      membership.length === values.length &&
+      membership.every((one, slot) => valueOf(one) === values[slot])
+    )
+  }
+
+  #join(id: ObjectId, value: string, slot: number): Membership {
+    const found = this.#byValue.get(value)
+    if (found === undefined) {
+      this.#byValue.set(value, id)
+      return value
+    }
+    if (typeof found !== 'number') {
+      this.#setPosition(id, slot, found.push(id))
+      return found
+    }
+    const posting = new Posting(value, [found, id])
+    this.#byValue.set(value, posting)
+    this.#share(found, posting)
+    this.#setPosition(id, slot, 1)
+    return posting
+  }
+
+  /** The only object with a value is about to get company: its membership becomes the shared posting. */
+  #share(id: ObjectId, posting: Posting): void {
+    const membership = this.#memberships[id]
+    if (!Array.isArray(membership)) {
+      this.#memberships[id] = posting
+      this.#positions[id] = 0
+      return
+    }
+    const slot = membership.indexOf(posting.value)
+    membership[slot] = posting
+    this.#setPosition(id, slot, 0)
+  }
+
+  #leave(id: ObjectId, membership: Membership, slot: number): void {
+    if (typeof membership === 'string') {
+      this.#byValue.delete(membership)
+      return
+    }
+    const position = this.#positionOf(id, slot)
+    const moved = membership.removeAt(position)
+    if (moved !== undefined) this.#setPosition(moved, this.#slotOf(moved, membership), position)
+    if (membership.size === 0) this.#byValue.delete(membership.value)
+  }
+
+  #slotOf(id: ObjectId, posting: Posting): number {
+    const membership = this.#memberships[id]
+    return Array.isArray(membership) ? membership.indexOf(posting) : 0
+  }
+
+  #positionOf(id: ObjectId, slot: number): number {
+    const position = this.#positions[id]
+    return (Array.isArray(position) ? position[slot] : position) ?? 0
+  }
+
+  #setPosition(id: ObjectId, slot: number, position: number): void {
+    const positions = this.#positions[id]
+    if (Array.isArray(positions)) positions[slot] = position
+    else this.#positions[id] = position
+  }
+}
+
+function valueOf(membership: Membership): string {
+  return typeof membership === 'string' ? membership : membership.value
+}

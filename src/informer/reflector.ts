@@ -1,0 +1,392 @@
+import { Backoff, sleep } from '../lib/backoff.ts'
+import { DeadlineError } from '../lib/deadline.ts'
+import {
+  ApiStatusError,
+  isExpired,
+  isTooLargeResourceVersion,
+  isTooManyRequests,
+  type Status,
+} from '../kubernetes/status.ts'
+import {
+  latestResourceVersion,
+  resourceVersion,
+  type ResourceVersion,
+} from '../kubernetes/resource-version.ts'
+import {
+  initialEventsEndAnnotation,
+  MalformedFrameError,
+  readWatchFrame,
+} from '../kubernetes/watch-event.ts'
+import type { InformerFailure, InformerObserver } from './informer-observer.ts'
+import { InitialList } from './initial-list.ts'
+import type { ListerWatcher, Selection } from './lister-watcher.ts'
+import { VeryShortWatchError, WatchListRefusedError } from './reflector-errors.ts'
+import { reflectorDefaults, type ReflectorOptions } from './reflector-options.ts'
+import type { ReflectorTarget } from './reflector-target.ts'
+import type { StoreContents } from './store-contents.ts'
+import { abortOnSuspend, WatchStream } from './watch-stream.ts'
+
+export interface ReflectorParts {
+  /** For messages: `pods`, `deployments.apps`. */
+  readonly resourceName: string
+  readonly source: ListerWatcher
+  readonly target: ReflectorTarget
+  readonly observer: InformerObserver
+  /** Shared by the reflectors of one cluster: whether its server has refused a streaming list. */
+  readonly watchListSupport: { refused: boolean }
+}
+
+/** What a reflector is doing. */
+export type ReflectorState = 'idle' | 'listing' | 'watching' | 'waiting' | 'stopped'
+
+/**
+ * Keeps a target in step with a resource: lists it, watches it from there, and does whatever is needed when either
+ * fails (client-go's `Reflector`; the numbers in the comments are those of its rules in docs/informer.md).
+ */
+export class Reflector {
+  readonly #parts: ReflectorParts
+  readonly #options: typeof reflectorDefaults
+  readonly #selection: Selection
+  readonly #list: InitialList
+  readonly #backoff: Backoff
+  #last = latestResourceVersion
+  /** The server could not serve {@link #last}: the next list asks for the most recent state. */
+  #lastUnavailable = false
+  /** The last watch broke: the server may have come back with an older state. */
+  #probeDue = false
+  #state: ReflectorState = 'idle'
+  #lastError: Error | undefined
+
+  constructor(parts: ReflectorParts, options: ReflectorOptions) {
+    this.#parts = parts
+    this.#options = { ...reflectorDefaults, ...options }
+    const { namespace, labelSelector, fieldSelector } = options
+    this.#selection = {
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+      ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    }
+    this.#backoff = new Backoff(this.#options.backoff)
+    this.#list = new InitialList({
+      source: parts.source,
+      target: parts.target,
+      selection: this.#selection,
+      pageSize: options.pageSize,
+      defaultPageSize: reflectorDefaults.pageSize,
+    })
+  }
+
+  get state(): ReflectorState {
+    return this.#state
+  }
+
+  /** The last failure; `undefined` since the last success. */
+  get lastError(): Error | undefined {
+    return this.#lastError
+  }
+
+  /** Lists and watches until the signal is aborted. Never rejects: every failure is reported and tried again. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- one cycle after the other
+        await this.#listAndWatch(signal)
+      } catch (error) {
+        if (signal.aborted) break
+        // oxlint-disable-next-line no-await-in-loop -- back-off
+        await this.#pause(error, signal)
+      }
+    }
+    this.#state = 'stopped'
+  }
+
+  async #listAndWatch(signal: AbortSignal): Promise<void> {
+    const streamed =
+      this.#options.initialList === 'watchlist' && !this.#parts.watchListSupport.refused
+        ? await this.#streamList(signal)
+        : undefined
+    if (streamed === undefined) await this.#receiveList(signal)
+    await this.#watchOn(streamed, signal)
+  }
+
+  async #receiveList(signal: AbortSignal): Promise<void> {
+    this.#state = 'listing'
+    const startedMs = performance.now()
+    try {
+      const last = this.#lastUnavailable ? undefined : this.#last
+      const list = await this.#list.receive(last, signal, (error) => this.#report('list', error))
+      if (signal.aborted) return
+      this.#replace(list.contents, list.resourceVersion, startedMs)
+    } catch (error) {
+      if (!signal.aborted) this.#report('list', error)
+      throw error
+    }
+  }
+
+  #replace(contents: StoreContents, at: ResourceVersion, startedMs: number): void {
+    this.#last = at
+    this.#lastUnavailable = false
+    this.#probeDue = false
+    this.#lastError = undefined
+    this.#parts.target.push({ type: 'REPLACED', contents, resourceVersion: at })
+    this.#parts.observer.listed?.({
+      items: contents.size,
+      durationMs: performance.now() - startedMs,
+    })
+  }
+
+  /** Watches from the last resource version, again and again, until only a list can help: then it throws. */
+  async #watchOn(opened: WatchStream | undefined, signal: AbortSignal): Promise<void> {
+    let stream = opened
+    while (!signal.aborted) {
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- one watch after the other
+        stream ??= await this.#open(signal)
+        // oxlint-disable-next-line no-await-in-loop -- one watch after the other
+        await this.#consume(stream, signal)
+        this.#checkLength(stream)
+        this.#probeDue ||= !stream.hasRunItsTime
+      } catch (error) {
+        if (signal.aborted) return
+        this.#report('watch', error)
+        if (isRetriedInPlace(error)) {
+          // oxlint-disable-next-line no-await-in-loop -- back-off
+          await this.#pause(error, signal)
+        } else if (error instanceof ApiStatusError || isFatalForWatch(error)) {
+          throw error
+        } else {
+          this.#probeDue = true
+          if (stream !== undefined) this.#checkLength(stream)
+        }
+      } finally {
+        // oxlint-disable-next-line no-await-in-loop -- nothing outlives its turn
+        await stream?.close()
+        stream = undefined
+      }
+    }
+  }
+
+  async #open(signal: AbortSignal): Promise<WatchStream> {
+    if (this.#probeDue) await this.#probe(signal)
+    return await this.#start(
+      { ...this.#selection, resourceVersion: this.#last, allowWatchBookmarks: true },
+      signal,
+    )
+  }
+
+  async #start(
+    options: Parameters<ListerWatcher['watch']>[0],
+    signal: AbortSignal,
+  ): Promise<WatchStream> {
+    const { min, max } = this.#options.watchTimeoutSeconds
+    const timeoutSeconds = Math.round(min + Math.random() * (max - min))
+    const stream = await WatchStream.open(
+      this.#parts.source,
+      { ...options, timeoutSeconds },
+      signal,
+    )
+    this.#parts.observer.watching?.(this.#last)
+    return stream
+  }
+
+  /**
+   * A server restored from a backup answers a watch from the future with silence. A list of one item at the last
+   * position, which it refuses as too large, tells.
+   */
+  async #probe(signal: AbortSignal): Promise<void> {
+    try {
+      const response = await this.#parts.source.list(
+        {
+          ...this.#selection,
+          resourceVersion: this.#last,
+          resourceVersionMatch: 'NotOlderThan',
+          limit: 1,
+        },
+        signal,
+      )
+      for await (const items of response) void items
+      this.#probeDue = false
+    } catch (error) {
+      if (isTooLargeResourceVersion(error)) this.#lastUnavailable = true
+      throw error
+    }
+  }
+
+  async #consume(stream: WatchStream, signal: AbortSignal): Promise<void> {
+    this.#state = 'watching'
+    const release = abortOnSuspend(stream, this.#options.suspendGapMs)
+    try {
+      while (!signal.aborted) {
+        // oxlint-disable-next-line no-await-in-loop -- frames come in order
+        const frames = await stream.next()
+        if (frames === undefined) return
+        this.#lastError = undefined
+        for (const frame of frames) this.#handle(frame)
+        // oxlint-disable-next-line no-await-in-loop -- back-pressure
+        await this.#parts.target.room(signal)
+      }
+    } finally {
+      release()
+      this.#parts.observer.watched?.({ events: stream.frames, durationMs: stream.ageMs })
+    }
+  }
+
+  #handle(frame: Uint8Array): void {
+    const { type, object } = readWatchFrame(frame)
+    switch (type) {
+      case 'ERROR':
+        throw errorOf(this.#parts.resourceName, object)
+      case 'BOOKMARK': {
+        const bookmark = readBookmark(object)
+        this.#last = bookmark.resourceVersion
+        this.#parts.target.push({ type, resourceVersion: bookmark.resourceVersion })
+        return
+      }
+      case 'ADDED':
+      case 'MODIFIED':
+      case 'DELETED': {
+        const intake = this.#parts.target.take(object)
+        if (intake === undefined) return
+        this.#last = intake.resourceVersion
+        if (intake.entry === undefined) return
+        this.#parts.target.push({ type, entry: intake.entry, resourceVersion: this.#last })
+      }
+    }
+  }
+
+  /** A streaming list; `undefined` where a LIST has to do in this cycle. */
+  async #streamList(signal: AbortSignal): Promise<WatchStream | undefined> {
+    this.#state = 'listing'
+    while (!signal.aborted) {
+      const startedMs = performance.now()
+      const from = this.#lastUnavailable ? latestResourceVersion : this.#last
+      let stream: WatchStream | undefined
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- one try after the other
+        stream = await this.#start(
+          {
+            ...this.#selection,
+            resourceVersion: from,
+            resourceVersionMatch: 'NotOlderThan',
+            sendInitialEvents: true,
+            allowWatchBookmarks: true,
+          },
+          signal,
+        )
+        // oxlint-disable-next-line no-await-in-loop -- one try after the other
+        await this.#receiveInitialEvents(stream, startedMs)
+        return stream
+      } catch (error) {
+        // oxlint-disable-next-line no-await-in-loop -- nothing outlives its turn
+        await stream?.close()
+        if (signal.aborted) throw error
+        this.#report('list', error)
+        if (isRetriedInPlace(error)) {
+          // oxlint-disable-next-line no-await-in-loop -- back-off
+          await this.#pause(error, signal)
+        } else if (
+          from !== latestResourceVersion &&
+          (isExpired(error) || isTooLargeResourceVersion(error))
+        ) {
+          this.#lastUnavailable = true
+        } else {
+          if (isRefusalForGood(error)) this.#parts.watchListSupport.refused = true
+          return undefined
+        }
+      }
+    }
+    return undefined
+  }
+
+  async #receiveInitialEvents(stream: WatchStream, startedMs: number): Promise<void> {
+    const { target, resourceName } = this.#parts
+    const contents = target.stage()
+    while (true) {
+      // oxlint-disable-next-line no-await-in-loop -- frames come in order
+      const frames = await stream.next(this.#options.watchListSilenceMs)
+      if (frames === undefined) {
+        throw new WatchListRefusedError(resourceName, 'ended before its initial events did')
+      }
+      let complete = false
+      for (const frame of frames) {
+        if (complete) this.#handle(frame)
+        else complete = this.#handleInitial(frame, contents, startedMs)
+      }
+      if (complete) return
+    }
+  }
+
+  /** Whether the frame was the bookmark that ends the initial events. */
+  #handleInitial(frame: Uint8Array, contents: StoreContents, startedMs: number): boolean {
+    const { type, object } = readWatchFrame(frame)
+    if (type === 'ERROR') throw errorOf(this.#parts.resourceName, object)
+    if (type === 'BOOKMARK') {
+      const bookmark = readBookmark(object)
+      if (!bookmark.endsInitialEvents) return false
+      this.#replace(contents, bookmark.resourceVersion, startedMs)
+      return true
+    }
+    const entry = this.#parts.target.take(object)?.entry
+    if (entry === undefined) return false
+    if (type === 'DELETED') contents.remove(entry.key)
+    else contents.put(entry)
+    return false
+  }
+
+  /** A server that ends watches at once must not be asked in a tight loop. */
+  #checkLength(stream: WatchStream): void {
+    if (stream.frames > 0 || stream.ageMs >= this.#options.shortWatchMs) return
+    const error = new VeryShortWatchError(this.#parts.resourceName, stream.ageMs)
+    this.#report('watch', error)
+    throw error
+  }
+
+  async #pause(error: unknown, signal: AbortSignal): Promise<void> {
+    this.#state = 'waiting'
+    const asked = error instanceof ApiStatusError ? error.retryAfterMs : undefined
+    const delayMs = this.#backoff.nextMs()
+    await sleep(asked ?? delayMs, signal)
+  }
+
+  #report(failure: InformerFailure, error: unknown): void {
+    this.#lastError = error instanceof Error ? error : new Error(String(error))
+    this.#parts.observer.failed?.(failure, this.#lastError)
+  }
+}
+
+/** Failures of the server as a whole: wait, then go on from the same position; a list would only add to its load. */
+function isRetriedInPlace(error: unknown): boolean {
+  if (isTooManyRequests(error)) return true
+  if (error instanceof ApiStatusError) {
+    return error.httpStatus === 503 && error.retryAfterMs !== undefined
+  }
+  return error instanceof Error && 'refused' in error && error.refused === true
+}
+
+/** Failures after which the position itself is in doubt. */
+function isFatalForWatch(error: unknown): boolean {
+  return error instanceof MalformedFrameError || error instanceof VeryShortWatchError
+}
+
+function isRefusalForGood(error: unknown): boolean {
+  if (error instanceof DeadlineError) return true
+  return error instanceof ApiStatusError && (error.httpStatus === 422 || error.httpStatus === 400)
+}
+
+function errorOf(resourceName: string, object: Uint8Array): ApiStatusError {
+  const status = JSON.parse(new TextDecoder().decode(object)) as Status
+  return new ApiStatusError(`watch ${resourceName}`, status.code ?? 0, status)
+}
+
+function readBookmark(object: Uint8Array): {
+  resourceVersion: ResourceVersion
+  endsInitialEvents: boolean
+} {
+  const { metadata } = JSON.parse(new TextDecoder().decode(object)) as {
+    metadata: { resourceVersion: string; annotations?: Record<string, string> }
+  }
+  return {
+    resourceVersion: resourceVersion(metadata.resourceVersion),
+    endsInitialEvents: metadata.annotations?.[initialEventsEndAnnotation] === 'true',
+  }
+}

@@ -1,0 +1,248 @@
+import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
+import { CodedError } from '../lib/coded-error.ts'
+import { withDeadline } from '../lib/deadline.ts'
+import { Change } from './change.ts'
+import { DeltaQueue } from './delta-queue.ts'
+import {
+  type EventHandlerOptions,
+  type HandlerRegistration,
+  HandlerRun,
+  type ResourceEventHandler,
+} from './event-handler.ts'
+import { IndexedStore } from './indexed-store.ts'
+import type { InformerFailure, InformerObserver } from './informer-observer.ts'
+import type { Listener, ListenerOptions } from './listener.ts'
+import { type Lister, listerOf } from './lister.ts'
+import type { ListerWatcher } from './lister-watcher.ts'
+import { createObjectCodec, type ObjectCodec } from './object-codec.ts'
+import { ObjectIntake, type Transform } from './object-intake.ts'
+import { Processor } from './processor.ts'
+import { Reflector, type ReflectorState } from './reflector.ts'
+import type { ReflectorOptions } from './reflector-options.ts'
+import { StoreWriter } from './store-writer.ts'
+import type { Indexers } from './store-view.ts'
+
+export interface SharedInformerOptions extends ReflectorOptions {
+  readonly resource: ApiResource
+  readonly source: ListerWatcher
+  /** Index functions besides the standard ones; more can be added at any time. */
+  readonly indexers?: Indexers
+  readonly transform?: Transform
+  /** The source sends `PartialObjectMetadata` instead of whole objects. */
+  readonly metadataOnly?: boolean
+  readonly observer?: InformerObserver
+  /** How many deltas may wait between the reflector and the store; the reflector pauses when it is full. */
+  readonly queueLimit?: number
+  /** Whether the server promises that resource versions have an order (Kubernetes 1.35 and later). Default true. */
+  readonly resourceVersionsComparable?: boolean
+  /** Shared by the informers of one cluster: whether its server has refused a streaming list. */
+  readonly watchListSupport?: { refused: boolean }
+}
+
+/** Every default of {@link SharedInformerOptions}, but for the reflector's. */
+export const sharedInformerDefaults = {
+  queueLimit: 10_000,
+  resourceVersionsComparable: true,
+} as const
+
+/** A handler or listener added to an informer that has been stopped. */
+export class InformerStoppedError extends CodedError {
+  constructor(resource: string) {
+    super('INFORMER_STOPPED', `the informer of ${resource} has been stopped`, {
+      hint: 'create a new informer: a stopped one does not start again',
+    })
+  }
+}
+
+/** What an informer is doing: a reflector's state, or that it has synced and is watching. */
+export type InformerState = ReflectorState | 'synced'
+
+/**
+ * Keeps an indexed store in step with one resource and tells its handlers and listeners of every change (client-go's
+ * `SharedIndexInformer`). Store and indices are always up to date before anyone is told.
+ */
+export class SharedInformer {
+  readonly resource: ApiResource
+  /** The indexed store; everyone but the informer only reads it. */
+  readonly store: IndexedStore
+  readonly #codec: ObjectCodec
+  readonly #observer: InformerObserver
+  readonly #queue: DeltaQueue
+  readonly #processor: Processor
+  readonly #writer: StoreWriter
+  readonly #reflector: Reflector
+  readonly #registrations = new Set<HandlerRun>()
+  readonly #firstSync = Promise.withResolvers<void>()
+  readonly #failures = new Map<InformerFailure, number>()
+  #phase: 'new' | 'running' | 'stopped' = 'new'
+
+  constructor(options: SharedInformerOptions) {
+    const { resource, metadataOnly } = options
+    this.resource = resource
+    this.#observer = options.observer ?? {}
+    this.#codec = createObjectCodec({
+      resource,
+      ...(metadataOnly === undefined ? {} : { metadataOnly }),
+    })
+    this.store = new IndexedStore({
+      resource,
+      codec: this.#codec,
+      indexers: options.indexers ?? {},
+      onIndexFailure: (error) => this.#failed('index', error),
+      resourceVersionsComparable:
+        options.resourceVersionsComparable ?? sharedInformerDefaults.resourceVersionsComparable,
+    })
+    this.#queue = new DeltaQueue({ limit: options.queueLimit ?? sharedInformerDefaults.queueLimit })
+    this.#processor = new Processor({ snapshot: () => this.#snapshot() })
+    this.#writer = new StoreWriter({ store: this.store, codec: this.#codec })
+    const intake = new ObjectIntake({
+      resource,
+      codec: this.#codec,
+      transform: options.transform,
+      failed: (failure, error) => this.#failed(failure, error),
+    })
+    this.#reflector = new Reflector(
+      {
+        resourceName: groupResourceOf(resource),
+        source: options.source,
+        target: {
+          take: (text) => intake.take(text),
+          stage: () => this.store.stage(),
+          push: (delta) => this.#queue.push(delta),
+          room: (signal) => this.#queue.room(signal),
+        },
+        observer: {
+          ...this.#observer,
+          failed: (failure, error) => this.#failed(failure, error),
+        },
+        watchListSupport: options.watchListSupport ?? { refused: false },
+      },
+      options,
+    )
+  }
+
+  get state(): InformerState {
+    const { state } = this.#reflector
+    return state === 'watching' && this.hasSynced() ? 'synced' : state
+  }
+
+  /** The last failure of a list or watch; `undefined` since the last success. */
+  get lastError(): Error | undefined {
+    return this.#reflector.lastError
+  }
+
+  /** How often each kind of failure has happened. */
+  get failures(): ReadonlyMap<InformerFailure, number> {
+    return this.#failures
+  }
+
+  /** How many handlers and listeners it has. */
+  get listeners(): number {
+    return this.#processor.size
+  }
+
+  /** Whether the first whole list is in the store, also when it was empty. */
+  hasSynced(): boolean {
+    return this.#writer.hasList
+  }
+
+  /** Resolves when {@link hasSynced}; rejects with `DeadlineError` or the signal's reason. */
+  async waitForSync(options: {
+    readonly deadlineMs: number
+    readonly signal?: AbortSignal
+  }): Promise<void> {
+    if (this.hasSynced()) return
+    await withDeadline(
+      `the first sync of ${groupResourceOf(this.resource)}`,
+      this.#firstSync.promise,
+      options.deadlineMs,
+      options.signal,
+    )
+  }
+
+  /** Runs until the signal is aborted, then ends all handlers and listeners. To be called once. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#phase !== 'new') throw new InformerStoppedError(groupResourceOf(this.resource))
+    this.#phase = 'running'
+    const reflecting = this.#reflector.run(signal)
+    try {
+      for await (const deltas of this.#queue.batches(signal)) {
+        for (const delta of deltas) {
+          const isFirstList = !this.#writer.hasList && delta.type === 'REPLACED'
+          const changes = this.#writer.apply(delta)
+          if (isFirstList) {
+            this.#processor.distributeInitial(changes)
+            this.#firstSync.resolve()
+          } else this.#processor.distribute(changes)
+        }
+      }
+    } finally {
+      this.#phase = 'stopped'
+      this.#processor.close()
+      await reflecting
+      await Promise.all([...this.#registrations].map((run) => run[Symbol.asyncDispose]()))
+    }
+  }
+
+  /**
+   * Adds a handler. One that is added late is told of everything present first, with `isInInitialList`, and then of
+   * whatever follows. Throws {@link InformerStoppedError}.
+   */
+  addEventHandler(
+    handler: ResourceEventHandler,
+    options: EventHandlerOptions = {},
+  ): HandlerRegistration {
+    const run = new HandlerRun(handler, this.listen(options), (error) =>
+      this.#failed('handler', error),
+    )
+    this.#registrations.add(run)
+    run.start(() => this.#registrations.delete(run))
+    return run
+  }
+
+  /** Removes a handler; a registration of another informer, or one already removed, is ignored. */
+  removeEventHandler(registration: HandlerRegistration): void {
+    if (registration instanceof HandlerRun && this.#registrations.has(registration)) {
+      registration.remove()
+    }
+  }
+
+  /** The handler as an async iterable of batches. Throws {@link InformerStoppedError}. */
+  listen(options: ListenerOptions & { readonly replay?: boolean } = {}): Listener {
+    if (this.#phase === 'stopped') throw new InformerStoppedError(groupResourceOf(this.resource))
+    return this.#processor.listen(options)
+  }
+
+  /** Adds indexes, also while running: they are back-filled at once. Throws `DuplicateIndexError`. */
+  addIndexers(indexers: Indexers): void {
+    this.store.addIndexers(indexers)
+  }
+
+  /** Reads by namespace, name and labels. */
+  lister(): Lister {
+    return listerOf(this.store)
+  }
+
+  #snapshot(): Change[] {
+    const changes: Change[] = []
+    for (const key of this.store.keys()) {
+      const stored = this.store.stored(key)
+      if (stored === undefined) continue
+      const { uid, held } = stored
+      changes.push(
+        new Change(this.#codec, { type: 'ADDED', key, uid, held, isInInitialList: true }),
+      )
+    }
+    return changes
+  }
+
+  #failed(failure: InformerFailure, error: Error): void {
+    this.#failures.set(failure, (this.#failures.get(failure) ?? 0) + 1)
+    this.#observer.failed?.(failure, error)
+  }
+}
+
+/** Creates an informer; nothing happens until {@link SharedInformer.run}. */
+export function createSharedInformer(options: SharedInformerOptions): SharedInformer {
+  return new SharedInformer(options)
+}

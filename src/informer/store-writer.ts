@@ -1,0 +1,105 @@
+import { Change } from './change.ts'
+import type { Delta } from './delta-queue.ts'
+import type { IndexedStore } from './indexed-store.ts'
+import type { ObjectCodec } from './object-codec.ts'
+import type { StoreContents, StoredObject } from './store-contents.ts'
+
+export interface StoreWriterOptions {
+  readonly store: IndexedStore
+  readonly codec: ObjectCodec
+}
+
+/**
+ * Applies deltas to a store, its only writer, and concludes what changed. A state that the store has already (same
+ * UID and resource version) is no change: after a relist only real differences reach the listeners.
+ */
+export class StoreWriter {
+  readonly #store: IndexedStore
+  readonly #codec: ObjectCodec
+  #hasList = false
+
+  constructor(options: StoreWriterOptions) {
+    this.#store = options.store
+    this.#codec = options.codec
+  }
+
+  /** Whether a whole list has been applied. */
+  get hasList(): boolean {
+    return this.#hasList
+  }
+
+  /** Store and indices are up to date when it returns. */
+  apply(delta: Delta): Change[] {
+    const changes = this.#changesOf(delta)
+    this.#store.advance(delta.resourceVersion)
+    return changes
+  }
+
+  #changesOf(delta: Delta): Change[] {
+    switch (delta.type) {
+      case 'BOOKMARK':
+        return []
+      case 'REPLACED':
+        return this.#replace(delta.contents)
+      case 'DELETED': {
+        const { key, held, object } = delta.entry
+        this.#store.remove(key)
+        const uid = object.metadata.uid ?? ''
+        return [new Change(this.#codec, { type: 'DELETED', key, uid, held, object })]
+      }
+      case 'ADDED':
+      case 'MODIFIED': {
+        const { key, held, object } = delta.entry
+        const uid = object.metadata.uid ?? ''
+        const before = this.#store.stored(key)
+        if (
+          before !== undefined &&
+          before.uid === uid &&
+          before.resourceVersion !== '' &&
+          before.resourceVersion === object.metadata.resourceVersion
+        ) {
+          return []
+        }
+        this.#store.put(delta.entry)
+        if (before !== undefined && before.uid === uid) {
+          const previous = before.held
+          return [new Change(this.#codec, { type: 'MODIFIED', key, uid, held, object, previous })]
+        }
+        const added = new Change(this.#codec, { type: 'ADDED', key, uid, held, object })
+        return before === undefined ? [added] : [this.#vanished(key, before), added]
+      }
+    }
+  }
+
+  /** Deletions first, then additions and updates in the order of the list. */
+  #replace(contents: StoreContents): Change[] {
+    const isInInitialList = !this.#hasList
+    this.#hasList = true
+    const before = this.#store.swap(contents)
+    const vanished: Change[] = []
+    for (const key of before.ids.keys()) {
+      const old = before.stored(key)
+      if (old !== undefined && contents.stored(key)?.uid !== old.uid) {
+        vanished.push(this.#vanished(key, old))
+      }
+    }
+    const others: Change[] = []
+    for (const key of contents.ids.keys()) {
+      const now = contents.stored(key)
+      if (now === undefined) continue
+      const { uid, held } = now
+      const old = before.stored(key)
+      if (old === undefined || old.uid !== uid) {
+        others.push(new Change(this.#codec, { type: 'ADDED', key, uid, held, isInInitialList }))
+      } else if (old.resourceVersion === '' || old.resourceVersion !== now.resourceVersion) {
+        const previous = old.held
+        others.push(new Change(this.#codec, { type: 'MODIFIED', key, uid, held, previous }))
+      }
+    }
+    return [...vanished, ...others]
+  }
+
+  #vanished(key: string, { uid, held }: StoredObject): Change {
+    return new Change(this.#codec, { type: 'DELETED', key, uid, held, finalStateKnown: false })
+  }
+}
