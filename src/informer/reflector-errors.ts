@@ -1,4 +1,7 @@
+import { ApiStatusError, isTooManyRequests } from '../kubernetes/status.ts'
+import { MalformedFrameError } from '../kubernetes/watch-event.ts'
 import { CodedError } from '../lib/coded-error.ts'
+import { DeadlineError } from '../lib/deadline.ts'
 
 /** A watch that the server ended within a second without an event: something is wrong, so the next try backs off. */
 export class VeryShortWatchError extends CodedError {
@@ -27,4 +30,28 @@ export class SuspendedError extends CodedError {
       `the process stood still for ${Math.round(gapMs)} ms; the watch is opened anew`,
     )
   }
+}
+
+/** Failures of the server as a whole: wait, then go on from the same position; a list would only add to its load. */
+export function isRetriedInPlace(error: unknown): boolean {
+  if (isTooManyRequests(error)) return true
+  if (error instanceof ApiStatusError) {
+    return error.httpStatus === 503 && error.retryAfterMs !== undefined
+  }
+  return error instanceof Error && 'refused' in error && error.refused === true
+}
+
+/** Failures of a watch after which only a list can help. A connection that merely broke is not among them. */
+export function isFatalForWatch(error: unknown): boolean {
+  return (
+    error instanceof ApiStatusError ||
+    error instanceof MalformedFrameError ||
+    error instanceof VeryShortWatchError
+  )
+}
+
+/** Failures that say that the server does not know streaming lists, so that it need not be asked again. */
+export function isStreamingListRefusal(error: unknown): boolean {
+  if (error instanceof DeadlineError) return true
+  return error instanceof ApiStatusError && (error.httpStatus === 422 || error.httpStatus === 400)
 }

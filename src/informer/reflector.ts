@@ -1,29 +1,20 @@
 import { Backoff, sleep } from '../lib/backoff.ts'
-import { DeadlineError } from '../lib/deadline.ts'
-import {
-  ApiStatusError,
-  isExpired,
-  isTooLargeResourceVersion,
-  isTooManyRequests,
-  type Status,
-} from '../kubernetes/status.ts'
-import {
-  latestResourceVersion,
-  resourceVersion,
-  type ResourceVersion,
-} from '../kubernetes/resource-version.ts'
-import {
-  initialEventsEndAnnotation,
-  MalformedFrameError,
-  readWatchFrame,
-} from '../kubernetes/watch-event.ts'
+import { latestResourceVersion, type ResourceVersion } from '../kubernetes/resource-version.ts'
+import { ApiStatusError, isExpired, isTooLargeResourceVersion } from '../kubernetes/status.ts'
+import { readBookmark, readErrorEvent, readWatchFrame } from '../kubernetes/watch-event.ts'
 import type { InformerFailure, InformerObserver } from './informer-observer.ts'
 import { InitialList } from './initial-list.ts'
 import type { ListerWatcher, Selection } from './lister-watcher.ts'
-import { VeryShortWatchError, WatchListRefusedError } from './reflector-errors.ts'
+import {
+  isFatalForWatch,
+  isRetriedInPlace,
+  isStreamingListRefusal,
+  VeryShortWatchError,
+} from './reflector-errors.ts'
 import { reflectorDefaults, type ReflectorOptions } from './reflector-options.ts'
 import type { ReflectorTarget } from './reflector-target.ts'
 import type { StoreContents } from './store-contents.ts'
+import { receiveInitialEvents } from './streaming-list.ts'
 import { abortOnSuspend, WatchStream } from './watch-stream.ts'
 
 export interface ReflectorParts {
@@ -152,7 +143,7 @@ export class Reflector {
         if (isRetriedInPlace(error)) {
           // oxlint-disable-next-line no-await-in-loop -- back-off
           await this.#pause(error, signal)
-        } else if (error instanceof ApiStatusError || isFatalForWatch(error)) {
+        } else if (isFatalForWatch(error)) {
           throw error
         } else {
           this.#probeDue = true
@@ -235,7 +226,7 @@ export class Reflector {
     const { type, object } = readWatchFrame(frame)
     switch (type) {
       case 'ERROR':
-        throw errorOf(this.#parts.resourceName, object)
+        throw readErrorEvent(this.#parts.resourceName, object)
       case 'BOOKMARK': {
         const bookmark = readBookmark(object)
         this.#last = bookmark.resourceVersion
@@ -274,7 +265,13 @@ export class Reflector {
           signal,
         )
         // oxlint-disable-next-line no-await-in-loop -- one try after the other
-        await this.#receiveInitialEvents(stream, startedMs)
+        const list = await receiveInitialEvents(stream, {
+          resourceName: this.#parts.resourceName,
+          target: this.#parts.target,
+          silenceMs: this.#options.watchListSilenceMs,
+        })
+        this.#replace(list.contents, list.resourceVersion, startedMs)
+        for (const frame of list.rest) this.#handle(frame)
         return stream
       } catch (error) {
         // oxlint-disable-next-line no-await-in-loop -- nothing outlives its turn
@@ -290,47 +287,12 @@ export class Reflector {
         ) {
           this.#lastUnavailable = true
         } else {
-          if (isRefusalForGood(error)) this.#parts.watchListSupport.refused = true
+          if (isStreamingListRefusal(error)) this.#parts.watchListSupport.refused = true
           return undefined
         }
       }
     }
     return undefined
-  }
-
-  async #receiveInitialEvents(stream: WatchStream, startedMs: number): Promise<void> {
-    const { target, resourceName } = this.#parts
-    const contents = target.stage()
-    while (true) {
-      // oxlint-disable-next-line no-await-in-loop -- frames come in order
-      const frames = await stream.next(this.#options.watchListSilenceMs)
-      if (frames === undefined) {
-        throw new WatchListRefusedError(resourceName, 'ended before its initial events did')
-      }
-      let complete = false
-      for (const frame of frames) {
-        if (complete) this.#handle(frame)
-        else complete = this.#handleInitial(frame, contents, startedMs)
-      }
-      if (complete) return
-    }
-  }
-
-  /** Whether the frame was the bookmark that ends the initial events. */
-  #handleInitial(frame: Uint8Array, contents: StoreContents, startedMs: number): boolean {
-    const { type, object } = readWatchFrame(frame)
-    if (type === 'ERROR') throw errorOf(this.#parts.resourceName, object)
-    if (type === 'BOOKMARK') {
-      const bookmark = readBookmark(object)
-      if (!bookmark.endsInitialEvents) return false
-      this.#replace(contents, bookmark.resourceVersion, startedMs)
-      return true
-    }
-    const entry = this.#parts.target.take(object)?.entry
-    if (entry === undefined) return false
-    if (type === 'DELETED') contents.remove(entry.key)
-    else contents.put(entry)
-    return false
   }
 
   /** A server that ends watches at once must not be asked in a tight loop. */
@@ -351,42 +313,5 @@ export class Reflector {
   #report(failure: InformerFailure, error: unknown): void {
     this.#lastError = error instanceof Error ? error : new Error(String(error))
     this.#parts.observer.failed?.(failure, this.#lastError)
-  }
-}
-
-/** Failures of the server as a whole: wait, then go on from the same position; a list would only add to its load. */
-function isRetriedInPlace(error: unknown): boolean {
-  if (isTooManyRequests(error)) return true
-  if (error instanceof ApiStatusError) {
-    return error.httpStatus === 503 && error.retryAfterMs !== undefined
-  }
-  return error instanceof Error && 'refused' in error && error.refused === true
-}
-
-/** Failures after which the position itself is in doubt. */
-function isFatalForWatch(error: unknown): boolean {
-  return error instanceof MalformedFrameError || error instanceof VeryShortWatchError
-}
-
-function isRefusalForGood(error: unknown): boolean {
-  if (error instanceof DeadlineError) return true
-  return error instanceof ApiStatusError && (error.httpStatus === 422 || error.httpStatus === 400)
-}
-
-function errorOf(resourceName: string, object: Uint8Array): ApiStatusError {
-  const status = JSON.parse(new TextDecoder().decode(object)) as Status
-  return new ApiStatusError(`watch ${resourceName}`, status.code ?? 0, status)
-}
-
-function readBookmark(object: Uint8Array): {
-  resourceVersion: ResourceVersion
-  endsInitialEvents: boolean
-} {
-  const { metadata } = JSON.parse(new TextDecoder().decode(object)) as {
-    metadata: { resourceVersion: string; annotations?: Record<string, string> }
-  }
-  return {
-    resourceVersion: resourceVersion(metadata.resourceVersion),
-    endsInitialEvents: metadata.annotations?.[initialEventsEndAnnotation] === 'true',
   }
 }

@@ -1,4 +1,6 @@
 import { CodedError } from '../lib/coded-error.ts'
+import { resourceVersion, type ResourceVersion } from './resource-version.ts'
+import { ApiStatusError, type Status } from './status.ts'
 
 /** The types of the events in a watch stream. */
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
@@ -53,4 +55,41 @@ function readAnyFrame(frame: Uint8Array): WatchFrame {
   const type = types.find((known) => known === event?.type)
   if (type === undefined) throw new MalformedFrameError(frame, 'an unknown event type')
   return { type, object: encoder.encode(JSON.stringify(event.object ?? null)) }
+}
+
+/** What a BOOKMARK event says. */
+export interface Bookmark {
+  readonly resourceVersion: ResourceVersion
+  /** Whether it is the one that ends the initial events of a streaming list. */
+  readonly endsInitialEvents: boolean
+}
+
+/** Reads the object of a BOOKMARK event. Throws {@link MalformedFrameError}. */
+export function readBookmark(object: Uint8Array): Bookmark {
+  const { metadata } = readObject(object) as {
+    metadata?: { resourceVersion?: string; annotations?: Readonly<Record<string, string>> }
+  }
+  if (typeof metadata?.resourceVersion !== 'string') {
+    throw new MalformedFrameError(object, 'a bookmark without a resource version')
+  }
+  return {
+    resourceVersion: resourceVersion(metadata.resourceVersion),
+    endsInitialEvents: metadata.annotations?.[initialEventsEndAnnotation] === 'true',
+  }
+}
+
+/** The failure that an ERROR event tells of. Throws {@link MalformedFrameError}. */
+export function readErrorEvent(resourceName: string, object: Uint8Array): ApiStatusError {
+  const status = readObject(object) as Status
+  return new ApiStatusError(`watch ${resourceName}`, status.code ?? 0, status)
+}
+
+function readObject(object: Uint8Array): object {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(object))
+    if (typeof value === 'object' && value !== null) return value
+  } catch {
+    // Reported below, with the text.
+  }
+  throw new MalformedFrameError(object, 'an object that is none')
 }
