@@ -1,0 +1,56 @@
+/** One change in a subscription frame, as the gateway sends it. */
+export interface FrameChange<T> {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
+  readonly objectId: string
+  /** `null` in a deletion whose object the viewer may not see. */
+  readonly object?: T | null
+}
+
+/** One frame of a subscription; ask for at least these fields. */
+export interface Frame<T> {
+  /** Forget what you hold before applying the changes. */
+  readonly reset: boolean
+  /** The snapshot is complete. */
+  readonly synced: boolean
+  readonly changes: readonly FrameChange<T>[]
+  readonly resumeToken?: string
+}
+
+/**
+ * Folds the frames of a subscription into the objects that it is about, by their id. The map is changed in place, so a
+ * frame costs as much as its changes; copy it where a renderer compares by identity.
+ */
+export class FrameFold<T> {
+  readonly #objects = new Map<string, T>()
+  #synced = false
+  #resumeToken: string | undefined
+
+  get objects(): ReadonlyMap<string, T> {
+    return this.#objects
+  }
+
+  /** Whether the snapshot has been complete since the last reset. */
+  get synced(): boolean {
+    return this.#synced
+  }
+
+  /** What to pass as `resumeFrom` when subscribing again. */
+  get resumeToken(): string | undefined {
+    return this.#resumeToken
+  }
+
+  /** Applies one frame; returns the objects after it. */
+  apply({ reset, synced, changes, resumeToken }: Frame<T>): ReadonlyMap<string, T> {
+    if (reset) {
+      this.#objects.clear()
+      this.#synced = false
+    }
+    for (const { type, objectId, object } of changes) {
+      if (type === 'DELETED') this.#objects.delete(objectId)
+      else if (object !== undefined && object !== null) this.#objects.set(objectId, object)
+    }
+    this.#synced ||= synced
+    this.#resumeToken = resumeToken ?? this.#resumeToken
+    return this.#objects
+  }
+}
