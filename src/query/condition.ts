@@ -1,0 +1,105 @@
+/** An index of a store: a declared or built-in one, or the one of a label key. */
+export type IndexReference =
+  | { readonly form: 'index'; readonly name: string }
+  | { readonly form: 'label'; readonly name: string }
+
+/**
+ * What an object must meet, in terms of a store's indexes only; no object is decoded to test it. It belongs to no store
+ * and no moment: `bindCondition` makes it a set of ids of one store within one tick. Filters, label selectors, Scopes and
+ * relations all become conditions, so that they combine.
+ */
+export type Condition =
+  | { readonly form: 'everything' }
+  | { readonly form: 'nothing' }
+  /** One of the object's values in the index is one of these. */
+  | { readonly form: 'values'; readonly index: IndexReference; readonly values: readonly string[] }
+  /** One of the object's values in the index passes the test. */
+  | {
+      readonly form: 'test'
+      readonly index: IndexReference
+      readonly test: (value: string) => boolean
+    }
+  /** The object's key (`namespace/name`, or `name`) is one of these. */
+  | { readonly form: 'keys'; readonly keys: readonly string[] }
+  | { readonly form: 'and'; readonly conditions: readonly Condition[] }
+  | { readonly form: 'or'; readonly conditions: readonly Condition[] }
+  | { readonly form: 'not'; readonly condition: Condition }
+
+export const everything: Condition = { form: 'everything' }
+export const nothing: Condition = { form: 'nothing' }
+
+/** The objects that have one of the values in an index; without values, no object. */
+export function hasValue(index: string, values: readonly string[]): Condition {
+  return valuesOf({ form: 'index', name: index }, values)
+}
+
+/** The objects whose label `key` has one of the values; without values, no object. */
+export function hasLabel(key: string, values: readonly string[]): Condition {
+  return valuesOf({ form: 'label', name: key }, values)
+}
+
+function valuesOf(index: IndexReference, values: readonly string[]): Condition {
+  if (values.length === 0) return nothing
+  return { form: 'values', index, values: values.length === 1 ? values : [...new Set(values)] }
+}
+
+/** The objects with one of these keys; without keys, no object. */
+export function hasKey(keys: readonly string[]): Condition {
+  return keys.length === 0 ? nothing : { form: 'keys', keys: [...new Set(keys)] }
+}
+
+/** All of the conditions; `everything` where there are none. */
+export function allOf(conditions: readonly Condition[]): Condition {
+  const flat = conditions
+    .flatMap((one) => (one.form === 'and' ? one.conditions : [one]))
+    .filter((one) => one.form !== 'everything')
+  if (flat.some((one) => one.form === 'nothing')) return nothing
+  const [first] = flat
+  if (first === undefined) return everything
+  return flat.length === 1 ? first : { form: 'and', conditions: flat }
+}
+
+/** At least one of the conditions; `nothing` where there are none. */
+export function anyOf(conditions: readonly Condition[]): Condition {
+  const flat = conditions
+    .flatMap((one) => (one.form === 'or' ? one.conditions : [one]))
+    .filter((one) => one.form !== 'nothing')
+  if (flat.some((one) => one.form === 'everything')) return everything
+  const [first] = flat
+  if (first === undefined) return nothing
+  return flat.length === 1 ? first : { form: 'or', conditions: flat }
+}
+
+/** The objects that do not meet the condition. */
+export function noneOf(condition: Condition): Condition {
+  switch (condition.form) {
+    case 'everything':
+      return nothing
+    case 'nothing':
+      return everything
+    case 'not':
+      return condition.condition
+    case 'values':
+    case 'test':
+    case 'keys':
+    case 'and':
+    case 'or':
+      return { form: 'not', condition }
+  }
+}
+
+/**
+ * The namespaces outside which no object can meet the condition, sorted; `undefined` where it says nothing of them.
+ * Lets a list walk only its own part of the store's order.
+ */
+export function namespacesOf(condition: Condition): readonly string[] | undefined {
+  const parts = condition.form === 'and' ? condition.conditions : [condition]
+  let common: readonly string[] | undefined
+  for (const part of parts) {
+    if (part.form !== 'values' || part.index.form !== 'index') continue
+    if (part.index.name !== 'namespace') continue
+    const allowed = new Set(part.values)
+    common = (common ?? part.values).filter((namespace) => allowed.has(namespace))
+  }
+  return common?.toSorted()
+}

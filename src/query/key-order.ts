@@ -1,0 +1,16 @@
+const slash = 0x2f
+
+/**
+ * Compares two object keys as stores order them: by namespace, then name, both by UTF-16 code units. Comparing whole keys
+ * would not do: `team-a/x` sorts before `team/x`, since `-` sorts before `/`.
+ */
+export function compareKeys(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  let at = 0
+  while (at < length && a.charCodeAt(at) === b.charCodeAt(at)) at += 1
+  if (at === length) return a.length - b.length
+  const [left, right] = [a.charCodeAt(at), b.charCodeAt(at)]
+  // Where one namespace has ended the other goes on.
+  if (left === slash) return -1
+  return right === slash ? 1 : left - right
+}

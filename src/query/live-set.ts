@@ -1,0 +1,139 @@
+import type { ObjectId, StoreView } from '../informer/store-view.ts'
+import { allOf, type Condition } from './condition.ts'
+import { bindCondition, type IdSet } from './id-set.ts'
+import { type Scope, scopeCondition } from './scope.ts'
+
+/** What to tell a subscriber about one object. */
+export type LiveChange =
+  /** `id` is valid within the tick. */
+  | {
+      readonly type: 'ADDED' | 'MODIFIED'
+      readonly key: string
+      readonly uid: string
+      readonly id: ObjectId
+    }
+  /**
+   * `cause`: the object is no more (`gone`), or still there and visible but no longer asked for (`unmatched`), or no
+   * longer to be seen, when nothing of it but its identity may be sent (`hidden`).
+   */
+  | {
+      readonly type: 'DELETED'
+      readonly key: string
+      readonly uid: string
+      readonly cause: 'gone' | 'unmatched' | 'hidden'
+    }
+
+export interface LiveSetOptions {
+  readonly condition: Condition
+  readonly scope: Scope
+}
+
+/**
+ * The objects that a subscriber holds: those that met the condition, and that the viewer might see, when it was last told.
+ * Given the keys that something happened to, it says what to send, so that a fold of all changes always equals a fresh
+ * list. It keeps a key and a UID for each object, both strings that the store holds anyway.
+ */
+export class LiveSet {
+  readonly #condition: Condition
+  #scope: Scope
+  readonly #uidByKey = new Map<string, string>()
+
+  constructor(options: LiveSetOptions) {
+    this.#condition = options.condition
+    this.#scope = options.scope
+  }
+
+  /** The number of objects that the subscriber holds. */
+  get size(): number {
+    return this.#uidByKey.size
+  }
+
+  /**
+   * Begins anew: the subscriber is to forget what it holds, and then to be told of all these as ADDED. Examines the
+   * whole store where no index narrows the condition.
+   */
+  reset(view: StoreView): LiveChange[] {
+    this.#uidByKey.clear()
+    const set = this.#bind(view)
+    const added: LiveChange[] = []
+    for (const id of set.candidates(view.size)?.ids() ?? view.ids()) {
+      if (set.has(id)) added.push(this.#add(view, id, view.keyOf(id)))
+    }
+    return added
+  }
+
+  /**
+   * What to send for keys that were added, modified or deleted since they were last asked for, each of them once. An object
+   * that was created anew under its key is DELETED, then ADDED.
+   */
+  changes(view: StoreView, keys: Iterable<string>): LiveChange[] {
+    const set = this.#bind(view)
+    const scope = bindCondition(scopeCondition(this.#scope), view)
+    const changes: LiveChange[] = []
+    for (const key of keys) {
+      const id = view.idOf(key)
+      const held = this.#uidByKey.get(key)
+      if (id === undefined || !set.has(id)) {
+        if (held !== undefined) changes.push(this.#remove(view, scope, key, held))
+        continue
+      }
+      if (held === undefined) {
+        changes.push(this.#add(view, id, key))
+        continue
+      }
+      const uid = uidOf(view, id)
+      if (uid === held) {
+        changes.push({ type: 'MODIFIED', key, uid, id })
+        continue
+      }
+      this.#uidByKey.delete(key)
+      changes.push({ type: 'DELETED', key, uid: held, cause: 'gone' }, this.#add(view, id, key))
+    }
+    return changes
+  }
+
+  /**
+   * What to send when the viewer may from now on see something else. Objects that stay are not mentioned. Examines what is
+   * held and what may be seen now.
+   */
+  rescope(view: StoreView, scope: Scope): LiveChange[] {
+    this.#scope = scope
+    const set = this.#bind(view)
+    const affected: string[] = []
+    for (const key of this.#uidByKey.keys()) {
+      const id = view.idOf(key)
+      if (id === undefined || !set.has(id)) affected.push(key)
+    }
+    for (const id of set.candidates(view.size)?.ids() ?? view.ids()) {
+      if (!set.has(id)) continue
+      const key = view.keyOf(id)
+      if (this.#uidByKey.get(key) !== uidOf(view, id)) affected.push(key)
+    }
+    return this.changes(view, affected)
+  }
+
+  #bind(view: StoreView): IdSet {
+    return bindCondition(allOf([this.#condition, scopeCondition(this.#scope)]), view)
+  }
+
+  #add(view: StoreView, id: ObjectId, key: string): LiveChange {
+    const uid = uidOf(view, id)
+    this.#uidByKey.set(key, uid)
+    return { type: 'ADDED', key, uid, id }
+  }
+
+  #remove(view: StoreView, scope: IdSet, key: string, uid: string): LiveChange {
+    this.#uidByKey.delete(key)
+    const id = view.idOf(key)
+    // Of an object that came after the held one under its key nothing is to be told.
+    if (id === undefined || uidOf(view, id) !== uid) {
+      return { type: 'DELETED', key, uid, cause: 'gone' }
+    }
+    return { type: 'DELETED', key, uid, cause: scope.has(id) ? 'unmatched' : 'hidden' }
+  }
+}
+
+/** `''` for the few kinds without UIDs (metrics). */
+function uidOf(view: StoreView, id: ObjectId): string {
+  return view.index('uid').valuesOf(id)[0] ?? ''
+}

@@ -1,0 +1,129 @@
+import type { IndexFunction } from '../informer/store-view.ts'
+import type { KubernetesObject } from '../kubernetes/object.ts'
+import {
+  equalitySelector,
+  type LabelRequirement,
+  type LabelSelector,
+  LabelSelectorError,
+  labelSelectorOf,
+  matchesLabels,
+} from '../kubernetes/label-selector.ts'
+import { allOf, everything, hasKey, hasValue, nothing } from './condition.ts'
+import { parsePath, valueAt } from './path.ts'
+import type { Relation, RelationContext } from './relation.ts'
+import { relationName, type ReverseRelation, type SelectsRelation } from './relation-definition.ts'
+import { selectorCondition } from './selector-condition.ts'
+
+/** The index of selectors on the store of the selecting type. */
+export function selectorIndexName(definition: SelectsRelation): string {
+  return `sel:${relationName(definition)}`
+}
+
+/** Selectors reach the objects of their own namespace; those of cluster-scoped objects, all. */
+export function compileSelects(definition: SelectsRelation, context: RelationContext): Relation {
+  const selectorOf = readSelector(definition)
+  const isNamespaced = context.isNamespaced(definition.from)
+  return {
+    definition,
+    reads: [definition.to],
+    indexers: {},
+    follow({ view, id }) {
+      const object = view.object(id)
+      const selector = selectorOf(object)
+      if (selector === undefined) return nothing
+      const { namespace = '' } = object.metadata
+      return allOf([
+        isNamespaced ? hasValue('namespace', [namespace]) : everything,
+        selectorCondition(selector),
+      ])
+    },
+  }
+}
+
+/**
+ * The objects whose selectors select this one. An index keeps each selector under a label that it asks for, so that only
+ * the selectors under one of the object's own labels, and those that ask for none, have to be tried.
+ */
+export function compileReverseSelects(
+  definition: ReverseRelation,
+  selects: SelectsRelation,
+  context: RelationContext,
+): Relation {
+  const selectorOf = readSelector(selects)
+  const name = selectorIndexName(selects)
+  const isNamespaced = context.isNamespaced(selects.from)
+  const placesOfObject: IndexFunction = (object) => {
+    const selector = selectorOf(object)
+    return selector === undefined ? [] : placesOf(object.metadata.namespace ?? '', selector)
+  }
+  return {
+    definition,
+    reads: [definition.to],
+    indexers: { [definition.to]: { [name]: placesOfObject } },
+    follow({ view, id, stores, budget }) {
+      const { labels = {}, namespace = '' } = view.object(id).metadata
+      const selecting = stores(definition.to)
+      const index = selecting.index(name)
+      const place = isNamespaced ? namespace : ''
+      const keys: string[] = []
+      const places = Object.entries(labels).map(([key, value]) => placeOf(place, key, value))
+      for (const posting of [anywhere(place), ...places].map((one) => index.posting(one))) {
+        if (posting === undefined) continue
+        budget.spend(posting.size)
+        for (const candidate of posting) {
+          const selector = selectorOf(selecting.object(candidate))
+          if (selector !== undefined && matchesLabels(selector, labels)) {
+            keys.push(selecting.keyOf(candidate))
+          }
+        }
+      }
+      return hasKey(keys)
+    },
+  }
+}
+
+function placesOf(namespace: string, selector: LabelSelector): readonly string[] {
+  let fewest: Extract<LabelRequirement, { operator: 'in' | 'notin' }> | undefined
+  for (const requirement of selector) {
+    if (requirement.operator !== 'in') continue
+    if (fewest === undefined || requirement.values.length < fewest.values.length) {
+      fewest = requirement
+    }
+  }
+  if (fewest === undefined) return [anywhere(namespace)]
+  const { key, values } = fewest
+  return values.map((value) => placeOf(namespace, key, value))
+}
+
+const placeOf = (namespace: string, key: string, value: string) => `${namespace}/${key}=${value}`
+/** No label key is `*`. */
+const anywhere = (namespace: string) => `${namespace}/*`
+
+/**
+ * Reads the selector of an object; `undefined` where it selects nothing. A malformed one, which the API server would have
+ * refused, selects nothing either.
+ */
+function readSelector(
+  definition: SelectsRelation,
+): (object: KubernetesObject) => LabelSelector | undefined {
+  const path = parsePath(definition.path)
+  const whenAbsent = definition.whenAbsent === 'everything' ? [] : undefined
+  return (object) => {
+    const value = valueAt(path, object)
+    if (typeof value !== 'object' || value === null) return whenAbsent
+    if (definition.selector === 'labelSelector') return readLabelSelector(value)
+    if (Object.keys(value).length === 0) return whenAbsent
+    return Object.values(value).every((one) => typeof one === 'string')
+      ? equalitySelector(value as Record<string, string>)
+      : undefined
+  }
+}
+
+function readLabelSelector(value: object): LabelSelector | undefined {
+  try {
+    return labelSelectorOf(value)
+  } catch (error) {
+    if (error instanceof LabelSelectorError) return undefined
+    throw error
+  }
+}
