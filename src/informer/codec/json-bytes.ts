@@ -16,13 +16,8 @@ export const byte = {
 /** Up to here a loop over the bytes is faster than a call of the native search. */
 const shortStringBytes = 48
 
-/** The index after any white space at `index`. */
-export function skipSpace(bytes: Buffer, index: number): number {
-  while (isSpace(bytes[index])) index++
-  return index
-}
-
-function isSpace(value: number | undefined): boolean {
+/** Whether the byte is white space to JSON. */
+export function isSpace(value: number | undefined): boolean {
   return value === 0x20 || value === 0x0a || value === 0x0d || value === 0x09
 }
 

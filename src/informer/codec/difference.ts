@@ -1,0 +1,120 @@
+import { endsScalar, skipValue } from './json-bytes.ts'
+import type { ObjectText } from './object-text.ts'
+import { nodeField, nodeWidth, type Template } from './template.ts'
+
+/** Numbers of one entry: a node of the template, and the range of what stands in its place. */
+export const differenceWidth = 3
+
+/**
+ * Where an object differs from a template: nodes of the template, ascending, none within another, each with the range
+ * of the object's text that stands there. Found by walking over both texts in step: where they first differ, the
+ * innermost value of the template that holds the place is taken as different as a whole, and the walk goes on after
+ * it. Equal bytes from equal places are equal tokens, so nothing in between has to be looked at. Made to be used again.
+ */
+export class Difference {
+  entries: Int32Array = new Int32Array(256 * differenceWidth)
+  count = 0
+
+  /** False when the object and the template have nothing but their braces in common. */
+  find(template: Template, text: ObjectText): boolean {
+    this.count = 0
+    const { nodes } = template
+    const templateEnd = template.bytes.length
+    const nodeCount = nodes.length / nodeWidth
+    let templateAt = text.headBytes
+    let textAt = templateAt
+    let fromNode = 0
+    for (;;) {
+      const equal = equalBytes(template, templateAt, text, textAt)
+      templateAt += equal
+      textAt += equal
+      if (templateAt === templateEnd && textAt === text.end) return true
+      if (templateAt === templateEnd || textAt === text.end) return false
+      const node = this.#nodeAt(nodes, nodeCount, fromNode, templateAt, text.bytes[textAt])
+      if (node <= 0) return false
+      const start = this.#startOf(nodes, node)
+      const end = skipValue(text.bytes, start, text.end)
+      if (end < 0) return false
+      this.#record(node, start, end)
+      templateAt = nodes[node * nodeWidth + nodeField.end] ?? 0
+      textAt = end
+      fromNode = nodes[node * nodeWidth + nodeField.next] ?? 0
+    }
+  }
+
+  /** The innermost value that holds the place `at`, where the object goes on with `found`. */
+  #nodeAt(
+    nodes: Int32Array,
+    nodeCount: number,
+    fromNode: number,
+    at: number,
+    found: number | undefined,
+  ): number {
+    let low = Math.max(fromNode - 1, 0)
+    let high = nodeCount - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if ((nodes[middle * nodeWidth] ?? 0) <= at) low = middle
+      else high = middle - 1
+    }
+    let node = low
+    // `1` against `12`: the texts differ after the template's number, yet it is the number that differs.
+    if (nodes[node * nodeWidth + nodeField.end] === at && !endsScalar(found)) return node
+    while (node > 0 && (nodes[node * nodeWidth + nodeField.end] ?? 0) <= at) {
+      node = nodes[node * nodeWidth + nodeField.parent] ?? 0
+    }
+    return node
+  }
+
+  /** Where the object's text has the start of a node; forgets the differences within that node. */
+  #startOf(nodes: Int32Array, node: number): number {
+    const { entries } = this
+    const width = differenceWidth
+    while (this.count > 0 && (entries[(this.count - 1) * width] ?? 0) >= node) this.count--
+    const start = nodes[node * nodeWidth] ?? 0
+    if (this.count === 0) return start
+    const last = (this.count - 1) * width
+    const lastNodeEnd = nodes[(entries[last] ?? 0) * nodeWidth + nodeField.end] ?? 0
+    return (entries[last + 2] ?? 0) + start - lastNodeEnd
+  }
+
+  #record(node: number, start: number, end: number): void {
+    const at = this.count * differenceWidth
+    if (at + differenceWidth > this.entries.length) {
+      const larger = new Int32Array(this.entries.length * 2)
+      larger.set(this.entries)
+      this.entries = larger
+    }
+    this.entries[at] = node
+    this.entries[at + 1] = start
+    this.entries[at + 2] = end
+    this.count++
+  }
+}
+
+/** How many bytes are the same from the two places on. */
+function equalBytes(
+  template: Template,
+  templateAt: number,
+  text: ObjectText,
+  textAt: number,
+): number {
+  const length = Math.min(template.bytes.length - templateAt, text.end - textAt)
+  const a = template.view
+  const b = text.view
+  let equal = 0
+  for (;;) {
+    // Eight bytes at once, as doubles: the only two that are equal and not the same are the zeros, and a template's
+    // text has no byte 0. Those that are never equal (NaN) are looked at byte by byte.
+    while (
+      equal + 8 <= length &&
+      a.getFloat64(templateAt + equal, true) === b.getFloat64(textAt + equal, true)
+    ) {
+      equal += 8
+    }
+    const stop = Math.min(equal + 8, length)
+    while (equal < stop && template.bytes[templateAt + equal] === text.bytes[textAt + equal])
+      equal++
+    if (equal < stop || equal === length) return equal
+  }
+}

@@ -1,0 +1,82 @@
+import { byte, skipString } from './json-bytes.ts'
+
+/**
+ * Walks over the members of one object in a JSON text without white space. After `open`, each `next` that returns true
+ * stands at a member whose value begins at `value`; the caller finds that value's end and hands it to `leave`. Made to
+ * be used again.
+ */
+export class Members {
+  /** The range of the key, without its quotes. */
+  keyStart = 0
+  keyEnd = 0
+  /** The index of the key's opening quote. */
+  member = 0
+  value = 0
+  /** The index after the value, once it is known. */
+  valueEnd = 0
+  /** The index of the comma before this member, or -1. */
+  comma = -1
+  /** The index after the closing brace, once `next` has returned false; -1 where the text is not as expected. */
+  end = -1
+  #bytes: Buffer = Buffer.alloc(0)
+  #limit = 0
+  #index = 0
+  #first = true
+
+  open(bytes: Buffer, start: number, limit: number): boolean {
+    this.#bytes = bytes
+    this.#limit = limit
+    this.#index = start + 1
+    this.#first = true
+    this.comma = -1
+    this.end = -1
+    return bytes[start] === byte.openBrace
+  }
+
+  /** False at the end of the object, and (`end` is then -1) at white space, an escape in a key, or what is not JSON. */
+  next(): boolean {
+    const bytes = this.#bytes
+    let index = this.#index
+    if (bytes[index] === byte.closeBrace) {
+      this.end = index + 1
+      return false
+    }
+    if (this.#first) this.#first = false
+    else {
+      if (bytes[index] !== byte.comma) return false
+      this.comma = index
+      index = index + 1
+    }
+    if (bytes[index] !== byte.quote) return false
+    const close = skipString(bytes, index, this.#limit)
+    if (close < 0) return false
+    this.member = index
+    this.keyStart = index + 1
+    this.keyEnd = close - 1
+    for (let at = this.keyStart; at < this.keyEnd; at++) {
+      if (bytes[at] === byte.backslash) return false
+    }
+    if (bytes[close] !== byte.colon) return false
+    this.value = close + 1
+    return this.value < this.#limit
+  }
+
+  /** The value ends before `valueEnd`. False when that is -1: the value has no end. */
+  leave(valueEnd: number): boolean {
+    this.#index = this.valueEnd = valueEnd
+    return valueEnd >= 0
+  }
+
+  /** Whether the key is this one. */
+  is(key: Uint8Array): boolean {
+    return this.keyEnd - this.keyStart === key.length && matches(this.#bytes, this.keyStart, key)
+  }
+}
+
+/** Whether these bytes stand at `start`. */
+export function matches(bytes: Buffer, start: number, expected: Uint8Array): boolean {
+  for (let index = 0; index < expected.length; index++) {
+    if (bytes[start + index] !== expected[index]) return false
+  }
+  return true
+}

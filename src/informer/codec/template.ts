@@ -1,0 +1,117 @@
+import type { Json, JsonObject, KubernetesObject } from '../../kubernetes/object.ts'
+import { byte, skipString, skipValue } from './json-bytes.ts'
+
+/** Nested deeper than this, a value is one node: compared and recorded as a whole. */
+const maxDepth = 64
+
+/** The numbers that stand for each node in {@link Template.nodes}. */
+export const nodeWidth = 4
+export const nodeField = { start: 0, end: 1, parent: 2, next: 3 } as const
+
+/**
+ * One object that others are held as differences from: its text, its value, and the tree of its values as flat
+ * numbers. Node 0 is the object, and the nodes follow in the order of the text (preorder).
+ */
+export interface Template {
+  readonly bytes: Buffer
+  readonly view: DataView
+  /** `nodeWidth` numbers a node: where its text starts and ends, its parent, the next node that is not within it. */
+  readonly nodes: Int32Array
+  /** The key or the index of each node in its parent. */
+  readonly keys: readonly (string | number)[]
+  readonly object: KubernetesObject
+}
+
+/**
+ * Makes a template of the text and its parsed value. `undefined` when the text is not as a server writes it (white
+ * space). Objects in which a key comes twice, or that have a `__proto__`, are not taken apart.
+ */
+export function createTemplate(
+  text: Buffer,
+  end: number,
+  object: KubernetesObject,
+): Template | undefined {
+  const bytes = Buffer.from(
+    text.buffer.slice(text.byteOffset, text.byteOffset + end) as ArrayBuffer,
+  )
+  const tree = new TreeBuilder(bytes)
+  if (tree.add(0, -1, '', object as unknown as Json, 0) !== end) return undefined
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  return { bytes, view, nodes: Int32Array.from(tree.nodes), keys: tree.keys.slice(), object }
+}
+
+class TreeBuilder {
+  readonly nodes: number[] = []
+  readonly keys: (string | number)[] = []
+  readonly #bytes: Buffer
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  /** Adds the value that starts at `start` and all that is within it. The index after it, or -1. */
+  add(start: number, parent: number, key: string | number, value: Json, depth: number): number {
+    const node = this.keys.length
+    this.nodes.push(start, 0, parent, 0)
+    this.keys.push(key)
+    const end = this.#addWithin(start, node, value, depth)
+    this.nodes[node * nodeWidth + nodeField.end] = end
+    this.nodes[node * nodeWidth + nodeField.next] = this.keys.length
+    return end
+  }
+
+  #addWithin(start: number, node: number, value: Json, depth: number): number {
+    const bytes = this.#bytes
+    if (depth < maxDepth && typeof value === 'object' && value !== null) {
+      if (bytes[start] === byte.openBracket && Array.isArray(value)) {
+        return this.#addElements(start, node, value as readonly Json[], depth)
+      }
+      if (bytes[start] === byte.openBrace) {
+        const end = this.#addMembers(start, node, value as JsonObject, depth)
+        if (end >= 0) return end
+        this.keys.length = node + 1
+        this.nodes.length = (node + 1) * nodeWidth
+      }
+    }
+    return skipValue(bytes, start, bytes.length)
+  }
+
+  #addElements(start: number, node: number, values: readonly Json[], depth: number): number {
+    const bytes = this.#bytes
+    let index = start + 1
+    if (bytes[index] === byte.closeBracket) return index + 1
+    for (let position = 0; position < values.length; position++) {
+      index = this.add(index, node, position, values[position] ?? null, depth + 1)
+      const after = index < 0 ? undefined : bytes[index]
+      if (after === byte.closeBracket) return index + 1
+      if (after !== byte.comma) return -1
+      index++
+    }
+    return -1
+  }
+
+  /** -1 as well when the keys in the text are not, one by one, those of the value. */
+  #addMembers(start: number, node: number, values: JsonObject, depth: number): number {
+    const bytes = this.#bytes
+    let index = start + 1
+    if (bytes[index] === byte.closeBrace) return index + 1
+    // These strings, unlike those read from the text, are the engine's own copies of the property names.
+    for (const key of Object.keys(values)) {
+      if (bytes[index] !== byte.quote) return -1
+      const close = skipString(bytes, index, bytes.length)
+      if (close < 0 || bytes[close] !== byte.colon || keyAt(bytes, index, close) !== key) return -1
+      if (key === '__proto__') return -1
+      index = this.add(close + 1, node, key, values[key] ?? null, depth + 1)
+      const after = index < 0 ? undefined : bytes[index]
+      if (after === byte.closeBrace) return index + 1
+      if (after !== byte.comma) return -1
+      index++
+    }
+    return -1
+  }
+}
+
+function keyAt(bytes: Buffer, start: number, end: number): string {
+  const text = bytes.toString('utf8', start + 1, end - 1)
+  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
+}
