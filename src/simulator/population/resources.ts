@@ -28,8 +28,44 @@ const grouped = (
   kind: string,
 ): PopulationResource => ({ group, version, resource, kind, apiVersion: `${group}/${version}` })
 
+/** The names of {@link resources}. */
+export type ResourceName =
+  | 'namespaces'
+  | 'nodes'
+  | 'pods'
+  | 'services'
+  | 'configMaps'
+  | 'secrets'
+  | 'serviceAccounts'
+  | 'persistentVolumes'
+  | 'persistentVolumeClaims'
+  | 'resourceQuotas'
+  | 'events'
+  | 'deployments'
+  | 'replicaSets'
+  | 'statefulSets'
+  | 'daemonSets'
+  | 'controllerRevisions'
+  | 'jobs'
+  | 'cronJobs'
+  | 'endpointSlices'
+  | 'ingresses'
+  | 'ingressClasses'
+  | 'networkPolicies'
+  | 'disruptionBudgets'
+  | 'autoscalers'
+  | 'leases'
+  | 'priorityClasses'
+  | 'storageClasses'
+  | 'csiDrivers'
+  | 'csiNodes'
+  | 'roles'
+  | 'roleBindings'
+  | 'clusterRoles'
+  | 'clusterRoleBindings'
+
 /** Every resource that the population has objects of. */
-export const resources = {
+export const resources: Readonly<Record<ResourceName, PopulationResource>> = {
   namespaces: core('namespaces', 'Namespace'),
   nodes: core('nodes', 'Node'),
   pods: core('pods', 'Pod'),
@@ -68,4 +104,4 @@ export const resources = {
     'clusterrolebindings',
     'ClusterRoleBinding',
   ),
-} as const satisfies Record<string, PopulationResource>
+}

@@ -1,0 +1,27 @@
+/** A `Time` as Kubernetes writes it: RFC 3339, UTC, whole seconds. */
+export function timestamp(epochMs: number): string {
+  let text = recent.get(epochMs)
+  if (text !== undefined) return text
+  text = `${new Date(epochMs).toISOString().slice(0, 19)}Z`
+  if (recent.size >= mostRecent) recent.clear()
+  recent.set(epochMs, text)
+  return text
+}
+
+/** Siblings carry the same times again and again; when it is full it starts anew. */
+const recent = new Map<number, string>()
+const mostRecent = 4096
+
+/** A `MicroTime` as Kubernetes writes it: RFC 3339, UTC, microseconds. */
+export function microTimestamp(epochMs: number): string {
+  return `${new Date(epochMs).toISOString().slice(0, 23)}000Z`
+}
+
+/** Lengths of time, in milliseconds. */
+export const second = 1000
+export const minute: number = 60 * second
+export const hour: number = 60 * minute
+export const day: number = 24 * hour
+
+/** How long the broken node has been silent. */
+export const brokenNodeSilentForMs: number = 42 * minute
