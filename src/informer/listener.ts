@@ -104,9 +104,21 @@ export class Listener implements AsyncIterable<ListenerBatch> {
     this.#notify()
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<ListenerBatch, void, void> {
+  [Symbol.asyncIterator](): AsyncGenerator<ListenerBatch, void, void> {
+    return this.gathered(() => undefined)
+  }
+
+  /**
+   * The same batches, each taken only after `pause` has resolved, which is called when there is something to take: so
+   * changes of one object meanwhile become one.
+   */
+  async *gathered(
+    pause: () => Promise<void> | undefined,
+  ): AsyncGenerator<ListenerBatch, void, void> {
     try {
       while (true) {
+        // oxlint-disable-next-line no-await-in-loop -- gathers a batch
+        if (this.#ready) await pause()
         const batch = this.#take()
         if (batch !== undefined) yield batch
         else if (this.#ended === undefined) {
@@ -119,6 +131,10 @@ export class Listener implements AsyncIterable<ListenerBatch> {
     } finally {
       this.close()
     }
+  }
+
+  get #ready(): boolean {
+    return this.#reset || this.pending > 0
   }
 
   #notify(): void {

@@ -47,6 +47,7 @@ export class Reflector {
   #probeDue = false
   #state: ReflectorState = 'idle'
   #lastError: Error | undefined
+  #lastContactMs: number | undefined
 
   constructor(parts: ReflectorParts, options: ReflectorOptions) {
     this.#parts = parts
@@ -69,6 +70,11 @@ export class Reflector {
 
   get state(): ReflectorState {
     return this.#state
+  }
+
+  /** `performance.now()` at the last list, event or bookmark; `undefined` before the first. */
+  get lastContactMs(): number | undefined {
+    return this.#lastContactMs
   }
 
   /** The last failure; `undefined` since the last success. */
@@ -119,6 +125,7 @@ export class Reflector {
     this.#lastUnavailable = false
     this.#probeDue = false
     this.#lastError = undefined
+    this.#lastContactMs = performance.now()
     this.#parts.target.push({ type: 'REPLACED', contents, resourceVersion: at })
     this.#parts.observer.listed?.({
       items: contents.size,
@@ -212,6 +219,7 @@ export class Reflector {
         const frames = await stream.next()
         if (frames === undefined) return
         this.#lastError = undefined
+        this.#lastContactMs = performance.now()
         for (const frame of frames) this.#handle(frame)
         // oxlint-disable-next-line no-await-in-loop -- back-pressure
         await this.#parts.target.room(signal)

@@ -131,6 +131,11 @@ export class SharedInformer {
     return this.#reflector.lastError
   }
 
+  /** `performance.now()` at the last list, event or bookmark; `undefined` before the first. */
+  get lastContactMs(): number | undefined {
+    return this.#reflector.lastContactMs
+  }
+
   /** How often each kind of failure has happened. */
   get failures(): ReadonlyMap<InformerFailure, number> {
     return this.#failures

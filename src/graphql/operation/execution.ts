@@ -1,0 +1,116 @@
+import {
+  createSourceEventStream,
+  type ExecutionArgs,
+  type ExecutionResult,
+  execute,
+  executeSubscriptionEvent,
+  getOperationAST,
+  type GraphQLError,
+  validateSubscriptionArgs,
+} from 'graphql'
+import type { ResolverContext } from '../schema/read-context.ts'
+import { kindsOf } from './operation-kinds.ts'
+import { OperationReader } from './operation-reader.ts'
+import { PreparedKinds } from './prepared-kinds.ts'
+import type { OperationLimits, ServedSchema } from './served-schema.ts'
+
+/** How often execution may find that it needs further kinds. */
+const maxRounds = 3
+
+/**
+ * The two halves of an operation. Prepare, asynchronous: start the informers of its kinds and wait for them. Execute,
+ * synchronous: read the stores, so that one answer sees one moment of all kinds. Where the kinds depend on data, both are
+ * done again, at most three times.
+ */
+export class Execution {
+  readonly #served: ServedSchema
+  readonly #limits: OperationLimits
+
+  constructor(served: ServedSchema, limits: OperationLimits) {
+    this.#served = served
+    this.#limits = limits
+  }
+
+  /** Answers a query. */
+  async execute(args: ExecutionArgs): Promise<ExecutionResult> {
+    const prepared = await this.#prepareDocument(args)
+    return await this.#rounds(prepared, (read) =>
+      execute({ ...args, contextValue: contextOf(args.contextValue, read) }),
+    )
+  }
+
+  /** Answers a subscription: its events, or why there are none. */
+  async subscribe(args: ExecutionArgs): Promise<AsyncGenerator<ExecutionResult> | ExecutionResult> {
+    const prepared = await this.#prepareDocument(args)
+    const contextValue = contextOf(args.contextValue, this.#reader(prepared))
+    const validated = validateSubscriptionArgs({ ...args, contextValue })
+    if (!('schema' in validated)) return { errors: validated }
+    const source = await createSourceEventStream(validated)
+    if (!(Symbol.asyncIterator in source)) return source
+    const answer = (event: unknown): Promise<ExecutionResult> =>
+      this.#rounds(prepared, (read) =>
+        executeSubscriptionEvent({
+          ...validated,
+          rootValue: event,
+          contextValue: contextOf(args.contextValue, read),
+        }),
+      )
+    return answers(source, answer)
+  }
+
+  async #prepareDocument({
+    document,
+    operationName,
+    variableValues,
+  }: ExecutionArgs): Promise<PreparedKinds> {
+    const prepared = new PreparedKinds()
+    const operation = getOperationAST(document, operationName)
+    if (operation === null || operation === undefined) return prepared
+    for (const at of kindsOf(this.#served, document, operation, variableValues ?? {}))
+      prepared.need(at)
+    await this.#prepare(prepared)
+    return prepared
+  }
+
+  async #prepare(prepared: PreparedKinds): Promise<void> {
+    await Promise.all(
+      prepared.needed.map(async (at) => {
+        const cluster = this.#served.clusters.get(at.cluster)
+        if (cluster === undefined) return
+        await cluster.ready(at.kind, this.#limits.syncDeadlineMs).then(
+          () => prepared.settle(at, 'ready'),
+          (error: unknown) => prepared.settle(at, error as GraphQLError),
+        )
+      }),
+    )
+  }
+
+  async #rounds(
+    prepared: PreparedKinds,
+    run: (read: OperationReader) => ExecutionResult | PromiseLike<ExecutionResult>,
+  ): Promise<ExecutionResult> {
+    let result = await run(this.#reader(prepared))
+    for (let round = 1; round < maxRounds && prepared.needed.length > 0; round++) {
+      // oxlint-disable-next-line no-await-in-loop -- a round finds what the next one needs
+      await this.#prepare(prepared)
+      // oxlint-disable-next-line no-await-in-loop -- a round finds what the next one needs
+      result = await run(this.#reader(prepared))
+    }
+    return result
+  }
+
+  #reader(prepared: PreparedKinds): OperationReader {
+    return new OperationReader({ served: this.#served, limits: this.#limits, prepared })
+  }
+}
+
+function contextOf(context: unknown, read: OperationReader): ResolverContext & object {
+  return { ...(context as object | undefined), read }
+}
+
+async function* answers(
+  source: AsyncIterable<unknown>,
+  answer: (event: unknown) => Promise<ExecutionResult>,
+): AsyncGenerator<ExecutionResult> {
+  for await (const event of source) yield await answer(event)
+}

@@ -1,0 +1,139 @@
+import { sleep } from '../../lib/backoff.ts'
+import type { Change as StoreChange } from '../../informer/change.ts'
+import type { Listener } from '../../informer/listener.ts'
+import type { SharedInformer } from '../../informer/shared-informer.ts'
+import type { Condition } from '../../query/condition.ts'
+import { type LiveChange, LiveSet } from '../../query/live-set.ts'
+import type { Scope } from '../../query/scope.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import type { Kind } from '../schema/kind.ts'
+import { encodeObjectId } from '../schema/object-id.ts'
+import type { Change, Frame } from '../schema/read-context.ts'
+import { encodeResumeToken } from './resume-token.ts'
+
+export interface LiveFramesOptions {
+  readonly kind: Kind
+  readonly cluster: string
+  readonly informer: SharedInformer
+  readonly condition: Condition
+  readonly scope: Scope
+  /** How long changes are gathered before they are sent. */
+  readonly coalesceMs: number
+  readonly maxFrameObjects: number
+}
+
+/**
+ * What one subscription is sent: a snapshot in frames of bounded size, then the changes of the informer's listener,
+ * one per object and frame. The listener buffers the latest change per object, so a subscriber that is slow gets fewer
+ * frames, never a wrong picture. Ends when the iteration is left or the informer stops.
+ */
+export async function* liveFrames(options: LiveFramesOptions): AsyncGenerator<Frame, void, void> {
+  const { informer, condition, scope, maxFrameObjects, coalesceMs } = options
+  const { store } = informer
+  const held = new LiveSet({ condition, scope })
+  // In one tick: from here on, whatever is not in the snapshot reaches the listener.
+  const listener = informer.listen({ bufferLimit: 0, overflow: 'coalesce', replay: false })
+  const leaving = new AbortController()
+  try {
+    const snapshot = held.reset(store).map(({ key, uid }) => ({ key, uid }))
+    for (let start = 0; start === 0 || start < snapshot.length; start += maxFrameObjects) {
+      const part = snapshot.slice(start, start + maxFrameObjects)
+      yield frame(options, {
+        reset: start === 0,
+        synced: start + maxFrameObjects >= snapshot.length,
+        changes: part.flatMap(({ key, uid }) => addition(options, key, uid)),
+      })
+    }
+    yield* changeFrames(options, held, listener, coalesceMs, leaving.signal)
+  } finally {
+    leaving.abort()
+    listener.close()
+  }
+}
+
+async function* changeFrames(
+  options: LiveFramesOptions,
+  held: LiveSet,
+  listener: Listener,
+  coalesceMs: number,
+  signal: AbortSignal,
+): AsyncGenerator<Frame, void, void> {
+  const { store } = options.informer
+  for await (const batch of listener.gathered(() => sleep(coalesceMs, signal))) {
+    const byKey = Map.groupBy(batch.changes, ({ key }) => key)
+    const changes = held
+      .changes(store, byKey.keys())
+      .map((change) => changeOf(options, change, byKey.get(change.key) ?? []))
+    if (changes.length > 0) yield frame(options, { reset: false, synced: false, changes })
+  }
+}
+
+function frame(
+  { informer, cluster, kind }: LiveFramesOptions,
+  rest: Pick<Frame, 'reset' | 'synced' | 'changes'>,
+): Frame {
+  const { resourceVersion } = informer.store
+  return {
+    ...rest,
+    resourceVersion,
+    resumeToken: encodeResumeToken({ cluster, positions: { [kind.typeName]: resourceVersion } }),
+  }
+}
+
+/** An object of the snapshot, unless it has gone meanwhile: its deletion waits in the listener. */
+function addition(
+  { informer, kind, cluster }: LiveFramesOptions,
+  key: string,
+  uid: string,
+): Change[] {
+  const id = informer.store.idOf(key)
+  if (id === undefined) return []
+  const object = informer.store.object(id)
+  if ((object.metadata.uid ?? '') !== uid) return []
+  return [
+    {
+      type: 'ADDED',
+      objectId: objectIdOf(kind, cluster, key, uid),
+      object: { kind, cluster, object },
+      previous: null,
+      finalStateKnown: true,
+    },
+  ]
+}
+
+function changeOf(
+  { informer, kind, cluster }: LiveFramesOptions,
+  change: LiveChange,
+  seen: readonly StoreChange[],
+): Change {
+  const { type, key, uid } = change
+  const objectId = objectIdOf(kind, cluster, key, uid)
+  const last = seen.findLast((one) => one.uid === uid)
+  if (change.type !== 'DELETED') {
+    return {
+      type,
+      objectId,
+      object: { kind, cluster, object: informer.store.object(change.id) },
+      previous: last?.previous ?? null,
+      finalStateKnown: true,
+    }
+  }
+  const object = change.cause === 'hidden' ? undefined : last?.object
+  return {
+    type,
+    objectId,
+    object: object === undefined ? null : { kind, cluster, object },
+    previous: (change.cause === 'unmatched' ? last?.previous : undefined) ?? null,
+    finalStateKnown: last?.finalStateKnown ?? true,
+  }
+}
+
+function objectIdOf({ resource }: Kind, cluster: string, key: string, uid: string): string {
+  const { group, kind } = resource
+  return encodeObjectId({
+    cluster,
+    group,
+    kind,
+    object: uid === '' ? splitObjectKey(key) : { uid },
+  })
+}

@@ -1,0 +1,68 @@
+import {
+  type DocumentNode,
+  type GraphQLSchema,
+  GraphQLError,
+  parse,
+  type Source,
+  validate,
+} from 'graphql'
+import type { ExecutionArgs } from 'graphql'
+import type { Plugin } from 'graphql-yoga'
+import { Execution } from './execution.ts'
+import type { OperationLimits, ServedSchema } from './served-schema.ts'
+
+export interface OperationPluginOptions {
+  /** What is served at the moment; asked for once per operation. */
+  readonly served: () => ServedSchema
+  readonly limits: OperationLimits
+}
+
+/**
+ * The pipeline of every operation, whichever transport it came by: parse with a bound, validate, prepare, execute. As a
+ * plugin, since HTTP and WebSocket meet only there.
+ */
+export function operationPlugin({ served, limits }: OperationPluginOptions): Plugin {
+  const bySchema = new WeakMap<GraphQLSchema, ServedSchema>()
+  const executionOf = ({ schema }: ExecutionArgs): Execution =>
+    new Execution(bySchema.get(schema) ?? served(), limits)
+  return {
+    onEnveloped({ setSchema }) {
+      const now = served()
+      bySchema.set(now.schema, now)
+      setSchema(now.schema)
+    },
+    onParse({ setParseFn }) {
+      setParseFn((source: string | Source) => parseDocument(source, limits.maxTokens))
+    },
+    onValidate({ setValidationFn }) {
+      setValidationFn((schema: GraphQLSchema, document: DocumentNode) =>
+        validate(schema, document).map(asBadInput),
+      )
+    },
+    onExecute({ setExecuteFn }) {
+      setExecuteFn((args: ExecutionArgs) => executionOf(args).execute(args))
+    },
+    onSubscribe({ setSubscribeFn }) {
+      setSubscribeFn((args: ExecutionArgs) => executionOf(args).subscribe(args))
+    },
+  }
+}
+
+function parseDocument(source: string | Source, maxTokens: number): DocumentNode {
+  try {
+    return parse(source, { maxTokens })
+  } catch (error) {
+    throw error instanceof GraphQLError ? asBadInput(error) : error
+  }
+}
+
+function asBadInput(error: GraphQLError): GraphQLError {
+  const { message, nodes, source, positions, path } = error
+  return new GraphQLError(message, {
+    nodes,
+    source,
+    positions,
+    path,
+    extensions: { code: 'BAD_USER_INPUT' },
+  })
+}

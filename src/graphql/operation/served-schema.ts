@@ -1,0 +1,41 @@
+import type { GraphQLSchema } from 'graphql'
+import type { Relation } from '../../query/relation.ts'
+import type { Kind } from '../schema/kind.ts'
+import type { ClusterCache } from './cluster-cache.ts'
+
+/** What is served at one time: the schema, its kinds and relations, and the caches behind them. */
+export interface ServedSchema {
+  readonly schema: GraphQLSchema
+  /** By type name. */
+  readonly kinds: ReadonlyMap<string, Kind>
+  /** Ready to be followed, by full name (`Pod.node`). */
+  readonly relations: ReadonlyMap<string, Relation>
+  /** By name; the first one is the default. */
+  readonly clusters: ReadonlyMap<string, ClusterCache>
+}
+
+/** How operations are treated; one place for every bound. */
+export interface OperationLimits {
+  /** How long an operation waits for the first sync of its kinds. */
+  readonly syncDeadlineMs: number
+  /** Largest `first`. */
+  readonly maxPageSize: number
+  /** Rows that one operation, or one subscription frame, may examine or produce. */
+  readonly rowBudget: number
+  /** Tokens of one document. */
+  readonly maxTokens: number
+  /** Objects in one frame of a snapshot. */
+  readonly maxFrameObjects: number
+  /** How long changes are gathered before they are sent, unless the subscriber says otherwise. */
+  readonly coalesceMs: number
+}
+
+/** Every default of {@link OperationLimits}. */
+export const defaultOperationLimits: OperationLimits = {
+  syncDeadlineMs: 10_000,
+  maxPageSize: 500,
+  rowBudget: 200_000,
+  maxTokens: 10_000,
+  maxFrameObjects: 500,
+  coalesceMs: 100,
+}
