@@ -131,10 +131,6 @@ function mainContainer(app: AppPlan, image: string): Container {
 
 function environmentOf(app: AppPlan): readonly object[] {
   const { configMap, secret } = partNames(app)
-  const field = (name: string, fieldPath: string): object => ({
-    name,
-    valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath } },
-  })
   return [
     field('POD_NAME', 'metadata.name'),
     field('NODE_NAME', 'spec.nodeName'),
@@ -146,13 +142,6 @@ function environmentOf(app: AppPlan): readonly object[] {
 }
 
 function probes(): Record<string, object> {
-  const probe = (path: string, periodSeconds: number, failureThreshold: number): object => ({
-    failureThreshold,
-    httpGet: { path, port: 'metrics', scheme: 'HTTP' },
-    periodSeconds,
-    successThreshold: 1,
-    timeoutSeconds: 2,
-  })
   return {
     livenessProbe: probe('/healthz', 10, 3),
     readinessProbe: probe('/readyz', 5, 2),
@@ -210,5 +199,19 @@ function proxy(): Container {
       { mountPath: '/tmp', name: 'tmp' },
       { mountPath: '/usr/share/nginx/html', name: 'tmp', readOnly: true },
     ],
+  }
+}
+
+function field(name: string, fieldPath: string): object {
+  return { name, valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath } } }
+}
+
+function probe(path: string, periodSeconds: number, failureThreshold: number): object {
+  return {
+    failureThreshold,
+    httpGet: { path, port: 'metrics', scheme: 'HTTP' },
+    periodSeconds,
+    successThreshold: 1,
+    timeoutSeconds: 2,
   }
 }

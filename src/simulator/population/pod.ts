@@ -240,13 +240,15 @@ function statusFieldsOf(
 }
 
 function qosClassOf(containers: readonly Container[]): PodShape['qosClass'] {
-  const all = (test: (resources: Container['resources']) => boolean): boolean =>
+  const every = (test: (resources: Container['resources']) => boolean): boolean =>
     containers.every(({ resources }) => test(resources))
-  if (all(({ requests, limits }) => requests === undefined && limits === undefined))
+  if (every(({ requests, limits }) => requests === undefined && limits === undefined))
     return 'BestEffort'
-  const equal = ({ requests, limits }: Container['resources']): boolean =>
-    ['cpu', 'memory'].every(
-      (name) => limits?.[name] !== undefined && limits[name] === requests?.[name],
-    )
-  return all(equal) ? 'Guaranteed' : 'Burstable'
+  return every(isGuaranteed) ? 'Guaranteed' : 'Burstable'
+}
+
+function isGuaranteed({ requests, limits }: Container['resources']): boolean {
+  return ['cpu', 'memory'].every(
+    (name) => limits?.[name] !== undefined && limits[name] === requests?.[name],
+  )
 }
