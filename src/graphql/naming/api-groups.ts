@@ -1,0 +1,93 @@
+import { CodedError } from '../../lib/coded-error.ts'
+import { graphqlNameOf } from './field-name.ts'
+import { pascalCaseOfDnsName } from './letter-case.ts'
+
+/** The groups that kube-apiserver itself serves, in any version and behind any feature gate. Fixed: names rest on it. */
+const builtInGroups: ReadonlySet<string> = new Set([
+  '',
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'apiregistration.k8s.io',
+  'apps',
+  'authentication.k8s.io',
+  'authorization.k8s.io',
+  'autoscaling',
+  'batch',
+  'certificates.k8s.io',
+  'coordination.k8s.io',
+  'discovery.k8s.io',
+  'events.k8s.io',
+  'extensions',
+  'flowcontrol.apiserver.k8s.io',
+  'internal.apiserver.k8s.io',
+  'networking.k8s.io',
+  'node.k8s.io',
+  'policy',
+  'rbac.authorization.k8s.io',
+  'resource.k8s.io',
+  'scheduling.k8s.io',
+  'storage.k8s.io',
+  'storagemigration.k8s.io',
+])
+
+/** What stands before the kinds of other well-known groups. Fixed: names are for ever. */
+const fixedAliases: ReadonlyMap<string, string> = new Map([
+  ['gateway.networking.k8s.io', ''],
+  ['metrics.k8s.io', ''],
+  ['snapshot.storage.k8s.io', ''],
+  ['cert-manager.io', 'CertManager'],
+  ['acme.cert-manager.io', 'CertManagerAcme'],
+  ['argoproj.io', 'Argo'],
+  ['monitoring.coreos.com', 'Monitoring'],
+  ['cluster.x-k8s.io', 'ClusterApi'],
+  ['karpenter.sh', 'Karpenter'],
+  ['keda.sh', 'Keda'],
+  ['kustomize.toolkit.fluxcd.io', 'FluxKustomize'],
+  ['helm.toolkit.fluxcd.io', 'FluxHelm'],
+  ['source.toolkit.fluxcd.io', 'FluxSource'],
+  ['notification.toolkit.fluxcd.io', 'FluxNotification'],
+  ['image.toolkit.fluxcd.io', 'FluxImage'],
+  ['external-secrets.io', 'ExternalSecrets'],
+  ['networking.istio.io', 'Istio'],
+  ['security.istio.io', 'IstioSecurity'],
+  ['apiextensions.crossplane.io', 'Crossplane'],
+  ['pkg.crossplane.io', 'CrossplanePkg'],
+  ['kyverno.io', 'Kyverno'],
+  ['tekton.dev', 'Tekton'],
+  ['serving.knative.dev', 'Knative'],
+  ['cilium.io', 'Cilium'],
+  ['projectcalico.org', 'Calico'],
+  ['velero.io', 'Velero'],
+])
+
+/** The operator's prefixes by API group, before the fixed ones: `{ "stable.example.com": "Stable" }`. */
+export type GroupAliases = Readonly<Record<string, string>>
+
+/** An alias that cannot begin a GraphQL name. */
+export class GroupAliasError extends CodedError {
+  constructor(group: string, alias: string) {
+    super('GROUP_ALIAS', `alias ${JSON.stringify(alias)} of the API group ${group}`, {
+      value: alias,
+      hint: 'an alias is a capital letter followed by letters and digits, or "" for the bare kinds',
+    })
+  }
+}
+
+/** Refuses aliases that cannot begin a GraphQL name. Throws {@link GroupAliasError}. */
+export function checkGroupAliases(aliases: GroupAliases): void {
+  for (const [group, alias] of Object.entries(aliases)) {
+    if (!/^(?:[A-Z][A-Za-z0-9]*)?$/.test(alias)) throw new GroupAliasError(group, alias)
+  }
+}
+
+/** Whether kube-apiserver itself serves the group. */
+export function isBuiltInGroup(group: string): boolean {
+  return builtInGroups.has(group)
+}
+
+/** What stands before the names of a group's kinds: `''` for bare ones. Depends on nothing but its arguments. */
+export function prefixOfGroup(group: string, aliases: GroupAliases = {}): string {
+  if (Object.hasOwn(aliases, group)) return aliases[group] ?? ''
+  if (builtInGroups.has(group)) return ''
+  return fixedAliases.get(group) ?? graphqlNameOf(pascalCaseOfDnsName(group))
+}

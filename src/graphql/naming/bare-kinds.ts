@@ -1,0 +1,56 @@
+const words = (text: string): readonly string[] => text.split(/\s+/)
+
+/**
+ * Kinds whose type name is the bare kind, by the first label of their group (`core` for the core group): those of
+ * kube-apiserver with all of its feature gates and older versions, and those of the groups with an empty alias.
+ * Nested types give way to them whether or not the kind is served, so that no name depends on what is installed.
+ */
+const bareKinds: Readonly<Record<string, readonly string[]>> = {
+  core: words(`Binding ComponentStatus ConfigMap Endpoints Event LimitRange Namespace Node
+    PersistentVolume PersistentVolumeClaim Pod PodTemplate ReplicationController
+    ResourceQuota Secret Service ServiceAccount`),
+  admissionregistration:
+    words(`MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration
+    ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding
+    ValidatingWebhookConfiguration`),
+  apiextensions: words(`CustomResourceDefinition`),
+  apiregistration: words(`APIService`),
+  apps: words(`ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet`),
+  authentication: words(`SelfSubjectReview TokenRequest TokenReview`),
+  authorization: words(`LocalSubjectAccessReview SelfSubjectAccessReview SelfSubjectRulesReview
+    SubjectAccessReview`),
+  autoscaling: words(`HorizontalPodAutoscaler Scale`),
+  batch: words(`CronJob Job`),
+  certificates: words(`CertificateSigningRequest ClusterTrustBundle PodCertificateRequest`),
+  coordination: words(`Lease LeaseCandidate`),
+  discovery: words(`EndpointSlice`),
+  flowcontrol: words(`FlowSchema PriorityLevelConfiguration`),
+  gateway:
+    words(`BackendLBPolicy BackendTLSPolicy GRPCRoute Gateway GatewayClass HTTPRoute ListenerSet
+    ReferenceGrant TCPRoute TLSRoute UDPRoute`),
+  internal: words(`StorageVersion`),
+  metrics: words(`NodeMetrics PodMetrics`),
+  networking: words(`ClusterCIDR IPAddress Ingress IngressClass NetworkPolicy ServiceCIDR`),
+  node: words(`RuntimeClass`),
+  policy: words(`Eviction PodDisruptionBudget PodSecurityPolicy`),
+  rbac: words(`ClusterRole ClusterRoleBinding Role RoleBinding`),
+  resource:
+    words(`DeviceClass DeviceTaintRule PodSchedulingContext ResourceClaim ResourceClaimParameters
+    ResourceClaimTemplate ResourceClass ResourceClassParameters ResourcePoolStatusRequest
+    ResourceSlice`),
+  scheduling: words(`PodGroup PriorityClass Workload`),
+  snapshot: words(`VolumeSnapshot VolumeSnapshotClass VolumeSnapshotContent`),
+  storage: words(
+    `CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment VolumeAttributesClass`,
+  ),
+  storagemigration: words(`StorageVersionMigration`),
+}
+
+const owners: ReadonlyMap<string, string> = new Map(
+  Object.entries(bareKinds).flatMap(([label, kinds]) => kinds.map((kind) => [kind, label])),
+)
+
+/** The first label of the group whose kind has this bare name; `undefined` where no known kind has it. */
+export function ownerOfBareKind(name: string): string | undefined {
+  return owners.get(name)
+}

@@ -1,0 +1,34 @@
+import type { ApiResource } from '../../kubernetes/api-resource.ts'
+import { type GroupAliases, prefixOfGroup } from './api-groups.ts'
+import { graphqlNameOf } from './field-name.ts'
+import { capitalised, lowerCamelCase } from './letter-case.ts'
+import { pluralOf } from './plural.ts'
+import { unreservedRootField, unreservedTypeName } from './reserved-names.ts'
+
+/** What one kind is called in the schema. */
+export interface KindNames {
+  /** `Pod`, `StableExampleComWidget`. */
+  readonly typeName: string
+  /** The root field that lists: `pods`, `endpointsList`. */
+  readonly listField: string
+  /** The root field that looks one up: `pod`, `endpoints`. */
+  readonly lookupField: string
+}
+
+/** The names of a kind. They depend on its group, kind, resource name and the operator's aliases, on nothing else. */
+export function namesOfKind(
+  resource: Pick<ApiResource, 'group' | 'kind' | 'resource'>,
+  aliases: GroupAliases = {},
+): KindNames {
+  const kind = capitalised(graphqlNameOf(resource.kind))
+  const plainName = `${prefixOfGroup(resource.group, aliases)}${kind}`
+  const typeName = unreservedTypeName(plainName)
+  const reserved = typeName.slice(plainName.length)
+  const singular = lowerCamelCase(plainName)
+  const plural = pluralOf(singular, resource.kind, resource.resource)
+  return {
+    typeName,
+    listField: unreservedRootField(`${plural === singular ? `${plural}List` : plural}${reserved}`),
+    lookupField: unreservedRootField(`${singular}${reserved}`),
+  }
+}

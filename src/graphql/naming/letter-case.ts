@@ -1,0 +1,23 @@
+/** `issuerRef` -> `IssuerRef`. */
+export function capitalised(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+/** `stable.example.com` -> `StableExampleCom`: the labels of a DNS name in Pascal case. */
+export function pascalCaseOfDnsName(name: string): string {
+  return name
+    .split(/[.-]/)
+    .map((label) => capitalised(label))
+    .join('')
+}
+
+/** A word ends before a capital that follows a small letter or digit, and before the last capital of an acronym. */
+const wordBoundary = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/
+
+/** `HTTPRoute` -> `httpRoute`, `ServiceCIDR` -> `serviceCidr`: lower camel case, acronyms as words. */
+export function lowerCamelCase(name: string): string {
+  return name
+    .split(wordBoundary)
+    .map((word, at) => (at === 0 ? word.toLowerCase() : capitalised(word.toLowerCase())))
+    .join('')
+}

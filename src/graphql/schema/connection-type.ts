@@ -1,0 +1,88 @@
+import {
+  GraphQLBoolean,
+  type GraphQLFieldConfigMap,
+  GraphQLInt,
+  type GraphQLInterfaceType,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLString,
+} from 'graphql'
+import type { ConnectionSource, EdgeSource, ResolverContext } from './read-context.ts'
+
+type NodeType = GraphQLObjectType | GraphQLInterfaceType
+
+/** What {@link buildConnectionType} needs. */
+export interface ConnectionOptions {
+  /** The name of the type of its nodes. */
+  readonly typeName: string
+  readonly pageInfo: GraphQLObjectType
+  /** Whether all nodes are of one kind, so that there is one resource version. */
+  readonly ofOneKind: boolean
+  /** The type of its nodes. */
+  readonly nodeType: () => NodeType
+}
+
+/** `PodConnection` and `PodEdge`. Its source is a {@link ConnectionSource}. */
+export function buildConnectionType(options: ConnectionOptions): GraphQLObjectType {
+  const { typeName, pageInfo, ofOneKind, nodeType } = options
+  const edge = new GraphQLObjectType<EdgeSource, ResolverContext>({
+    name: `${typeName}Edge`,
+    description: `One object of a ${typeName}Connection, with its place in the list.`,
+    fields: () => ({
+      cursor: {
+        type: new GraphQLNonNull(GraphQLString),
+        description: 'The place of the object, for `after`.',
+      },
+      node: { type: new GraphQLNonNull(nodeType()) },
+    }),
+  })
+  return new GraphQLObjectType<ConnectionSource, ResolverContext>({
+    name: `${typeName}Connection`,
+    description: `A page of a list, and what is known of the whole list.`,
+    fields: () => ({
+      nodes: {
+        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(nodeType()))),
+        description: 'The objects of the page.',
+        resolve: (connection) => connection.rows(),
+      },
+      edges: {
+        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(edge))),
+        description: 'The objects of the page, each with its cursor.',
+        resolve: (connection) => connection.edges(),
+      },
+      pageInfo: {
+        type: new GraphQLNonNull(pageInfo),
+        resolve: (connection) => connection.pageInfo(),
+      },
+      totalCount: {
+        type: new GraphQLNonNull(GraphQLInt),
+        description: 'The number of objects on all pages.',
+        resolve: (connection) => connection.totalCount(),
+      },
+      ...(ofOneKind ? resourceVersionField : {}),
+    }),
+  })
+}
+
+const resourceVersionField: GraphQLFieldConfigMap<ConnectionSource, ResolverContext> = {
+  resourceVersion: {
+    type: new GraphQLNonNull(GraphQLString),
+    description: 'The position in the history of the resource that the page shows.',
+    resolve: (connection) => connection.resourceVersion(),
+  },
+}
+
+/** Relay's `PageInfo`. */
+export function buildPageInfoType(): GraphQLObjectType {
+  return new GraphQLObjectType({
+    name: 'PageInfo',
+    description: 'Where a page stands in its list.',
+    fields: {
+      hasNextPage: { type: new GraphQLNonNull(GraphQLBoolean) },
+      hasPreviousPage: { type: new GraphQLNonNull(GraphQLBoolean) },
+      startCursor: { type: GraphQLString },
+      endCursor: { type: GraphQLString },
+    },
+  })
+}

@@ -1,0 +1,91 @@
+import {
+  type GraphQLInputObjectType,
+  type GraphQLInterfaceType,
+  type GraphQLObjectType,
+  GraphQLSchema,
+} from 'graphql'
+import { buildConnectionType, buildPageInfoType } from './connection-type.ts'
+import { buildChangeType, buildFrameType } from './frame-type.ts'
+import type { Kind } from './kind.ts'
+import { buildKindType } from './kind-type.ts'
+import { buildKubernetesObjectType, objectFields } from './object-fields.ts'
+import { objectMetaType } from './object-meta-type.ts'
+import { OpenApiTypes } from './open-api-types.ts'
+import { buildQueryType, buildSubscriptionType } from './root-types.ts'
+import type { SchemaModel } from './schema-model.ts'
+import type { SchemaTypes } from './schema-types.ts'
+import { TypeNames } from './type-names.ts'
+import { buildWhereType } from './where-type.ts'
+
+/**
+ * The GraphQL schema of a model, complete with resolvers. Operations need a `ResolverContext` as their `contextValue`;
+ * the root value is not used.
+ */
+export function createSchema(model: SchemaModel): GraphQLSchema {
+  const { kinds } = model
+  const types = schemaTypes(model)
+  return new GraphQLSchema({
+    query: buildQueryType(kinds, types),
+    ...(kinds.length === 0 ? {} : { subscription: buildSubscriptionType(kinds, types) }),
+    types: kinds.map((kind) => types.objectType(kind)),
+  })
+}
+
+function schemaTypes(model: SchemaModel): SchemaTypes {
+  const { kinds, definitions, aliases } = model
+  const names = new TypeNames(
+    definitions,
+    aliases,
+    kinds.map(({ typeName }) => typeName),
+  )
+  const metadata = (name: string, named: boolean): GraphQLObjectType =>
+    objectMetaType({ name, named, scope: definitions.shared, openApiTypes: () => openApiTypes })
+  const openApiTypes = new OpenApiTypes(
+    names,
+    metadata(names.claimOwn('EmbeddedObjectMeta'), false),
+  )
+  const pageInfo = buildPageInfoType()
+  const objectType = memoised((kind: Kind): GraphQLObjectType =>
+    buildKindType(kind, { types, definitions, openApiTypes }),
+  )
+  const types: SchemaTypes = {
+    event: kinds.find(({ events }) => events !== undefined) && model.kindOfType('Event'),
+    kubernetesObject: buildKubernetesObjectType(() => objectFields(types)),
+    kubernetesObjectConnection: buildConnectionType({
+      typeName: 'KubernetesObject',
+      pageInfo,
+      ofOneKind: false,
+      nodeType: (): GraphQLInterfaceType => types.kubernetesObject,
+    }),
+    objectMeta: metadata(names.claimOwn('ObjectMeta'), true),
+    pageInfo,
+    changeType: buildChangeType(),
+    kind(typeName) {
+      const kind = model.kindOfType(typeName)
+      if (kind === undefined) throw new TypeError(`the model has no kind ${typeName}`)
+      return kind
+    },
+    objectType,
+    connectionType: memoised((kind: Kind): GraphQLObjectType =>
+      buildConnectionType({
+        typeName: kind.typeName,
+        pageInfo,
+        ofOneKind: true,
+        nodeType: () => objectType(kind),
+      }),
+    ),
+    whereType: memoised((kind: Kind): GraphQLInputObjectType => buildWhereType(kind)),
+    frameType: memoised((kind: Kind): GraphQLObjectType => buildFrameType(kind, types)),
+  }
+  return types
+}
+
+/** Kinds are compared by identity: a model has one object per kind. */
+function memoised<T>(build: (kind: Kind) => T): (kind: Kind) => T {
+  const built = new Map<Kind, T>()
+  return (kind) => {
+    let value = built.get(kind)
+    if (value === undefined) built.set(kind, (value = build(kind)))
+    return value
+  }
+}

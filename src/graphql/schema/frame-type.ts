@@ -1,0 +1,83 @@
+import {
+  GraphQLBoolean,
+  GraphQLEnumType,
+  GraphQLID,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLString,
+} from 'graphql'
+import { GraphQLJson } from '../scalars/json.ts'
+import { jsonAt } from './json-at.ts'
+import type { Kind } from './kind.ts'
+import type { Change, Frame, ResolverContext } from './read-context.ts'
+import type { SchemaTypes } from './schema-types.ts'
+
+const flag = new GraphQLNonNull(GraphQLBoolean)
+const text = new GraphQLNonNull(GraphQLString)
+
+/** `ChangeType`. */
+export function buildChangeType(): GraphQLEnumType {
+  return new GraphQLEnumType({
+    name: 'ChangeType',
+    description: 'What happened to an object, as the viewer sees it.',
+    values: {
+      ADDED: { description: 'The object is there, or now matches the arguments.' },
+      MODIFIED: { description: 'The object has changed.' },
+      DELETED: {
+        description:
+          'The object is gone, no longer matches the arguments, or may no longer be seen.',
+      },
+    },
+  })
+}
+
+/** `PodFrame` and `PodChange`: what a subscription sends. Their sources are {@link Frame} and {@link Change}. */
+export function buildFrameType(kind: Kind, types: SchemaTypes): GraphQLObjectType {
+  const { typeName } = kind
+  const change = new GraphQLObjectType<Change, ResolverContext>({
+    name: `${typeName}Change`,
+    description: `One change of a ${typeName}Frame.`,
+    fields: () => ({
+      type: { type: new GraphQLNonNull(types.changeType) },
+      objectId: {
+        type: new GraphQLNonNull(GraphQLID),
+        description: 'The `id` of the object, also where the object itself may not be seen.',
+      },
+      object: {
+        type: types.objectType(kind),
+        description: 'The object; of a DELETED one, as it was last seen.',
+      },
+      previous: {
+        type: GraphQLJson,
+        description: 'The object before the change, or what stood at a path of it.',
+        args: { path: { type: GraphQLString } },
+        resolve: (source, { path }: { readonly path?: string | null }) =>
+          source.previous === null ? null : jsonAt(source.previous, path),
+      },
+      finalStateKnown: {
+        type: flag,
+        description:
+          'False where a deletion was missed: the object is as it was last seen before it.',
+      },
+    }),
+  })
+  return new GraphQLObjectType<Frame, ResolverContext>({
+    name: `${typeName}Frame`,
+    description:
+      'Changes since the frame before. The first frames bring the objects that are there.',
+    fields: {
+      reset: { type: flag, description: 'Forget what you hold before you apply the changes.' },
+      synced: {
+        type: flag,
+        description: 'All objects that were there at the start have been sent.',
+      },
+      changes: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(change))) },
+      resumeToken: { type: text, description: 'Continue behind this frame: `resumeFrom`.' },
+      resourceVersion: {
+        type: text,
+        description: 'The position in the history of the resource behind this frame.',
+      },
+    },
+  })
+}

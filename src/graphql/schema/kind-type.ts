@@ -1,0 +1,92 @@
+import { type GraphQLFieldConfig, type GraphQLFieldConfigMap, GraphQLObjectType } from 'graphql'
+import { graphqlNameOf } from '../naming/field-name.ts'
+import { relationArguments } from './arguments.ts'
+import type { Definitions } from './definitions.ts'
+import type { Kind, Relation } from './kind.ts'
+import { nativePropertiesOf } from './native-properties.ts'
+import { objectFields } from './object-fields.ts'
+import type { OpenApiTypes } from './open-api-types.ts'
+import { propertyReader } from './property-resolver.ts'
+import type { RelationArguments, ResolverContext, Row } from './read-context.ts'
+import type { SchemaTypes } from './schema-types.ts'
+
+/** What {@link buildKindType} needs. */
+export interface KindTypeOptions {
+  readonly types: SchemaTypes
+  readonly definitions: Definitions
+  readonly openApiTypes: OpenApiTypes
+}
+
+/** The type of a kind: what every object has, the fields of its API, its relations. Its source is a {@link Row}. */
+export function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObjectType {
+  const { types, definitions, openApiTypes } = options
+  return new GraphQLObjectType<Row, ResolverContext>({
+    name: kind.typeName,
+    description:
+      definitions.schemaOf(kind.resource)?.description ??
+      `${kind.resource.kind} of ${kind.apiVersion}.`,
+    interfaces: () => [types.kubernetesObject],
+    fields: () => ({
+      ...objectFields(types),
+      ...nativeFields(kind, definitions, openApiTypes),
+      ...Object.fromEntries(
+        kind.relations.map((relation) => [
+          relation.definition.name,
+          relationField(kind, relation, types),
+        ]),
+      ),
+    }),
+  })
+}
+
+function nativeFields(
+  kind: Kind,
+  definitions: Definitions,
+  openApiTypes: OpenApiTypes,
+): GraphQLFieldConfigMap<Row, ResolverContext> {
+  const fields: GraphQLFieldConfigMap<Row, ResolverContext> = {}
+  const { resource, typeName } = kind
+  const place = {
+    scope: definitions.scopeOf(resource),
+    group: resource.group,
+    parent: typeName,
+  }
+  for (const [property, schema] of nativePropertiesOf(kind, definitions)) {
+    const { type, convert } = openApiTypes.outputOf(schema, { ...place, property })
+    const read = propertyReader(property)
+    fields[graphqlNameOf(property)] = {
+      type,
+      description: schema.description,
+      resolve:
+        convert === undefined
+          ? (row) => read(row.object)
+          : (row) => {
+              const value = read(row.object)
+              return value === undefined || value === null ? null : convert(value)
+            },
+    }
+  }
+  return fields
+}
+
+function relationField(
+  from: Kind,
+  relation: Relation,
+  types: SchemaTypes,
+): GraphQLFieldConfig<Row, ResolverContext> {
+  const to = types.kind(relation.definition.to)
+  const { description } = relation
+  if (!relation.many) {
+    return {
+      type: types.objectType(to),
+      description,
+      resolve: (row, _args, { read }) => read.followOne(row, relation),
+    }
+  }
+  return {
+    type: types.connectionType(to),
+    description,
+    args: relationArguments(from, to, types),
+    resolve: (row, args: RelationArguments, { read }) => read.follow(row, relation, args),
+  }
+}

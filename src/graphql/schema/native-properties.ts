@@ -1,0 +1,32 @@
+import type { OpenApiSchema } from '../../kubernetes/open-api.ts'
+import { graphqlNameOf } from '../naming/field-name.ts'
+import type { Definitions } from './definitions.ts'
+import type { Kind } from './kind.ts'
+
+/** Fields that every kind has. An API's own top-level fields of these names are reached by `json`. */
+const injected: ReadonlySet<string> = new Set([
+  'id',
+  'cluster',
+  'apiVersion',
+  'kind',
+  'metadata',
+  'json',
+  'owners',
+  'owned',
+  'events',
+])
+
+/** Whether the gateway gives every kind a field of this name. */
+export function isInjectedField(name: string): boolean {
+  return injected.has(name)
+}
+
+/** The top-level properties of a kind that become fields, by their JSON names. */
+export function nativePropertiesOf(
+  kind: Pick<Kind, 'resource' | 'metadataOnly'>,
+  definitions: Definitions,
+): readonly (readonly [property: string, schema: OpenApiSchema])[] {
+  if (kind.metadataOnly) return []
+  const properties = definitions.schemaOf(kind.resource)?.properties ?? {}
+  return Object.entries(properties).filter(([property]) => !injected.has(graphqlNameOf(property)))
+}

@@ -1,0 +1,86 @@
+import {
+  type GraphQLFieldConfigMap,
+  GraphQLID,
+  GraphQLInterfaceType,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLString,
+} from 'graphql'
+import { GraphQLJson } from '../scalars/json.ts'
+import { eventArguments, pageArguments } from './arguments.ts'
+import { jsonAt } from './json-at.ts'
+import type { Kind } from './kind.ts'
+import { encodeObjectId } from './object-id.ts'
+import type { PageArguments, RelationArguments, ResolverContext, Row } from './read-context.ts'
+import type { SchemaTypes } from './schema-types.ts'
+
+const text = new GraphQLNonNull(GraphQLString)
+
+/** The `id` of a row's object. */
+export function idOfRow({ kind, cluster, object }: Row): string {
+  const { uid, namespace = '', name } = object.metadata
+  const { group, kind: kindName } = kind.resource
+  const identity = uid === undefined || uid === '' ? { namespace, name } : { uid }
+  return encodeObjectId({ cluster, group, kind: kindName, object: identity })
+}
+
+/** The fields that every kind has. Their source is a {@link Row}. */
+export function objectFields(types: SchemaTypes): GraphQLFieldConfigMap<Row, ResolverContext> {
+  return {
+    id: {
+      type: new GraphQLNonNull(GraphQLID),
+      description: 'Opaque. A recreated object has another id.',
+      resolve: idOfRow,
+    },
+    cluster: { type: text, description: 'The name of the cluster that the object is in.' },
+    apiVersion: { type: text, resolve: (row) => row.kind.apiVersion },
+    kind: { type: text, resolve: (row) => row.kind.resource.kind },
+    metadata: {
+      type: new GraphQLNonNull(types.objectMeta),
+      resolve: (row) => row.object.metadata,
+    },
+    json: {
+      type: GraphQLJson,
+      description:
+        'The object as it is cached, or what stands at a path of it: `spec.containers[*].image`, `metadata.labels["app.example/tier"]`.',
+      args: { path: { type: GraphQLString } },
+      resolve: (row, { path }: { readonly path?: string | null }) => jsonAt(row.object, path),
+    },
+    owners: {
+      type: new GraphQLList(new GraphQLNonNull(types.kubernetesObject)),
+      description: 'The objects that own this one.',
+      resolve: (row, _args, { read }) => read.owners(row),
+    },
+    owned: {
+      type: types.kubernetesObjectConnection,
+      description: 'The objects that this one owns.',
+      args: pageArguments,
+      resolve: (row, args: PageArguments, { read }) => read.owned(row, args),
+    },
+    ...(types.event === undefined ? {} : eventsField(types.event, types)),
+  }
+}
+
+function eventsField(event: Kind, types: SchemaTypes): GraphQLFieldConfigMap<Row, ResolverContext> {
+  return {
+    events: {
+      type: types.connectionType(event),
+      description: 'What Kubernetes has reported about the object.',
+      args: eventArguments(event, types),
+      resolve: (row, args: RelationArguments, { read }) =>
+        row.kind.events === undefined ? null : read.follow(row, row.kind.events, args),
+    },
+  }
+}
+
+/** `KubernetesObject`: what all kinds have in common. */
+export function buildKubernetesObjectType(
+  fields: () => GraphQLFieldConfigMap<Row, ResolverContext>,
+): GraphQLInterfaceType {
+  return new GraphQLInterfaceType({
+    name: 'KubernetesObject',
+    description: 'An object of any kind.',
+    fields,
+    resolveType: (row: Row) => row.kind.typeName,
+  })
+}

@@ -1,0 +1,55 @@
+import { CodedError } from '../../lib/coded-error.ts'
+
+/** What an object's `id` says. */
+export interface ObjectIdentity {
+  readonly cluster: string
+  readonly group: string
+  readonly kind: string
+  /** The UID, or where the object has none, its namespace (`''` for cluster-scoped kinds) and name. */
+  readonly object: { readonly uid: string } | { readonly namespace: string; readonly name: string }
+}
+
+/** An `id` that this gateway has not made. */
+export class ObjectIdError extends CodedError {
+  constructor(id: string) {
+    super('BAD_USER_INPUT', `${JSON.stringify(id)} is not the id of an object`, {
+      value: id,
+      hint: 'use an id as a query answered it',
+    })
+  }
+}
+
+const version = '1'
+/** No name of Kubernetes, and no context of a kubeconfig worth having, holds it. */
+const separator = '\0'
+
+/**
+ * The opaque `id` of an object: base64url of a version, cluster, group, kind and UID. A recreated object has another
+ * id; one object has the same id in every version of its API.
+ */
+export function encodeObjectId({ cluster, group, kind, object }: ObjectIdentity): string {
+  const last = 'uid' in object ? object.uid : `${object.namespace}${separator}${object.name}`
+  const text = `${version}${separator}${cluster}${separator}${group}${separator}${kind}${separator}${last}`
+  return Buffer.from(text).toString('base64url')
+}
+
+/** Reads an `id`. Throws {@link ObjectIdError}. */
+export function decodeObjectId(id: string): ObjectIdentity {
+  const bytes = Buffer.from(id, 'base64url')
+  const text = bytes.toString()
+  const parts = text.split(separator)
+  const [found, cluster, group, kind, first, second] = parts
+  const valid =
+    found === version &&
+    (parts.length === 5 || parts.length === 6) &&
+    Buffer.from(text).toString('base64url') === id
+  if (!valid || cluster === undefined || group === undefined || kind === undefined)
+    throw new ObjectIdError(id)
+  if (first === undefined || kind === '') throw new ObjectIdError(id)
+  if (second === undefined) {
+    if (first === '') throw new ObjectIdError(id)
+    return { cluster, group, kind, object: { uid: first } }
+  }
+  if (second === '') throw new ObjectIdError(id)
+  return { cluster, group, kind, object: { namespace: first, name: second } }
+}

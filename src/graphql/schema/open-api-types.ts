@@ -1,0 +1,213 @@
+import {
+  GraphQLBoolean,
+  type GraphQLFieldConfig,
+  GraphQLInt,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  type GraphQLOutputType,
+  GraphQLString,
+} from 'graphql'
+import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
+import { graphqlNameOf } from '../naming/field-name.ts'
+import { GraphQLDateTime } from '../scalars/date-time.ts'
+import { GraphQLExactFloat } from '../scalars/float.ts'
+import { GraphQLInt64 } from '../scalars/int64.ts'
+import { GraphQLIntOrString } from '../scalars/int-or-string.ts'
+import { GraphQLJson } from '../scalars/json.ts'
+import { GraphQLQuantity } from '../scalars/quantity.ts'
+import { GraphQLStringMap } from '../scalars/string-map.ts'
+import type { DefinitionScope } from './definitions.ts'
+import { objectMetaDefinition } from './fallback-definitions.ts'
+import { type Convert, entriesOf, propertyResolver } from './property-resolver.ts'
+import type { ResolverContext } from './read-context.ts'
+import type { TypeNames } from './type-names.ts'
+
+/** A field config of plain JSON. */
+export type JsonFieldConfig = GraphQLFieldConfig<unknown, ResolverContext>
+
+/** What a schema becomes: a type, and how a JSON value is turned into the type's source where it is not one already. */
+export interface Output {
+  readonly type: GraphQLOutputType
+  readonly convert?: Convert
+}
+
+/** Where a schema stands. */
+export interface SchemaPlace {
+  readonly scope: DefinitionScope
+  /** The API group of the kind that it belongs to. */
+  readonly group: string
+  /** The name of the type that has the property. */
+  readonly parent: string
+  /** The JSON name of the property. */
+  readonly property: string
+}
+
+const json: Output = { type: GraphQLJson }
+
+/** Makes GraphQL types of OpenAPI schemas, each once, its fields when they are first asked for. */
+export class OpenApiTypes {
+  readonly #names: TypeNames
+  readonly #embeddedObjectMeta: GraphQLObjectType
+  readonly #types = new Map<string, GraphQLObjectType>()
+  readonly #entries = new Map<string, GraphQLObjectType>()
+
+  constructor(names: TypeNames, embeddedObjectMeta: GraphQLObjectType) {
+    this.#names = names
+    this.#embeddedObjectMeta = embeddedObjectMeta
+  }
+
+  /** What the schema of a property becomes. */
+  outputOf(schema: OpenApiSchema, place: SchemaPlace): Output {
+    const definition = definitionNameOf(schema)
+    if (definition !== undefined) return this.#outputOfDefinition(definition, place)
+    const scalar = scalarOf(schema)
+    if (scalar !== undefined) return scalar
+    if (schema.type === 'array') return this.#outputOfList(schema, place)
+    if (hasProperties(schema)) {
+      const name = this.#names.claimByPath(place.parent, place.property)
+      return { type: this.objectType(name, schema, place) }
+    }
+    if (typeof schema.additionalProperties === 'object')
+      return this.#outputOfMap(schema.additionalProperties, place)
+    return json
+  }
+
+  /** The field for one property of a schema with properties. */
+  fieldOf(property: string, schema: OpenApiSchema, place: SchemaPlace): JsonFieldConfig {
+    const { type, convert } = this.outputOf(schema, { ...place, property })
+    const resolve = propertyResolver(property, convert)
+    return {
+      type,
+      ...(schema.description === undefined ? {} : { description: schema.description }),
+      ...(resolve === undefined ? {} : { resolve }),
+    }
+  }
+
+  /** An object type with this name, which must have been claimed. */
+  objectType(
+    name: string,
+    schema: OpenApiSchema,
+    place: Pick<SchemaPlace, 'scope' | 'group'>,
+  ): GraphQLObjectType {
+    return new GraphQLObjectType({
+      name,
+      description: schema.description,
+      fields: () => {
+        const at = { scope: place.scope, group: place.group, parent: name, property: '' }
+        const fields: Record<string, JsonFieldConfig> = {}
+        for (const [property, inner] of Object.entries(schema.properties ?? {}))
+          fields[graphqlNameOf(property)] = this.fieldOf(property, inner, at)
+        return fields
+      },
+    })
+  }
+
+  #outputOfDefinition(definition: string, place: SchemaPlace): Output {
+    const scalar = definitionScalar(definition)
+    if (scalar !== undefined) return scalar
+    if (definition === objectMetaDefinition) return { type: this.#embeddedObjectMeta }
+    const schema = place.scope.find(definition)
+    if (schema === undefined || place.scope.isRecursive(definition)) return json
+    if (!hasProperties(schema)) return this.outputOf(schema, place)
+    return { type: this.#definitionType(definition, schema, place) }
+  }
+
+  #definitionType(
+    definition: string,
+    schema: OpenApiSchema,
+    place: SchemaPlace,
+  ): GraphQLObjectType {
+    const name = this.#names.nameOfDefinition(definition, place.group)
+    let type = this.#types.get(name)
+    if (type === undefined) {
+      type = this.objectType(name, schema, place)
+      this.#types.set(name, type)
+    }
+    return type
+  }
+
+  #outputOfList(schema: OpenApiSchema, place: SchemaPlace): Output {
+    const { type, convert } = schema.items === undefined ? json : this.outputOf(schema.items, place)
+    return {
+      type: new GraphQLList(type),
+      ...(convert === undefined ? {} : { convert: listConvert(convert) }),
+    }
+  }
+
+  #outputOfMap(values: OpenApiSchema, place: SchemaPlace): Output {
+    const value = this.outputOf(values, place)
+    const { type } = value
+    if (type === GraphQLString || type === GraphQLQuantity || type === GraphQLDateTime)
+      return { type: GraphQLStringMap }
+    if (type instanceof GraphQLObjectType) return this.#entriesOutput(type.name, value)
+    if (!(type instanceof GraphQLList)) return json
+    const item: unknown = type.ofType
+    // A list of lists has no name of its own.
+    if (item instanceof GraphQLList || item instanceof GraphQLNonNull) return json
+    return this.#entriesOutput(`${String(item)}List`, value)
+  }
+
+  #entriesOutput(valueName: string, { type, convert }: Output): Output {
+    let entry = this.#entries.get(valueName)
+    if (entry === undefined) {
+      entry = new GraphQLObjectType({
+        name: this.#names.claimOwn(`${valueName}Entry`),
+        description: `One entry of a map of ${valueName}.`,
+        fields: {
+          key: { type: new GraphQLNonNull(GraphQLString) },
+          value: { type },
+        },
+      })
+      this.#entries.set(valueName, entry)
+    }
+    return {
+      type: new GraphQLList(new GraphQLNonNull(entry)),
+      convert: (map) => entriesOf(map, convert),
+    }
+  }
+}
+
+function hasProperties({ properties }: OpenApiSchema): boolean {
+  return properties !== undefined && Object.keys(properties).length > 0
+}
+
+function listConvert(convert: Convert): Convert {
+  return (list) =>
+    Array.isArray(list) ? list.map((item) => (item === null ? null : convert(item))) : list
+}
+
+const scalarDefinitions: readonly (readonly [suffix: string, output: Output])[] = [
+  ['.pkg.api.resource.Quantity', { type: GraphQLQuantity }],
+  ['.pkg.util.intstr.IntOrString', { type: GraphQLIntOrString }],
+  ['.pkg.apis.meta.v1.Time', { type: GraphQLDateTime }],
+  ['.pkg.apis.meta.v1.MicroTime', { type: GraphQLDateTime }],
+]
+
+/** Scalars that have a definition of their own; an older server describes them by other keywords. */
+function definitionScalar(definition: string): Output | undefined {
+  return scalarDefinitions.find(([suffix]) => definition.endsWith(suffix))?.[1]
+}
+
+/** How the tools that generate CRDs from Go write the type Quantity. */
+const quantityPattern = /^\^\(\\\+\|-\)\?\(\(\[0-9\]\+/
+
+function scalarOf(schema: OpenApiSchema): Output | undefined {
+  if (schema['x-kubernetes-int-or-string'] === true || schema.format === 'int-or-string') {
+    const quantity = schema.pattern !== undefined && quantityPattern.test(schema.pattern)
+    return { type: quantity ? GraphQLQuantity : GraphQLIntOrString }
+  }
+  switch (schema.type) {
+    case 'string':
+      return { type: schema.format === 'date-time' ? GraphQLDateTime : GraphQLString }
+    case 'integer':
+      return { type: schema.format === 'int32' ? GraphQLInt : GraphQLInt64 }
+    case 'number':
+      return { type: GraphQLExactFloat }
+    case 'boolean':
+      return { type: GraphQLBoolean }
+    case undefined:
+    default:
+      return undefined
+  }
+}

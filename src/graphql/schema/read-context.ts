@@ -1,0 +1,145 @@
+import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Where } from '../../query/where.ts'
+import type { Kind, Relation } from './kind.ts'
+
+/** One object on its way through the resolvers: the source of every type of a kind. Valid within one tick. */
+export interface Row {
+  readonly kind: Kind
+  readonly cluster: string
+  readonly object: KubernetesObject
+}
+
+/** What narrows a list. As GraphQL coerces it: an argument that is not given is absent, one may be null. */
+export interface FilterArguments {
+  readonly namespace?: string | null
+  readonly namespaces?: readonly string[] | null
+  /** kubectl's syntax, not yet parsed. */
+  readonly labelSelector?: string | null
+  readonly where?: Where | null
+}
+
+/** Which part of a list. */
+export interface PageArguments {
+  readonly first?: number | null
+  readonly after?: string | null
+}
+
+/** The arguments of a to-many relation. `namespace(s)` are there only where a cluster-scoped kind leads to a namespaced one. */
+export type RelationArguments = FilterArguments & PageArguments
+
+/** The arguments of a root list field. */
+export interface ListArguments extends FilterArguments, PageArguments {
+  readonly cluster?: string | null
+}
+
+/** The arguments of a root look-up field; `namespace` is there for namespaced kinds. */
+export interface LookupArguments {
+  readonly cluster?: string | null
+  readonly namespace?: string
+  readonly name: string
+}
+
+/** What subscriptions take besides. */
+export interface StreamArguments {
+  readonly resumeFrom?: string | null
+  readonly coalesceMs?: number | null
+}
+
+/** The arguments of a subscription to a list. */
+export interface ListSubscriptionArguments extends FilterArguments, StreamArguments {
+  readonly cluster?: string | null
+}
+
+/** The arguments of a subscription to one object. */
+export type LookupSubscriptionArguments = LookupArguments & StreamArguments
+
+/** Relay's page information. */
+export interface PageInfo {
+  readonly hasNextPage: boolean
+  readonly hasPreviousPage: boolean
+  readonly startCursor: string | null
+  readonly endCursor: string | null
+}
+
+/** One edge of a connection. */
+export interface EdgeSource {
+  readonly cursor: string
+  readonly node: Row
+}
+
+/** A connection, computed part by part as the operation asks. Each part may be asked for more than once. */
+export interface ConnectionSource {
+  rows(): readonly Row[]
+  edges(): readonly EdgeSource[]
+  pageInfo(): PageInfo
+  totalCount(): number
+  /** Asked for only of connections of one kind. */
+  resourceVersion(): string
+}
+
+/** One change of a frame. */
+export interface Change {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
+  /** The object's `id`. */
+  readonly objectId: string
+  /** `null` where the viewer may no longer see the object. */
+  readonly object: Row | null
+  /** The object before the change; `null` where it is not known. */
+  readonly previous: KubernetesObject | null
+  readonly finalStateKnown: boolean
+}
+
+/** What a subscription sends. */
+export interface Frame {
+  readonly reset: boolean
+  readonly synced: boolean
+  readonly changes: readonly Change[]
+  readonly resumeToken: string
+  readonly resourceVersion: string
+}
+
+/** The state of one kind's cache. */
+export interface ResourceState {
+  readonly kind: string
+  readonly state: string
+  readonly objects: number | null
+  readonly resourceVersion: string | null
+  readonly lagMs: number | null
+  readonly lastError: string | null
+}
+
+/** The state of one cluster. */
+export interface ClusterState {
+  readonly name: string
+  readonly state: string
+  readonly version: string | null
+  readonly resources: readonly ResourceState[]
+}
+
+/**
+ * All that the resolvers know of stores. Everything is synchronous, and what is read within one tick is one moment.
+ * Every method may throw; the error is that of the field which asked.
+ */
+export interface ReadContext {
+  list(kind: Kind, args: ListArguments): ConnectionSource
+  lookup(kind: Kind, args: LookupArguments): Row | null
+  /** By the `id` of an object, see `decodeObjectId`. */
+  object(id: string): Row | null
+  /** The objects that own this one, whatever their kind. */
+  owners(row: Row): readonly Row[]
+  /** The objects that this one owns, whatever their kind. */
+  owned(row: Row, args: PageArguments): ConnectionSource
+  /** Follows a relation with `many`. */
+  follow(row: Row, relation: Relation, args: RelationArguments): ConnectionSource
+  /** Follows a relation without `many`. */
+  followOne(row: Row, relation: Relation): Row | null
+  clusters(): readonly ClusterState[]
+  /** The iteration ends its listener when it is left. */
+  subscribe(kind: Kind, args: ListSubscriptionArguments): AsyncIterable<Frame>
+  subscribeOne(kind: Kind, args: LookupSubscriptionArguments): AsyncIterable<Frame>
+}
+
+/** The `contextValue` of an operation, as far as the schema's resolvers need it. */
+export interface ResolverContext {
+  readonly read: ReadContext
+}

@@ -1,0 +1,115 @@
+import {
+  type GraphQLFieldConfigMap,
+  GraphQLID,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+} from 'graphql'
+import {
+  listArguments,
+  listSubscriptionArguments,
+  lookupArguments,
+  lookupSubscriptionArguments,
+} from './arguments.ts'
+import { buildGatewayClusterType } from './gateway-cluster-type.ts'
+import type { Kind } from './kind.ts'
+import type {
+  Frame,
+  ListArguments,
+  ListSubscriptionArguments,
+  LookupArguments,
+  LookupSubscriptionArguments,
+  ResolverContext,
+} from './read-context.ts'
+import type { SchemaTypes } from './schema-types.ts'
+
+type RootFields = GraphQLFieldConfigMap<unknown, ResolverContext>
+
+const ids = new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLID)))
+
+/** `Query`: lists and look-ups of every kind, and the gateway's own fields. */
+export function buildQueryType(kinds: readonly Kind[], types: SchemaTypes): GraphQLObjectType {
+  const gatewayCluster = buildGatewayClusterType()
+  return new GraphQLObjectType<unknown, ResolverContext>({
+    name: 'Query',
+    fields(): RootFields {
+      const fields: RootFields = {
+        gatewayClusters: {
+          type: new GraphQLList(new GraphQLNonNull(gatewayCluster)),
+          description: 'The clusters, and the state of their caches.',
+          resolve: (_source, _args, { read }) => read.clusters(),
+        },
+        object: {
+          type: types.kubernetesObject,
+          description: 'One object by its `id`; null where it is gone.',
+          args: { id: { type: new GraphQLNonNull(GraphQLID) } },
+          resolve: (_source, { id }: { readonly id: string }, { read }) => read.object(id),
+        },
+        objects: {
+          type: new GraphQLList(types.kubernetesObject),
+          description: 'Objects by their `id`s, in the same order; null for those that are gone.',
+          args: { ids: { type: ids } },
+          resolve: (_source, args: { readonly ids: readonly string[] }, { read }) =>
+            args.ids.map((id) => read.object(id)),
+        },
+      }
+      for (const kind of kinds) Object.assign(fields, queryFields(kind, types))
+      return fields
+    },
+  })
+}
+
+function queryFields(kind: Kind, types: SchemaTypes): RootFields {
+  return {
+    [kind.listField]: {
+      type: types.connectionType(kind),
+      description: `Lists ${kind.resource.resource} of ${kind.apiVersion}.`,
+      args: listArguments(kind, types),
+      resolve: (_source, args: ListArguments, { read }) => read.list(kind, args),
+    },
+    [kind.lookupField]: {
+      type: types.objectType(kind),
+      description: `One ${kind.resource.kind} of ${kind.apiVersion}; null where there is none.`,
+      args: lookupArguments(kind),
+      resolve: (_source, args: LookupArguments, { read }) => read.lookup(kind, args),
+    },
+  }
+}
+
+/** `Subscription`: every list and look-up, live. */
+export function buildSubscriptionType(
+  kinds: readonly Kind[],
+  types: SchemaTypes,
+): GraphQLObjectType {
+  return new GraphQLObjectType<unknown, ResolverContext>({
+    name: 'Subscription',
+    fields(): RootFields {
+      const fields: RootFields = {}
+      for (const kind of kinds) Object.assign(fields, subscriptionFields(kind, types))
+      return fields
+    },
+  })
+}
+
+/** Each event of the stream is the value of the field. */
+const asFrame = (frame: unknown): Frame => frame as Frame
+
+function subscriptionFields(kind: Kind, types: SchemaTypes): RootFields {
+  return {
+    [kind.listField]: {
+      type: types.frameType(kind),
+      description: `The ${kind.resource.resource} that match, then their changes.`,
+      args: listSubscriptionArguments(kind, types),
+      subscribe: (_source, args: ListSubscriptionArguments, { read }) => read.subscribe(kind, args),
+      resolve: asFrame,
+    },
+    [kind.lookupField]: {
+      type: types.frameType(kind),
+      description: `One ${kind.resource.kind}, then its changes.`,
+      args: lookupSubscriptionArguments(kind),
+      subscribe: (_source, args: LookupSubscriptionArguments, { read }) =>
+        read.subscribeOne(kind, args),
+      resolve: asFrame,
+    },
+  }
+}

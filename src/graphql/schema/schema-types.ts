@@ -1,0 +1,24 @@
+import type {
+  GraphQLEnumType,
+  GraphQLInputObjectType,
+  GraphQLInterfaceType,
+  GraphQLObjectType,
+} from 'graphql'
+import type { Kind } from './kind.ts'
+
+/** The types of one schema that others refer to. Each is made once; fields refer to them lazily. */
+export interface SchemaTypes {
+  readonly kubernetesObject: GraphQLInterfaceType
+  readonly kubernetesObjectConnection: GraphQLObjectType
+  readonly objectMeta: GraphQLObjectType
+  readonly pageInfo: GraphQLObjectType
+  readonly changeType: GraphQLEnumType
+  /** The kind of core Events; absent where the cluster serves none. */
+  readonly event: Kind | undefined
+  /** A kind by its type name; throws where the model has none. */
+  kind(typeName: string): Kind
+  objectType(kind: Kind): GraphQLObjectType
+  connectionType(kind: Kind): GraphQLObjectType
+  whereType(kind: Kind): GraphQLInputObjectType
+  frameType(kind: Kind): GraphQLObjectType
+}

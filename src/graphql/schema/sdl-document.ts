@@ -1,0 +1,201 @@
+import {
+  type ConstDirectiveNode,
+  type DefinitionNode,
+  type FieldDefinitionNode,
+  getArgumentValues,
+  type GraphQLDirective,
+  GraphQLError,
+  Kind,
+  type ObjectTypeExtensionNode,
+  parse,
+  Source,
+  type TypeNode,
+} from 'graphql'
+import {
+  type IndexArguments,
+  indexDirective,
+  isRelationDirective,
+  type RelationDirective,
+  type RelationDirectiveArguments,
+  relationDirectives,
+} from './sdl-directives.ts'
+import { SdlError, type SdlPlace } from './sdl-error.ts'
+import type { SdlSource } from './sdl-source.ts'
+
+/** An `@index` as it is written. */
+export interface IndexDeclaration {
+  readonly place: SdlPlace
+  readonly arguments: IndexArguments
+}
+
+/** A directive of a field, with its arguments. */
+export type RelationForm = {
+  readonly [D in RelationDirective]: {
+    readonly directive: D
+    readonly arguments: RelationDirectiveArguments[D]
+  }
+}[RelationDirective]
+
+/** A relation as it is written. */
+export interface RelationDeclaration {
+  readonly place: SdlPlace
+  readonly name: string
+  /** The type that is written, without brackets and exclamation marks. */
+  readonly type: string
+  /** Whether the type is in brackets. */
+  readonly isList: boolean
+  readonly description?: string
+  readonly form: RelationForm
+}
+
+/** One `extend type`. */
+export interface TypeExtension {
+  readonly place: SdlPlace
+  readonly typeName: string
+  /** Whether a type that is not served is passed over. */
+  readonly optional: boolean
+  readonly indexes: readonly IndexDeclaration[]
+  readonly relations: readonly RelationDeclaration[]
+}
+
+/** What one source says, as far as it can be read. */
+export interface SdlDocument {
+  readonly extensions: readonly TypeExtension[]
+  readonly problems: readonly SdlError[]
+}
+
+/** Reads one SDL source. Throws nothing: what cannot be read is among the problems. */
+export function parseSdl(source: SdlSource): SdlDocument {
+  const reader = new DocumentReader(source)
+  return { extensions: reader.read(), problems: reader.problems }
+}
+
+interface LocatedNode {
+  readonly loc?: { readonly startToken: { readonly line: number } } | undefined
+}
+
+class DocumentReader {
+  readonly problems: SdlError[] = []
+  readonly #source: SdlSource
+
+  constructor(source: SdlSource) {
+    this.#source = source
+  }
+
+  read(): readonly TypeExtension[] {
+    let definitions: readonly DefinitionNode[]
+    try {
+      definitions = parse(new Source(this.#source.text, this.#source.file)).definitions
+    } catch (error) {
+      if (!(error instanceof GraphQLError)) throw error
+      const place = { file: this.#source.file, line: error.locations?.[0]?.line ?? 1 }
+      this.problems.push(new SdlError('syntax', place, error.message, 'correct the syntax'))
+      return []
+    }
+    return definitions.flatMap((definition) => this.#extension(definition) ?? [])
+  }
+
+  #extension(node: DefinitionNode): TypeExtension | undefined {
+    if (node.kind !== Kind.OBJECT_TYPE_EXTENSION) {
+      this.#unsupported(
+        node,
+        `${node.kind} declares neither an index nor a relation`,
+        'write `extend type Pod @index(…) { … }`',
+      )
+      return undefined
+    }
+    return {
+      place: this.#placeOf(node),
+      typeName: node.name.value,
+      optional: this.#source.optional === true,
+      indexes: this.#indexes(node),
+      relations: (node.fields ?? []).flatMap((field) => this.#relation(field) ?? []),
+    }
+  }
+
+  #indexes(node: ObjectTypeExtensionNode): readonly IndexDeclaration[] {
+    return (node.directives ?? []).flatMap((directive) => {
+      if (directive.name.value !== indexDirective.name) {
+        const name = `@${directive.name.value}`
+        this.#unsupported(directive, `${name} does not stand on a type`, 'a type takes @index only')
+        return []
+      }
+      const found = this.#arguments(indexDirective, directive)
+      return found === undefined
+        ? []
+        : [{ place: this.#placeOf(directive), arguments: found as unknown as IndexArguments }]
+    })
+  }
+
+  #relation(field: FieldDefinitionNode): RelationDeclaration | undefined {
+    const [directive, second] = field.directives ?? []
+    const directives = Object.keys(relationDirectives).map((name) => `@${name}`)
+    if (
+      directive === undefined ||
+      second !== undefined ||
+      !isRelationDirective(directive.name.value)
+    ) {
+      const hint = `give it one of ${directives.join(', ')}`
+      this.#unsupported(
+        field,
+        `${field.name.value} needs exactly one directive that makes it a relation`,
+        hint,
+      )
+      return undefined
+    }
+    if ((field.arguments ?? []).length > 0) {
+      const hint = 'leave them out: the gateway gives every relation its arguments'
+      this.#unsupported(field, `${field.name.value} declares arguments`, hint)
+      return undefined
+    }
+    const name = directive.name.value
+    const found = this.#arguments(relationDirectives[name], directive)
+    if (found === undefined) return undefined
+    return {
+      place: this.#placeOf(field),
+      name: field.name.value,
+      ...writtenType(field.type),
+      ...(field.description === undefined ? {} : { description: field.description.value }),
+      form: { directive: name, arguments: found } as unknown as RelationForm,
+    }
+  }
+
+  #arguments(
+    definition: GraphQLDirective,
+    node: ConstDirectiveNode,
+  ): Readonly<Record<string, unknown>> | undefined {
+    const known = definition.args.map(({ name }) => name)
+    const unknown = node.arguments?.find(({ name }) => !known.includes(name.value))
+    if (unknown !== undefined) {
+      const message = `@${definition.name} has no argument ${unknown.name.value}`
+      this.#unsupported(unknown, message, `it takes ${known.join(', ')}`)
+      return undefined
+    }
+    try {
+      return getArgumentValues(definition, node)
+    } catch (error) {
+      if (!(error instanceof GraphQLError)) throw error
+      this.#unsupported(node, error.message, `correct the arguments of @${definition.name}`)
+      return undefined
+    }
+  }
+
+  #unsupported(node: LocatedNode, message: string, hint: string): void {
+    this.problems.push(new SdlError('unsupported', this.#placeOf(node), message, hint))
+  }
+
+  #placeOf(node: LocatedNode): SdlPlace {
+    return { file: this.#source.file, line: node.loc?.startToken.line ?? 1 }
+  }
+}
+
+function writtenType(node: TypeNode): { readonly type: string; readonly isList: boolean } {
+  switch (node.kind) {
+    case Kind.NAMED_TYPE:
+      return { type: node.name.value, isList: false }
+    case Kind.NON_NULL_TYPE:
+      return writtenType(node.type)
+    case Kind.LIST_TYPE:
+      return { type: writtenType(node.type).type, isList: true }
+  }
+}

@@ -1,0 +1,92 @@
+import { prefixOfGroup, type GroupAliases } from '../naming/api-groups.ts'
+import { graphqlNameOf } from '../naming/field-name.ts'
+import { capitalised } from '../naming/letter-case.ts'
+import { nestedTypeName, nestedTypeNameByPath, splitDefinitionName } from '../naming/nested-name.ts'
+import { unreservedTypeName } from '../naming/reserved-names.ts'
+import type { Definitions } from './definitions.ts'
+
+/** Hands out the names of nested types, each once. */
+export class TypeNames {
+  readonly #definitions: Definitions
+  readonly #aliases: GroupAliases
+  readonly #taken: Set<string>
+  readonly #ofDefinitions = new Map<string, string>()
+
+  /** `kinds` are the type names of all kinds: they win over nested types. */
+  constructor(definitions: Definitions, aliases: GroupAliases, kinds: Iterable<string>) {
+    this.#definitions = definitions
+    this.#aliases = aliases
+    this.#taken = new Set(kinds)
+  }
+
+  /**
+   * The name for a definition that a kind of `group` refers to; the same one each time. Definitions of Kubernetes itself
+   * have one name for all groups, others one per group.
+   */
+  nameOfDefinition(definition: string, group: string): string {
+    const { builtIn } = splitDefinitionName(definition)
+    const key = builtIn ? definition : `${group}/${definition}`
+    let name = this.#ofDefinitions.get(key)
+    if (name === undefined) {
+      name = this.#claim(
+        builtIn ? this.#builtInName(definition) : this.#foreignName(definition, group),
+      )
+      this.#ofDefinitions.set(key, name)
+    }
+    return name
+  }
+
+  /** The name for a schema without a name of its own. */
+  claimByPath(parent: string, property: string): string {
+    return this.#claim(nestedTypeNameByPath(parent, property))
+  }
+
+  /** The name for a type that the gateway makes up: `CounterEntry`. */
+  claimOwn(name: string): string {
+    return this.#claim(name)
+  }
+
+  #foreignName(definition: string, group: string): string {
+    const { name } = splitDefinitionName(definition)
+    const prefix = prefixOfGroup(group, this.#aliases)
+    if (prefix === '') return nestedTypeName(group.split('.', 1)[0] ?? '', name, [])
+    return `${prefix}${graphqlNameOf(capitalised(name))}`
+  }
+
+  /** Of one group's versions the highest that has the name keeps it bare; the others carry theirs. */
+  #builtInName(definition: string): string {
+    const { label, name, version } = splitDefinitionName(definition)
+    const namesakes = this.#definitions.namesakes(name).map(splitDefinitionName)
+    const bare = nestedTypeName(
+      label,
+      name,
+      namesakes.map((one) => one.label),
+    )
+    const versions = namesakes.filter((one) => one.label === label).map((one) => one.version)
+    const [highest] = versions.toSorted(compareVersions)
+    return highest === undefined || highest === version ? bare : `${bare}${capitalised(version)}`
+  }
+
+  #claim(name: string): string {
+    let free = unreservedTypeName(name)
+    while (this.#taken.has(free)) free = `${free}_`
+    this.#taken.add(free)
+    return free
+  }
+}
+
+/** Kubernetes' version priority: `v2`, `v1`, `v1beta2`, `v1beta1`, `v1alpha1`. */
+function compareVersions(a: string, b: string): number {
+  const [left, right] = [priority(a), priority(b)]
+  for (let at = 0; at < left.length; at += 1) {
+    const difference = (right[at] ?? 0) - (left[at] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+function priority(version: string): readonly number[] {
+  const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version)
+  const [, major = 0, stage, minor = 0] = match ?? []
+  return [stage === undefined ? 2 : stage === 'beta' ? 1 : 0, Number(major), Number(minor)]
+}

@@ -1,0 +1,32 @@
+import {
+  type GraphQLInputFieldConfigMap,
+  GraphQLInputObjectType,
+  GraphQLList,
+  GraphQLNonNull,
+} from 'graphql'
+import { filterTypeOf } from './filter-types.ts'
+import type { Kind } from './kind.ts'
+
+/** `PodWhere`: one field per index of the kind, and `and`, `or`, `not`. */
+export function buildWhereType(kind: Kind): GraphQLInputObjectType {
+  const where: GraphQLInputObjectType = new GraphQLInputObjectType({
+    name: `${kind.typeName}Where`,
+    description: `Conditions on ${kind.resource.resource}, all of which must hold. Each is answered by an index.`,
+    fields(): GraphQLInputFieldConfigMap {
+      const list = new GraphQLList(new GraphQLNonNull(where))
+      const fields: GraphQLInputFieldConfigMap = {}
+      for (const index of kind.indexes)
+        fields[index.name] = {
+          type: filterTypeOf(index),
+          description: `The index of ${index.path}.`,
+        }
+      return {
+        ...fields,
+        and: { type: list, description: 'All of these hold.' },
+        or: { type: list, description: 'At least one of these holds.' },
+        not: { type: where, description: 'This does not hold.' },
+      }
+    },
+  })
+  return where
+}
