@@ -1,3 +1,5 @@
+import { isRawJson } from '../lib/raw-json.ts'
+
 /** An exact decimal number: `sign × 0.digits × 10^exponent`; `digits` has no outer zeros and is `''` for zero. */
 export interface Decimal {
   readonly sign: -1 | 0 | 1
@@ -45,7 +47,7 @@ export function parseQuantity(text: string): Decimal | undefined {
 
 const integer = /^([+-]?)(\d+)$/
 
-/** Reads a whole number, exactly. `undefined` where it is none. */
+/** Reads a whole number: a number, a bigint, digits as text, or a `JSON.rawJSON`. `undefined` where it is none. */
 export function parseInteger(value: unknown): Decimal | undefined {
   if (typeof value === 'number') {
     if (!Number.isInteger(value)) return undefined
@@ -53,6 +55,7 @@ export function parseInteger(value: unknown): Decimal | undefined {
     return parseInteger(BigInt(value))
   }
   if (typeof value === 'bigint') return parseInteger(String(value))
+  if (isRawJson(value)) return parseInteger(JSON.stringify(value))
   if (typeof value !== 'string' || value.length > maxTextLength) return undefined
   const match = integer.exec(value)
   return match === null ? undefined : decimalOf(match[1] === '-', match[2] ?? '', 0)

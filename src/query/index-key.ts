@@ -1,3 +1,4 @@
+import { isRawJson } from '../lib/raw-json.ts'
 import { decimalKey, decimalOfKey, decimalText, parseInteger, parseQuantity } from './decimal.ts'
 import { instantKey, instantOfKey } from './instant.ts'
 
@@ -12,7 +13,7 @@ export function indexKeyOf(type: IndexType, value: unknown): string | undefined 
   switch (type) {
     case 'string':
       if (typeof value === 'string') return value
-      return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
+      return isPlain(value) ? JSON.stringify(value) : undefined
     case 'boolean':
       return typeof value === 'boolean' ? String(value) : undefined
     case 'dateTime':
@@ -22,8 +23,8 @@ export function indexKeyOf(type: IndexType, value: unknown): string | undefined 
       return number === undefined ? undefined : decimalKey(number)
     }
     case 'quantity': {
-      if (typeof value !== 'string' && typeof value !== 'number') return undefined
-      const number = parseQuantity(String(value))
+      const text = isPlain(value) ? JSON.stringify(value) : value
+      const number = typeof text === 'string' ? parseQuantity(text) : undefined
       return number === undefined ? undefined : decimalKey(number)
     }
   }
@@ -48,4 +49,9 @@ export function valueOfIndexKey(type: IndexType, key: string): string | number |
       return Number.isSafeInteger(Number(text)) ? Number(text) : text
     }
   }
+}
+
+/** Numbers and booleans: what a JSON text shows without quotes. */
+function isPlain(value: unknown): boolean {
+  return typeof value === 'number' || typeof value === 'boolean' || isRawJson(value)
 }

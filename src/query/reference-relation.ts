@@ -2,7 +2,7 @@ import type { IndexFunction } from '../informer/store-view.ts'
 import { objectKey } from '../kubernetes/object.ts'
 import { hasKey, hasValue } from './condition.ts'
 import { parsePath, type Path, valueAt, valuesAt } from './path.ts'
-import type { Relation, RelationContext } from './relation.ts'
+import { originObject, type Relation, type RelationContext } from './relation.ts'
 import {
   type ReferenceRelation,
   RelationDefinitionError,
@@ -25,7 +25,7 @@ export function compileReference(
     definition,
     reads: [definition.to],
     indexers: {},
-    follow: ({ view, id }) => hasKey(keysOf(view.object(id))),
+    follow: (origin) => hasKey(keysOf(originObject(origin))),
   }
 }
 

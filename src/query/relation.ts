@@ -1,4 +1,5 @@
 import type { Indexers, ObjectId, StoreView } from '../informer/store-view.ts'
+import type { KubernetesObject } from '../kubernetes/object.ts'
 import type { Condition } from './condition.ts'
 import type { RelationDefinition } from './relation-definition.ts'
 import type { RowBudget } from './row-budget.ts'
@@ -7,9 +8,16 @@ import type { RowBudget } from './row-budget.ts'
 export interface RelationOrigin {
   readonly view: StoreView
   readonly id: ObjectId
+  /** The object itself, where it is decoded already. */
+  readonly object?: KubernetesObject
   /** The store of a type among the relation's `reads`; throws where it cannot be read. */
   readonly stores: (type: string) => StoreView
   readonly budget: RowBudget
+}
+
+/** The object that a relation is followed from. */
+export function originObject({ view, id, object }: RelationOrigin): KubernetesObject {
+  return object ?? view.object(id)
 }
 
 /** A relation, ready to be followed. */

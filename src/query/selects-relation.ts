@@ -1,4 +1,4 @@
-import type { IndexFunction } from '../informer/store-view.ts'
+import type { Indexers } from '../informer/store-view.ts'
 import type { KubernetesObject } from '../kubernetes/object.ts'
 import {
   equalitySelector,
@@ -10,13 +10,17 @@ import {
 } from '../kubernetes/label-selector.ts'
 import { allOf, everything, hasKey, hasValue, nothing } from './condition.ts'
 import { parsePath, valueAt } from './path.ts'
-import type { Relation, RelationContext } from './relation.ts'
+import { originObject, type Relation, type RelationContext } from './relation.ts'
 import { relationName, type ReverseRelation, type SelectsRelation } from './relation-definition.ts'
 import { selectorCondition } from './selector-condition.ts'
 
-/** The index of selectors on the store of the selecting type. */
-export function selectorIndexName(definition: SelectsRelation): string {
-  return `sel:${relationName(definition)}`
+/**
+ * The indexes of the selectors of a relation on the store of the selecting type: by a label that each asks for, and by the
+ * text of the selector itself, so that it can be tried without decoding its object.
+ */
+function selectorIndexNames(definition: SelectsRelation): { places: string; selectors: string } {
+  const name = relationName(definition)
+  return { places: `sel:${name}`, selectors: `selector:${name}` }
 }
 
 /** Selectors reach the objects of their own namespace; those of cluster-scoped objects, all. */
@@ -27,8 +31,8 @@ export function compileSelects(definition: SelectsRelation, context: RelationCon
     definition,
     reads: [definition.to],
     indexers: {},
-    follow({ view, id }) {
-      const object = view.object(id)
+    follow(origin) {
+      const object = originObject(origin)
       const selector = selectorOf(object)
       if (selector === undefined) return nothing
       const { namespace = '' } = object.metadata
@@ -50,31 +54,36 @@ export function compileReverseSelects(
   context: RelationContext,
 ): Relation {
   const selectorOf = readSelector(selects)
-  const name = selectorIndexName(selects)
+  const names = selectorIndexNames(selects)
   const isNamespaced = context.isNamespaced(selects.from)
-  const placesOfObject: IndexFunction = (object) => {
-    const selector = selectorOf(object)
-    return selector === undefined ? [] : placesOf(object.metadata.namespace ?? '', selector)
+  const indexers: Indexers = {
+    [names.places](object) {
+      const selector = selectorOf(object)
+      return selector === undefined ? [] : placesOf(object.metadata.namespace ?? '', selector)
+    },
+    [names.selectors](object) {
+      const selector = selectorOf(object)
+      return selector === undefined ? [] : [JSON.stringify(selector)]
+    },
   }
   return {
     definition,
     reads: [definition.to],
-    indexers: { [definition.to]: { [name]: placesOfObject } },
-    follow({ view, id, stores, budget }) {
-      const { labels = {}, namespace = '' } = view.object(id).metadata
-      const selecting = stores(definition.to)
-      const index = selecting.index(name)
+    indexers: { [definition.to]: indexers },
+    follow(origin) {
+      const { labels = {}, namespace = '' } = originObject(origin).metadata
+      const selecting = origin.stores(definition.to)
+      const [index, selectors] = [selecting.index(names.places), selecting.index(names.selectors)]
       const place = isNamespaced ? namespace : ''
       const keys: string[] = []
       const places = Object.entries(labels).map(([key, value]) => placeOf(place, key, value))
       for (const posting of [anywhere(place), ...places].map((one) => index.posting(one))) {
         if (posting === undefined) continue
-        budget.spend(posting.size)
-        for (const candidate of posting) {
-          const selector = selectorOf(selecting.object(candidate))
-          if (selector !== undefined && matchesLabels(selector, labels)) {
-            keys.push(selecting.keyOf(candidate))
-          }
+        origin.budget.spend(posting.size)
+        for (const id of posting) {
+          const [text = ''] = selectors.valuesOf(id)
+          const selector = JSON.parse(text) as LabelSelector
+          if (matchesLabels(selector, labels)) keys.push(selecting.keyOf(id))
         }
       }
       return hasKey(keys)

@@ -1,0 +1,227 @@
+import type { KubernetesObject } from '../../src/kubernetes/object.ts'
+import { parseQuantity, decimalText } from '../../src/query/decimal.ts'
+import { builtInDefinitions, type IndexDefinition } from '../../src/query/index-definition.ts'
+import { parsePath, valuesAt } from '../../src/query/path.ts'
+import type { Scope } from '../../src/query/scope.ts'
+import type { Where } from '../../src/query/where.ts'
+import { matchesLabels, parseLabelSelector } from '../../src/kubernetes/label-selector.ts'
+
+/** The indexes of the pods that these tests make. */
+export const podIndexes: readonly IndexDefinition[] = [
+  ...builtInDefinitions,
+  { name: 'phase', path: 'status.phase', type: 'string', ordered: false },
+  { name: 'image', path: 'spec.containers[*].image', type: 'string', ordered: true },
+  { name: 'restarts', path: 'status.restarts[*]', type: 'int', ordered: true },
+  { name: 'memory', path: 'spec.memory', type: 'quantity', ordered: true },
+  { name: 'ready', path: 'status.ready', type: 'boolean', ordered: false },
+]
+
+const namespaces = ['team', 'team-a', 'team.b', 'default', 'kube-system']
+const phases = ['Running', 'Pending', 'Failed']
+const images = ['web:1', 'web:2', 'cache:1', 'db:3']
+const memories = ['64Mi', '67108864', '1Gi', '1024Mi', '500M', '0']
+const labelKeys = ['app', 'tier', 'weight']
+const labelValues = ['web', 'db', '7', '30', '']
+
+/** Makes pods, filters and selectors at random, out of few values so that they meet. */
+export class RandomPods {
+  readonly #random: () => number
+  #made = 0
+
+  constructor(random: () => number) {
+    this.#random = random
+  }
+
+  below(count: number): number {
+    return Math.floor(this.#random() * count)
+  }
+
+  chance(part: number): boolean {
+    return this.#random() < part
+  }
+
+  pick<T>(from: readonly T[]): T {
+    return from[this.below(from.length)] as T
+  }
+
+  namespace(): string {
+    return this.pick(namespaces)
+  }
+
+  pod(
+    name: string = `pod-${this.below(400)}`,
+    namespace: string = this.namespace(),
+  ): KubernetesObject {
+    this.#made += 1
+    const labels: Record<string, string> = {}
+    for (const key of labelKeys) if (this.chance(0.5)) labels[key] = this.pick(labelValues)
+    const second = String(this.below(50)).padStart(2, '0')
+    return {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name,
+        namespace,
+        uid: `uid-${this.#made}`,
+        creationTimestamp: `2026-01-01T00:00:${second}Z`,
+        ...(this.chance(0.8) ? { labels } : {}),
+      },
+      spec: {
+        containers: Array.from({ length: this.below(3) }, () => ({ image: this.pick(images) })),
+        ...(this.chance(0.8) ? { memory: this.pick(memories) } : {}),
+      },
+      status: {
+        restarts: Array.from({ length: this.below(3) }, () => this.below(12) - 2),
+        ...(this.chance(0.9) ? { phase: this.pick(phases) } : {}),
+        ...(this.chance(0.7) ? { ready: this.chance(0.5) } : {}),
+      },
+    }
+  }
+
+  where(depth: number = 3): Where {
+    const where: Record<string, Where[string]> = {}
+    for (let fields = this.below(3) + (depth === 3 ? 1 : 0); fields > 0; fields -= 1) {
+      const kind = this.below(depth > 0 ? 8 : 5)
+      if (kind < 5) where[this.pick(podIndexes).name] = this.#filter(this.pick(podIndexes).name)
+      else if (kind === 5) where['and'] = this.#wheres(depth)
+      else if (kind === 6) where['or'] = this.#wheres(depth)
+      else where['not'] = this.where(depth - 1)
+    }
+    return Object.fromEntries(
+      Object.entries(where).map(([name, value]) =>
+        podIndexes.some((index) => index.name === name)
+          ? [name, this.#filter(name)]
+          : [name, value],
+      ),
+    )
+  }
+
+  #wheres(depth: number): Where[] {
+    return Array.from({ length: this.below(4) }, () => this.where(depth - 1))
+  }
+
+  #filter(name: string, depth = 1): Record<string, unknown> {
+    const filter: Record<string, unknown> = {}
+    const ordered = podIndexes.some((index) => index.name === name && index.ordered)
+    const operators = ['eq', 'in', 'exists', 'not', 'null']
+    if (ordered) operators.push('lt', 'lte', 'gt', 'gte')
+    if (ordered && ['name', 'namespace', 'image'].includes(name)) operators.push('startsWith')
+    for (let left = this.below(2) + 1; left > 0; left -= 1) {
+      const operator = this.pick(operators)
+      if (operator === 'null') filter['eq'] = null
+      else if (operator === 'in')
+        filter['in'] = Array.from({ length: this.below(7) }, () => this.#value(name))
+      else if (operator === 'exists') filter['exists'] = this.chance(0.5)
+      else if (operator === 'not')
+        filter['not'] = depth === 0 ? null : this.#filter(name, depth - 1)
+      else if (operator === 'startsWith') filter['startsWith'] = this.#value(name, 4)
+      else filter[operator] = this.#value(name)
+    }
+    return filter
+  }
+
+  #value(name: string, length = 100): unknown {
+    switch (name) {
+      case 'name':
+        return `pod-${this.below(400)}`.slice(0, length)
+      case 'namespace':
+        return this.namespace().slice(0, length)
+      case 'creationTime':
+        return `2026-01-01T01:00:${String(this.below(50)).padStart(2, '0')}+01:00`
+      case 'phase':
+        return this.pick(phases)
+      case 'image':
+        return this.pick(images).slice(0, length)
+      case 'restarts':
+        return this.below(12) - 2
+      case 'memory':
+        return this.pick(memories)
+      default:
+        return this.chance(0.5)
+    }
+  }
+
+  labelSelector(): string {
+    const requirement = () => {
+      const key = this.pick([...labelKeys, 'absent'])
+      const value = this.pick(labelValues)
+      return this.pick([
+        `${key}=${value}`,
+        `${key}!=${value}`,
+        `${key} in (${value},db)`,
+        `${key} notin (${value},7)`,
+        key,
+        `!${key}`,
+        `${key}>10`,
+        `${key}<20`,
+      ])
+    }
+    return Array.from({ length: this.below(3) + 1 }, requirement).join(',')
+  }
+
+  scope(keys: readonly string[]): Scope {
+    const form = this.below(3)
+    if (form === 0) return { form: 'all' }
+    if (form === 1) {
+      return { form: 'namespaces', namespaces: new Set([this.namespace(), this.namespace()]) }
+    }
+    return { form: 'names', keys: new Set(keys.filter(() => this.chance(0.3))) }
+  }
+}
+
+/** What `where` means, by looking at the object: the slow and plain reading that the indexes must agree with. */
+export function matchesWhere(where: Where, pod: KubernetesObject): boolean {
+  return Object.entries(where).every(([name, value]) => {
+    if (value === null || value === undefined) return true
+    if (name === 'and') return (value as Where[]).every((one) => matchesWhere(one, pod))
+    if (name === 'or') return (value as Where[]).some((one) => matchesWhere(one, pod))
+    if (name === 'not') return !matchesWhere(value as Where, pod)
+    const { path, type } = podIndexes.find((index) => index.name === name) as IndexDefinition
+    const comparable = (one: unknown): string | number => {
+      if (type === 'dateTime') return Date.parse(String(one))
+      const quantity = type === 'quantity' ? parseQuantity(String(one)) : undefined
+      if (quantity !== undefined) return Number(decimalText(quantity))
+      return type === 'boolean' ? String(one) : (one as string | number)
+    }
+    const values = valuesAt(parsePath(path), pod).map(comparable)
+    return matchesFilter(value as Record<string, unknown>, values, comparable)
+  })
+}
+
+function matchesFilter(
+  filter: Record<string, unknown>,
+  values: readonly (string | number)[],
+  comparable: (one: unknown) => string | number,
+): boolean {
+  const given = Object.entries(filter).filter(([, bound]) => bound !== null)
+  const ofValues = given.filter(([operator]) => operator !== 'exists' && operator !== 'not')
+  const meets = (value: string | number) =>
+    ofValues.every(([operator, bound]) => {
+      if (operator === 'in') return (bound as unknown[]).map(comparable).includes(value)
+      const other = comparable(bound)
+      if (operator === 'eq') return value === other
+      if (operator === 'lt') return value < other
+      if (operator === 'lte') return value <= other
+      if (operator === 'gt') return value > other
+      if (operator === 'gte') return value >= other
+      return String(value).startsWith(String(other))
+    })
+  if (ofValues.length > 0 && !values.some(meets)) return false
+  return given.every(([operator, bound]) => {
+    if (operator === 'exists') return values.length > 0 === bound
+    if (operator !== 'not') return true
+    return !matchesFilter(bound as Record<string, unknown>, values, comparable)
+  })
+}
+
+/** What a Scope means, by looking at the object. */
+export function matchesScope(scope: Scope, { metadata }: KubernetesObject): boolean {
+  if (scope.form === 'all') return true
+  if (scope.form === 'namespaces') return scope.namespaces.has(metadata.namespace ?? '')
+  return scope.keys.has(`${metadata.namespace}/${metadata.name}`)
+}
+
+/** What a label selector means, by looking at the object. */
+export function matchesSelector(selector: string, { metadata }: KubernetesObject): boolean {
+  return matchesLabels(parseLabelSelector(selector), metadata.labels)
+}
