@@ -1,0 +1,89 @@
+import type { ApiGroup, CapturedApi, OpenApiDocument } from './captured-api.ts'
+import { type ServedResource, builtInResources } from './served-resource.ts'
+
+/** A group and version that custom resources add to the API. */
+export interface CustomVersion {
+  readonly group: string
+  readonly version: string
+  readonly resources: readonly ServedResource[]
+  /** The entries of its APIResourceList. */
+  readonly discovered: readonly object[]
+  /** The entries of its aggregated discovery. */
+  readonly aggregated: readonly object[]
+  readonly openapi: OpenApiDocument
+}
+
+/** The resources that the simulated server serves: the captured ones, and custom ones that come and go. */
+export class ResourceRegistry {
+  readonly captured: CapturedApi
+  readonly #resources = new Map<string, ServedResource>()
+  #custom: ReadonlyMap<string, CustomVersion> = new Map()
+  #customResources = new Map<string, ServedResource>()
+  #generation = 0
+
+  constructor(captured: CapturedApi) {
+    this.captured = captured
+    this.#addAll('', 'v1', 'api/v1', 'v1')
+    for (const group of captured.apis.groups) {
+      for (const { groupVersion, version } of group.versions) {
+        this.#addAll(group.name, version, `apis/${groupVersion}`, group.preferredVersion.version)
+      }
+    }
+  }
+
+  #addAll(group: string, version: string, path: string, preferred: string): void {
+    const list = this.captured.resources[path]
+    if (list === undefined) return
+    for (const resource of builtInResources(list, group, version, preferred)) {
+      this.#resources.set(`${path}/${resource.resource}`, resource)
+    }
+  }
+
+  /** Changes whenever the custom resources do. */
+  get generation(): number {
+    return this.#generation
+  }
+
+  /** The custom versions, by `group/version`. */
+  get custom(): ReadonlyMap<string, CustomVersion> {
+    return this.#custom
+  }
+
+  /** Replaces all custom versions. */
+  setCustom(versions: readonly CustomVersion[]): void {
+    this.#custom = new Map(versions.map((one) => [`${one.group}/${one.version}`, one]))
+    this.#customResources = new Map(
+      versions.flatMap(({ group, version, resources }) =>
+        resources.map((one) => [`apis/${group}/${version}/${one.resource}`, one]),
+      ),
+    )
+    this.#generation += 1
+  }
+
+  /** A resource by its place in the API. */
+  find(group: string, version: string, resource: string): ServedResource | undefined {
+    const path = `${group === '' ? 'api' : `apis/${group}`}/${version}/${resource}`
+    return this.#resources.get(path) ?? this.#customResources.get(path)
+  }
+
+  /** Whether there is such a group and version. */
+  hasVersion(group: string, version: string): boolean {
+    const path = group === '' ? `api/${version}` : `apis/${group}/${version}`
+    return this.captured.resources[path] !== undefined || this.#custom.has(`${group}/${version}`)
+  }
+
+  /** The groups as `/apis` lists them; custom ones last. */
+  groups(): readonly ApiGroup[] {
+    const custom = new Map<string, { groupVersion: string; version: string }[]>()
+    for (const [groupVersion, { group, version }] of this.#custom) {
+      const versions = custom.get(group) ?? []
+      versions.push({ groupVersion, version })
+      custom.set(group, versions)
+    }
+    const added = [...custom].flatMap(([name, versions]): ApiGroup[] => {
+      const [preferredVersion] = versions
+      return preferredVersion === undefined ? [] : [{ name, versions, preferredVersion }]
+    })
+    return [...this.captured.apis.groups, ...added]
+  }
+}

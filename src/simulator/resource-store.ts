@@ -1,0 +1,130 @@
+import { EventHistory, type StorageEvent } from './event-history.ts'
+import { lowerBound, SortedKeys } from './sorted-keys.ts'
+import type { StoredObject } from './stored-object.ts'
+
+/** The objects of one resource at one revision, from one key on. */
+export interface Snapshot {
+  /** In the order of their keys. */
+  readonly objects: Iterable<StoredObject>
+  /** How many there are. */
+  readonly size: number
+}
+
+/** Which objects a snapshot has. */
+export interface SnapshotRange {
+  /** `''` for all namespaces. */
+  readonly namespace: string
+  /** The first key that may be in it; `''` for all of them. */
+  readonly from: string
+}
+
+/** All objects of one resource, with its latest history. The storage is its only writer. */
+export class ResourceStore {
+  readonly history: EventHistory
+  readonly #objects = new Map<string, StoredObject>()
+  readonly #keys = new SortedKeys()
+  readonly #listeners = new Set<() => void>()
+
+  constructor(historyEvents: number) {
+    this.history = new EventHistory(historyEvents)
+  }
+
+  get size(): number {
+    return this.#objects.size
+  }
+
+  get(key: string): StoredObject | undefined {
+    return this.#objects.get(key)
+  }
+
+  /** Every object, in no particular order. */
+  values(): IterableIterator<StoredObject> {
+    return this.#objects.values()
+  }
+
+  /** Applies a write. With `remember: false` it leaves no trace in the history, which the caller compacts. */
+  apply(event: StorageEvent, options: { readonly remember: boolean }): void {
+    const { key } = event.object
+    if (event.type === 'DELETED') {
+      this.#objects.delete(key)
+      this.#keys.remove(key)
+    } else {
+      if (event.type === 'ADDED') this.#keys.add(key)
+      this.#objects.set(key, event.object)
+    }
+    if (!options.remember) return
+    this.history.push(event)
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** Calls `listener` after every remembered write, and after {@link wake}, until the returned function is called. */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Makes every watch look at the history again. */
+  wake(): void {
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** The objects at a revision; `undefined` where the history does not reach back so far. */
+  snapshot(revision: number, range: SnapshotRange): Snapshot | undefined {
+    const since = this.history.after(revision)
+    if (since === undefined) return undefined
+    const before = new Map<string, StoredObject | undefined>()
+    for (let number = this.history.end - 1; number >= since; number--) {
+      const event = this.history.at(number)
+      if (event !== undefined) before.set(event.object.key, event.previous)
+    }
+    return this.#snapshotWith(before, range)
+  }
+
+  /** The present objects, save that those in `before` are as they were: another version, or absent. */
+  #snapshotWith(
+    before: ReadonlyMap<string, StoredObject | undefined>,
+    { namespace, from }: SnapshotRange,
+  ): Snapshot {
+    const keys = this.#keys.sorted()
+    // '0' is the character after '/': the end of a namespace's keys.
+    const first = namespace === '' ? from : maxOf(from, `${namespace}/`)
+    const start = lowerBound(keys, first)
+    const end = namespace === '' ? keys.length : lowerBound(keys, `${namespace}0`)
+    const gone: StoredObject[] = []
+    let size = Math.max(0, end - start)
+    for (const [key, object] of before) {
+      if (key < first || (namespace !== '' && !key.startsWith(`${namespace}/`))) continue
+      if (object === undefined) {
+        if (this.#objects.has(key)) size -= 1
+      } else if (!this.#objects.has(key)) {
+        gone.push(object)
+        size += 1
+      }
+    }
+    gone.sort((a, b) => (a.key < b.key ? -1 : 1))
+    return { size, objects: this.#walk(keys, start, end, before, gone) }
+  }
+
+  *#walk(
+    keys: readonly string[],
+    start: number,
+    end: number,
+    before: ReadonlyMap<string, StoredObject | undefined>,
+    gone: readonly StoredObject[],
+  ): Generator<StoredObject, undefined, undefined> {
+    let next = 0
+    for (let at = start; at < end; at++) {
+      const key = keys[at] ?? ''
+      for (let old = gone[next]; old !== undefined && old.key < key; old = gone[++next]) yield old
+      const object = before.size > 0 && before.has(key) ? before.get(key) : this.#objects.get(key)
+      if (object !== undefined) yield object
+    }
+    for (; next < gone.length; next++) {
+      const old = gone[next]
+      if (old !== undefined) yield old
+    }
+    return undefined
+  }
+}
+
+const maxOf = (a: string, b: string): string => (a > b ? a : b)

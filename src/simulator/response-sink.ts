@@ -1,0 +1,71 @@
+import type { ServerResponse } from 'node:http'
+
+/** Where the bytes of a streamed answer go. Faults put themselves in between. */
+export interface ResponseSink {
+  /** Resolves when there is room for more; `false` when the connection is gone. */
+  write(chunk: Buffer): Promise<boolean>
+  /** Ends the answer cleanly. */
+  end(): void
+  /** Breaks the connection. */
+  destroy(): void
+}
+
+/** The sink of a real response, with its back-pressure. */
+export function responseSink(response: ServerResponse): ResponseSink {
+  return {
+    write: async (chunk) => {
+      if (response.destroyed) return false
+      if (response.write(chunk)) return true
+      return drained(response)
+    },
+    end: () => {
+      response.end()
+    },
+    destroy: () => {
+      response.destroy()
+    },
+  }
+}
+
+async function drained(response: ServerResponse): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (): void => {
+      response.off('drain', settle)
+      response.off('close', settle)
+      resolve(!response.destroyed)
+    }
+    response.on('drain', settle)
+    response.on('close', settle)
+  })
+}
+
+/** Gathers small pieces into chunks that are worth a write: at most `chunkBytes` and one piece are held. */
+export class ChunkedWriter {
+  readonly #sink: ResponseSink
+  readonly #chunkBytes: number
+  #parts: Buffer[] = []
+  #bytes = 0
+
+  constructor(sink: ResponseSink, chunkBytes: number = 256 * 1024) {
+    this.#sink = sink
+    this.#chunkBytes = chunkBytes
+  }
+
+  /** Takes pieces; says whether it is time to {@link flush}. */
+  add(...parts: readonly Buffer[]): boolean {
+    for (const part of parts) {
+      this.#parts.push(part)
+      this.#bytes += part.length
+    }
+    return this.#bytes >= this.#chunkBytes
+  }
+
+  /** Writes what was gathered; `false` when the connection is gone. */
+  async flush(): Promise<boolean> {
+    if (this.#bytes === 0) return true
+    const chunk = Buffer.concat(this.#parts, this.#bytes)
+    this.#parts = []
+    this.#bytes = 0
+    return this.#sink.write(chunk)
+  }
+}
