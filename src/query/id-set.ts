@@ -13,7 +13,7 @@ export interface IdSet {
   has(id: ObjectId): boolean
   /**
    * A superset of the members, from the smallest postings that cover them; each id still has to be tested. `undefined`
-   * where the indexes name none of at most `limit` ids: then walk the store. Looks at no more than `limit` values.
+   * where the indexes name none of at most `limit` ids: then walk the store. Takes time in proportion to `limit`.
    */
   candidates(limit: number): Candidates | undefined
   /** The number of members, where the indexes tell it without looking at objects. */
@@ -97,16 +97,24 @@ function valueSet(
   }
 }
 
+/** Looking at a value of an index costs a fraction of looking up the values of an object. */
+const valuesPerRow = 2
+
 function testSet(index: IndexView, test: (value: string) => boolean): IdSet {
   return {
     has: (id) => index.valuesOf(id).some(test),
     candidates(limit) {
-      const postings: (PostingView | undefined)[] = []
+      const postings: PostingView[] = []
       let looked = 0
+      let size = 0
       for (const value of index.values()) {
         looked += 1
-        if (looked > limit) return undefined
-        if (test(value)) postings.push(index.posting(value))
+        if (looked > valuesPerRow * limit) return undefined
+        const posting = test(value) ? index.posting(value) : undefined
+        if (posting === undefined) continue
+        size += posting.size
+        if (size > limit) return undefined
+        postings.push(posting)
       }
       return postingsOf(postings, limit)
     },

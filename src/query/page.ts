@@ -112,7 +112,7 @@ function pageSize(first: number | null | undefined, maxPageSize: number): number
 function countMembers(set: IdSet, view: StoreView, budget: RowBudget): number {
   const known = set.count()
   if (known !== undefined) return known
-  const candidates = set.candidates(view.size)
+  const candidates = set.candidates(view.size >> 1)
   budget.spend(candidates?.size ?? view.size)
   let count = 0
   for (const id of candidates?.ids() ?? view.ids()) if (set.has(id)) count += 1

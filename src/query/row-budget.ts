@@ -10,7 +10,7 @@ export class QueryTooCostlyError extends CodedError {
   }
 }
 
-/** Two walks through 100,000 objects, which is some 50 ms. */
+/** Two walks through 100,000 objects, which is some 50 to 100 ms. */
 export const defaultMaxRows = 200_000
 
 /**

@@ -45,6 +45,8 @@ function endCursor(page: Page): string | undefined {
   return last === undefined ? undefined : page.cursorOf(last)
 }
 
+const raw = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
 const podStore = (count: number, namespace = 'default') =>
   storeOf(
     resourceOf('Pod'),
@@ -230,7 +232,6 @@ describe('cursors', () => {
   })
 
   const own = listHash({ list: 'Pod' })
-  const raw = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   it.each([
     ['', 'malformed'],
     ['not a cursor', 'malformed'],

@@ -175,6 +175,12 @@ const inNamespace = (
   return objectOf(kind, { name, namespace, ...metadata }, fields)
 }
 
+const owner = (kind: string, name: string, uid: string) => ({
+  ownerReferences: [{ apiVersion: 'apps/v1', kind, name, uid, controller: true }],
+})
+
+const about = (reference: object) => ({ involvedObject: reference })
+
 describe('references', () => {
   const stores = clusterOf([
     objectOf('Node', { name: 'n1' }),
@@ -339,7 +345,7 @@ describe('selectors', () => {
       const expected = keysOf(selecting, selecting.ids()).filter((key) =>
         follow(stores, forward, key).includes(pod),
       )
-      expect(follow(stores, backward, pod), pod).toEqual(expected)
+      expect({ pod, keys: follow(stores, backward, pod) }).toEqual({ pod, keys: expected })
     }
   })
 
@@ -356,9 +362,6 @@ describe('selectors', () => {
 })
 
 describe('owners', () => {
-  const owner = (kind: string, name: string, uid: string) => ({
-    ownerReferences: [{ apiVersion: 'apps/v1', kind, name, uid, controller: true }],
-  })
   const stores = clusterOf([
     inNamespace('Deployment', 'a/web', {}, { uid: 'd-1' }),
     inNamespace('Deployment', 'b/web', {}, { uid: 'd-2' }),
@@ -406,7 +409,6 @@ describe('owners', () => {
 })
 
 describe('events', () => {
-  const about = (reference: object) => ({ involvedObject: reference })
   const stores = clusterOf([
     inNamespace('Pod', 'a/p', {}, { uid: 'u-2' }),
     inNamespace('Pod', 'b/p', {}, { uid: 'u-3' }),

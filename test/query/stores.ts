@@ -61,3 +61,9 @@ export function objectOf(
 export function keysOf(view: StoreView, ids: Iterable<ObjectId>): string[] {
   return [...ids].map((id) => view.keyOf(id))
 }
+
+/** The order of strings that `toSorted` has anyway. */
+export function byCodeUnits(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}
