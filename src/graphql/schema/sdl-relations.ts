@@ -1,7 +1,14 @@
-import { type RelationDefinition, relationName } from '../../query/relation-definition.ts'
+import { PathError } from '../../query/path.ts'
+import { compileReference } from '../../query/reference-relation.ts'
+import {
+  type ReferenceRelation,
+  type RelationDefinition,
+  RelationDefinitionError,
+  relationName,
+} from '../../query/relation-definition.ts'
 import type { Relation } from './kind.ts'
 import type { RelationDeclaration, TypeExtension } from './sdl-document.ts'
-import { SdlError, type SdlProblem } from './sdl-error.ts'
+import { SdlError, type SdlPlace, type SdlProblem } from './sdl-error.ts'
 import { pathProblem } from './sdl-indexes.ts'
 
 /** What relations are checked against. */
@@ -118,12 +125,6 @@ export class SdlRelations {
       const message = `${from}.${name}: @${form.directive} leads to any number of objects`
       throw new SdlError('field-type', place, message, `write its type as ${to}Connection`)
     }
-    const checkPaths = (paths: readonly string[]): void => {
-      for (const path of paths) {
-        const unreadable = pathProblem(path, place)
-        if (unreadable !== undefined) throw unreadable
-      }
-    }
     const checkTypes = (types: readonly string[]): void => {
       const unknown = types.find((type) => !this.#around.isKind(type))
       if (unknown === undefined) return
@@ -135,14 +136,15 @@ export class SdlRelations {
     switch (form.directive) {
       case 'reference': {
         const { path: paths, namespacePath: namespacePaths } = form.arguments
-        checkPaths([...paths, ...(namespacePaths ?? [])])
-        if (namespacePaths !== undefined && namespacePaths !== null) {
-          if (namespacePaths.length === paths.length)
-            return { form: 'reference', ...base, paths, namespacePaths, many }
-          const message = `${from}.${name}: ${paths.length} paths, but ${namespacePaths.length} of namespaces`
-          throw new SdlError('unsupported', place, message, 'give each path its namespacePath')
+        const reference: ReferenceRelation = {
+          form: 'reference',
+          ...base,
+          paths,
+          many,
+          ...(namespacePaths ? { namespacePaths } : {}),
         }
-        return { form: 'reference', ...base, paths, many }
+        checkReference(reference, place)
+        return reference
       }
       case 'reverse': {
         needConnection()
@@ -151,7 +153,8 @@ export class SdlRelations {
       }
       case 'selects': {
         needConnection()
-        checkPaths([form.arguments.path])
+        const unreadable = pathProblem(form.arguments.path, place)
+        if (unreadable !== undefined) throw unreadable
         return { form: 'selects', ...base, ...form.arguments }
       }
       case 'owned':
@@ -177,6 +180,16 @@ export class SdlRelations {
     if (optional && reversed === undefined) throw new PassedOver()
     const message = `${from}.${name}: ${of} is no @reference or @selects from ${to} to ${from}`
     throw new SdlError('unknown-relation', place, message, `declare ${of} or correct the name`)
+  }
+}
+
+/** Compiles it once, so that what is wrong with its paths is told with the file and line. */
+function checkReference(reference: ReferenceRelation, place: SdlPlace): void {
+  try {
+    compileReference(reference, { isNamespaced: () => true })
+  } catch (error) {
+    if (!(error instanceof PathError || error instanceof RelationDefinitionError)) throw error
+    throw new SdlError('bad-path', place, error.message, error.hint ?? 'correct the path')
   }
 }
 
