@@ -8,6 +8,7 @@ import {
   type GraphQLError,
   validateSubscriptionArgs,
 } from 'graphql'
+import { interruptible } from '../../lib/interruptible.ts'
 import type { ResolverContext } from '../schema/read-context.ts'
 import { kindsOf } from './operation-kinds.ts'
 import { OperationReader } from './operation-reader.ts'
@@ -40,7 +41,9 @@ export class Execution {
   }
 
   /** Answers a subscription: its events, or why there are none. */
-  async subscribe(args: ExecutionArgs): Promise<AsyncGenerator<ExecutionResult> | ExecutionResult> {
+  async subscribe(
+    args: ExecutionArgs,
+  ): Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult> {
     const prepared = await this.#prepareDocument(args)
     const contextValue = contextOf(args.contextValue, this.#reader(prepared))
     const validated = validateSubscriptionArgs({ ...args, contextValue })
@@ -108,9 +111,14 @@ function contextOf(context: unknown, read: OperationReader): ResolverContext & o
   return { ...(context as object | undefined), read }
 }
 
-async function* answers(
+/** The answers to a subscription's events. Leaving them leaves the source, also while it has nothing to say. */
+function answers(
   source: AsyncIterable<unknown>,
   answer: (event: unknown) => Promise<ExecutionResult>,
-): AsyncGenerator<ExecutionResult> {
-  for await (const event of source) yield await answer(event)
+): AsyncGenerator<ExecutionResult, void, void> {
+  const events = source[Symbol.asyncIterator]()
+  async function* run(): AsyncGenerator<ExecutionResult, void, void> {
+    for await (const event of { [Symbol.asyncIterator]: () => events }) yield await answer(event)
+  }
+  return interruptible(run(), () => void events.return?.())
 }

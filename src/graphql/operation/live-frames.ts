@@ -1,4 +1,5 @@
 import { sleep } from '../../lib/backoff.ts'
+import { interruptible } from '../../lib/interruptible.ts'
 import type { Change as StoreChange } from '../../informer/change.ts'
 import type { Listener } from '../../informer/listener.ts'
 import type { SharedInformer } from '../../informer/shared-informer.ts'
@@ -27,13 +28,21 @@ export interface LiveFramesOptions {
  * one per object and frame. The listener buffers the latest change per object, so a subscriber that is slow gets fewer
  * frames, never a wrong picture. Ends when the iteration is left or the informer stops.
  */
-export async function* liveFrames(options: LiveFramesOptions): AsyncGenerator<Frame, void, void> {
-  const { informer, condition, scope, maxFrameObjects, coalesceMs } = options
+export function liveFrames(options: LiveFramesOptions): AsyncGenerator<Frame, void, void> {
+  const leaving = new AbortController()
+  return interruptible(frames(options, leaving.signal), () => leaving.abort())
+}
+
+async function* frames(
+  options: LiveFramesOptions,
+  leaving: AbortSignal,
+): AsyncGenerator<Frame, void, void> {
+  const { informer, condition, scope, maxFrameObjects } = options
   const { store } = informer
   const held = new LiveSet({ condition, scope })
   // In one tick: from here on, whatever is not in the snapshot reaches the listener.
   const listener = informer.listen({ bufferLimit: 0, overflow: 'coalesce', replay: false })
-  const leaving = new AbortController()
+  leaving.addEventListener('abort', () => listener.close(), { once: true })
   try {
     const snapshot = held.reset(store).map(({ key, uid }) => ({ key, uid }))
     for (let start = 0; start === 0 || start < snapshot.length; start += maxFrameObjects) {
@@ -44,9 +53,8 @@ export async function* liveFrames(options: LiveFramesOptions): AsyncGenerator<Fr
         changes: part.flatMap(({ key, uid }) => addition(options, key, uid)),
       })
     }
-    yield* changeFrames(options, held, listener, coalesceMs, leaving.signal)
+    yield* changeFrames(options, held, listener, leaving)
   } finally {
-    leaving.abort()
     listener.close()
   }
 }
@@ -55,11 +63,13 @@ async function* changeFrames(
   options: LiveFramesOptions,
   held: LiveSet,
   listener: Listener,
-  coalesceMs: number,
-  signal: AbortSignal,
+  leaving: AbortSignal,
 ): AsyncGenerator<Frame, void, void> {
-  const { store } = options.informer
-  for await (const batch of listener.gathered(() => sleep(coalesceMs, signal))) {
+  const {
+    coalesceMs,
+    informer: { store },
+  } = options
+  for await (const batch of listener.gathered(() => sleep(coalesceMs, leaving))) {
     const byKey = Map.groupBy(batch.changes, ({ key }) => key)
     const changes = held
       .changes(store, byKey.keys())

@@ -1,0 +1,65 @@
+/** `informerql/informer`: the informer library, without the gateway. */
+export {
+  createSharedInformer,
+  InformerStoppedError,
+  type InformerState,
+  type SharedInformer,
+  type SharedInformerOptions,
+} from './informer/shared-informer.ts'
+export {
+  createSharedInformerFactory,
+  type InformerOptions,
+  type SharedInformerFactory,
+  type SharedInformerFactoryOptions,
+} from './informer/informers.ts'
+export type {
+  ListerWatcher,
+  ListMetadata,
+  ListOptions,
+  ListResponse,
+  Selection,
+  WatchOptions,
+} from './informer/lister-watcher.ts'
+export { type ReflectorOptions, reflectorDefaults } from './informer/reflector-options.ts'
+export type { InformerFailure, InformerObserver } from './informer/informer-observer.ts'
+export {
+  DeletedFinalStateUnknown,
+  type EventHandlerOptions,
+  HandlerError,
+  type HandlerRegistration,
+  type ResourceEventHandler,
+} from './informer/event-handler.ts'
+export type { Change, ChangeType } from './informer/change.ts'
+export {
+  type Listener,
+  type ListenerBatch,
+  type ListenerOptions,
+  ListenerOverflowError,
+  type OverflowPolicy,
+} from './informer/listener.ts'
+export { type Lister, ObjectNotFoundError } from './informer/lister.ts'
+export { TransformError, type Transform } from './informer/object-intake.ts'
+export {
+  DuplicateIndexError,
+  IncomparableResourceVersionError,
+  IndexFunctionError,
+  UnknownIndexError,
+} from './informer/store-errors.ts'
+export type {
+  IndexFunction,
+  Indexers,
+  IndexView,
+  ObjectId,
+  PostingView,
+  StoreView,
+} from './informer/store-view.ts'
+export type { ApiResource } from './kubernetes/api-resource.ts'
+export type { KubernetesObject, ObjectMeta, OwnerReference } from './kubernetes/object.ts'
+export { ApiStatusError, type Status } from './kubernetes/status.ts'
+export {
+  compareResourceVersions,
+  resourceVersion,
+  type ResourceVersion,
+} from './kubernetes/resource-version.ts'
+export { CodedError } from './lib/coded-error.ts'
+export { DeadlineError } from './lib/deadline.ts'
