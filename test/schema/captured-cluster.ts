@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
+import type { ApiResource } from '../../src/kubernetes/api-resource.ts'
+import type { OpenApiDocuments } from '../../src/kubernetes/open-api.ts'
+
+interface CapturedResource {
+  readonly name: string
+  readonly singularName: string
+  readonly kind: string
+  readonly namespaced: boolean
+  readonly verbs: readonly string[]
+  readonly shortNames?: readonly string[]
+}
+
+interface Capture {
+  readonly resources: Readonly<Record<string, { readonly resources: readonly CapturedResource[] }>>
+  readonly openapi: OpenApiDocuments
+}
+
+const file = new URL('../../schema/captured/kubernetes-1.36.json.gz', import.meta.url)
+const capture = JSON.parse(gunzipSync(readFileSync(file)).toString()) as Capture
+
+/** The OpenAPI documents of the captured kube-apiserver. */
+export const capturedOpenApi: OpenApiDocuments = capture.openapi
+
+/** The resources of the captured kube-apiserver, in the order of its discovery. */
+export const capturedResources: readonly ApiResource[] = Object.entries(capture.resources).flatMap(
+  ([path, { resources }]) => {
+    const [, group = '', version = ''] = path.startsWith('api/')
+      ? ['', '', path.slice('api/'.length)]
+      : path.split('/')
+    return resources
+      .filter(({ name }) => !name.includes('/'))
+      .map((one) => ({
+        group,
+        version,
+        resource: one.name,
+        kind: one.kind,
+        singular: one.singularName,
+        namespaced: one.namespaced,
+        verbs: one.verbs,
+        shortNames: one.shortNames ?? [],
+        subresources: [],
+      }))
+  },
+)
+
+/** A resource that can be listed and watched. */
+export function resourceOf(
+  group: string,
+  kind: string,
+  rest: Partial<ApiResource> = {},
+): ApiResource {
+  return {
+    group,
+    version: 'v1',
+    resource: `${kind.toLowerCase()}s`,
+    kind,
+    singular: kind.toLowerCase(),
+    namespaced: true,
+    verbs: ['get', 'list', 'watch'],
+    shortNames: [],
+    subresources: [],
+    ...rest,
+  }
+}

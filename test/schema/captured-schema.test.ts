@@ -1,0 +1,248 @@
+import {
+  getIntrospectionQuery,
+  buildClientSchema,
+  graphqlSync,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  type IntrospectionQuery,
+  validateSchema,
+} from 'graphql'
+import { describe, expect, it } from 'vitest'
+import { operatorsOf } from '../../src/query/filter-operator.ts'
+import { parsePath } from '../../src/query/path.ts'
+import type { OpenApiSchema } from '../../src/kubernetes/open-api.ts'
+import { definitionNameOf } from '../../src/kubernetes/open-api.ts'
+import { filterTypeOf } from '../../src/graphql/schema/filter-types.ts'
+import { createSchema } from '../../src/graphql/schema/create-schema.ts'
+import { printSchemaSdl } from '../../src/graphql/schema/print-schema.ts'
+import { buildSchemaModel } from '../../src/graphql/schema/schema-model.ts'
+import { readPackageSdl } from '../../src/graphql/schema/sdl-source.ts'
+import { capturedOpenApi, capturedResources } from './captured-cluster.ts'
+
+const sdl = await readPackageSdl()
+const options = { resources: capturedResources, openapi: capturedOpenApi }
+const started = performance.now()
+const model = buildSchemaModel({ ...options, sdl })
+const schema = createSchema(model)
+console.log(
+  `model and schema of ${model.kinds.length} kinds: ${Math.round(performance.now() - started)} ms, first run`,
+)
+
+const typeOf = (name: string, from: GraphQLSchema = schema): GraphQLObjectType => {
+  const type = from.getType(name)
+  if (!isObjectType(type)) throw new Error(`${name} is not an object type`)
+  return type
+}
+const fieldsOf = (name: string, from?: GraphQLSchema): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(typeOf(name, from).getFields()).map(([field, { type }]) => [
+      field,
+      String(type),
+    ]),
+  )
+
+describe('the schema of Kubernetes 1.36', () => {
+  it('is valid, and so is what clients build from its introspection', () => {
+    expect(model.problems).toEqual([])
+    expect(validateSchema(schema)).toEqual([])
+    const { data, errors } = graphqlSync({ schema, source: getIntrospectionQuery() })
+    expect(errors).toBeUndefined()
+    const client = buildClientSchema(data as unknown as IntrospectionQuery)
+    expect(validateSchema(client)).toEqual([])
+  })
+
+  it('serves every kind that can be listed and watched', () => {
+    const servable = capturedResources.filter(
+      ({ group, verbs }) => verbs.includes('watch') && group !== 'events.k8s.io',
+    )
+    const served = new Set(model.kinds.map(({ resource }) => `${resource.group}/${resource.kind}`))
+    expect(served).toEqual(new Set(servable.map(({ group, kind }) => `${group}/${kind}`)))
+  })
+
+  it('gives each value the type that its schema says', () => {
+    expect(fieldsOf('Container')).toMatchObject({
+      name: 'String',
+      command: '[String]',
+      ports: '[ContainerPort]',
+      livenessProbe: 'Probe',
+      imagePullPolicy: 'String',
+      stdin: 'Boolean',
+    })
+    expect(fieldsOf('ContainerPort')).toMatchObject({ containerPort: 'Int' })
+    expect(fieldsOf('ResourceRequirements')).toMatchObject({ limits: 'StringMap' })
+    expect(fieldsOf('HTTPGetAction')).toMatchObject({ port: 'IntOrString' })
+    expect(fieldsOf('EmptyDirVolumeSource')).toMatchObject({ sizeLimit: 'Quantity' })
+    expect(fieldsOf('LeaseSpec')).toMatchObject({ renewTime: 'DateTime' })
+    expect(fieldsOf('DeploymentStatus')).toMatchObject({ observedGeneration: 'Int64' })
+    expect(fieldsOf('ConfigMap')).toMatchObject({ data: 'StringMap', binaryData: 'StringMap' })
+    expect(fieldsOf('ControllerRevision')).toMatchObject({ data: 'JSON' })
+    expect(fieldsOf('CertificateSigningRequestSpec')).toMatchObject({ extra: '[StringListEntry!]' })
+    expect(fieldsOf('StringListEntry')).toEqual({ key: 'String!', value: '[String]' })
+    expect(fieldsOf('CounterSet')).toMatchObject({ counters: '[CounterEntry!]' })
+    expect(fieldsOf('CounterEntry')).toEqual({ key: 'String!', value: 'Counter' })
+    expect(fieldsOf('CustomResourceValidation')).toEqual({ openAPIV3Schema: 'JSON' })
+  })
+
+  it('tells the metadata of an object from that of a template, and a kind from its template', () => {
+    expect(fieldsOf('Pod')).toMatchObject({ metadata: 'ObjectMeta!', id: 'ID!', kind: 'String!' })
+    expect(fieldsOf('ObjectMeta')).toMatchObject({ name: 'String!', label: 'String' })
+    expect(fieldsOf('ObjectMeta')).not.toHaveProperty('managedFields')
+    expect(fieldsOf('PodTemplateSpec')).toMatchObject({ metadata: 'EmbeddedObjectMeta' })
+    expect(fieldsOf('EmbeddedObjectMeta')).toMatchObject({ name: 'String', label: 'String' })
+    expect(fieldsOf('StatefulSetSpec')).toMatchObject({
+      volumeClaimTemplates: '[CorePersistentVolumeClaim]',
+    })
+    expect(typeOf('CorePersistentVolumeClaim').getInterfaces()).toEqual([])
+  })
+
+  it('promises only what the gateway itself guarantees', () => {
+    const promised = new Set(['id', 'cluster', 'apiVersion', 'kind', 'metadata'])
+    for (const { typeName } of model.kinds) {
+      for (const [name, { type }] of Object.entries(typeOf(typeName).getFields()))
+        expect(isNonNullType(type), `${typeName}.${name}`).toBe(promised.has(name))
+    }
+    for (const { type } of Object.values(schema.getQueryType()?.getFields() ?? {}))
+      expect(isNonNullType(type)).toBe(false)
+    const { containers } = typeOf('PodSpec').getFields()
+    expect(isListType(containers?.type) && isNonNullType(containers.type.ofType)).toBe(false)
+  })
+
+  it('has the metadata of Secrets only, until the operator opts in', () => {
+    const contents = ['data', 'stringData', 'type', 'immutable']
+    for (const field of contents) expect(fieldsOf('Secret')).not.toHaveProperty(field)
+    const open = createSchema(buildSchemaModel({ ...options, secretContents: true }))
+    for (const field of contents) expect(fieldsOf('Secret', open)).toHaveProperty(field)
+  })
+
+  it('has list, look-up and subscription fields with their arguments', () => {
+    const argsOf = (type: string, field: string): string[] =>
+      typeOf(type)
+        .getFields()
+        [field]?.args.map((arg) => `${arg.name}: ${String(arg.type)}`) ?? []
+    const filters = [
+      'cluster: String',
+      'namespace: String',
+      'namespaces: [String!]',
+      'labelSelector: String',
+      'where: PodWhere',
+    ]
+    const stream = ['resumeFrom: String', 'coalesceMs: Int']
+    const key = ['cluster: String', 'namespace: String!', 'name: String!']
+    expect(argsOf('Query', 'pods')).toEqual([...filters, 'first: Int', 'after: String'])
+    expect(argsOf('Query', 'pod')).toEqual(key)
+    expect(argsOf('Query', 'node')).toEqual(['cluster: String', 'name: String!'])
+    expect(argsOf('Subscription', 'pods')).toEqual([...filters, ...stream])
+    expect(argsOf('Subscription', 'pod')).toEqual([...key, ...stream])
+    expect(argsOf('Node', 'pods')).toEqual([...filters.slice(1), 'first: Int', 'after: String'])
+    expect(argsOf('Service', 'pods')).toEqual([...filters.slice(3), 'first: Int', 'after: String'])
+  })
+
+  it('sends frames as they are documented', () => {
+    expect(fieldsOf('PodFrame')).toEqual({
+      reset: 'Boolean!',
+      synced: 'Boolean!',
+      changes: '[PodChange!]!',
+      resumeToken: 'String!',
+      resourceVersion: 'String!',
+    })
+    expect(fieldsOf('PodChange')).toEqual({
+      type: 'ChangeType!',
+      objectId: 'ID!',
+      object: 'Pod',
+      previous: 'JSON',
+      finalStateKnown: 'Boolean!',
+    })
+    expect(fieldsOf('PodConnection')).toEqual({
+      nodes: '[Pod!]!',
+      edges: '[PodEdge!]!',
+      pageInfo: 'PageInfo!',
+      totalCount: 'Int!',
+      resourceVersion: 'String!',
+    })
+  })
+
+  it('offers exactly the operators that the index behind a filter understands', () => {
+    for (const index of model.kinds.flatMap(({ indexes }) => indexes))
+      expect(new Set(Object.keys(filterTypeOf(index).getFields()))).toEqual(
+        new Set(operatorsOf(index)),
+      )
+    const where = schema.getType('PodWhere')
+    expect(isInputObjectType(where) && Object.keys(where.getFields())).toEqual([
+      ...['name', 'namespace', 'creationTime', 'phase', 'nodeName', 'podIP', 'image'],
+      ...['serviceAccountName', 'restarts', 'waitingReason', 'and', 'or', 'not'],
+    ])
+  })
+
+  it('prints as SDL in an order of its own', () => {
+    const text = printSchemaSdl(schema)
+    expect(text).toContain('type Pod implements KubernetesObject {')
+    expect(text).toBe(
+      printSchemaSdl(
+        createSchema(
+          buildSchemaModel({
+            ...options,
+            resources: capturedResources.toReversed(),
+            sdl: sdl.toReversed(),
+            versions: { 'horizontalpodautoscalers.autoscaling': 'v2' },
+          }),
+        ),
+      ),
+    )
+  })
+})
+
+describe('the indexes and relations that come with the package', () => {
+  const strict = buildSchemaModel({
+    ...options,
+    sdl: sdl.map((source) => ({ ...source, optional: false })),
+  })
+
+  it('are all right for a cluster that serves every built-in kind', () => {
+    expect(strict.problems).toEqual([])
+    expect(strict.relations.filter(({ form }) => form !== 'events').length).toBeGreaterThan(12)
+  })
+
+  it('are passed over where a cluster does not serve their kinds', () => {
+    const few = buildSchemaModel({
+      ...options,
+      resources: capturedResources.filter(({ kind }) => kind === 'Pod' || kind === 'Deployment'),
+      sdl,
+    })
+    expect(few.problems).toEqual([])
+    expect(few.relations.map(({ from, name }) => `${from}.${name}`)).toEqual([])
+    expect(validateSchema(createSchema(few))).toEqual([])
+  })
+
+  it('have paths that lead to something', () => {
+    const paths = strict.kinds.flatMap((kind) => [
+      ...kind.indexes.map(({ path }) => ({ kind, path })),
+      ...kind.relations.flatMap(({ definition }) =>
+        definition.form === 'reference'
+          ? [...definition.paths, ...(definition.namespacePaths ?? [])].map((path) => ({
+              kind,
+              path,
+            }))
+          : definition.form === 'selects'
+            ? [{ kind, path: definition.path }]
+            : [],
+      ),
+    ])
+    const lost = paths.filter(({ kind, path }) => {
+      const scope = strict.definitions.scopeOf(kind.resource)
+      let at: OpenApiSchema | undefined = strict.definitions.schemaOf(kind.resource)
+      for (const step of parsePath(path).steps) {
+        const definition: string | undefined = at === undefined ? undefined : definitionNameOf(at)
+        if (definition !== undefined) at = scope.find(definition)
+        const values: OpenApiSchema | undefined =
+          typeof at?.additionalProperties === 'object' ? at.additionalProperties : undefined
+        at = step.form === 'each' ? (at?.items ?? values) : (at?.properties?.[step.name] ?? values)
+      }
+      return at === undefined
+    })
+    expect(lost.map(({ kind, path }) => `${kind.typeName} ${path}`)).toEqual([])
+  })
+})
