@@ -10,6 +10,9 @@ const names = (group: string, kind: string, resource: string): readonly string[]
   return [typeName, listField, lookupField]
 }
 
+const build = (options: Partial<Parameters<typeof buildSchemaModel>[0]>) =>
+  buildSchemaModel({ resources: capturedResources, openapi: capturedOpenApi, ...options })
+
 describe('names of kinds', () => {
   it.each([
     ['', 'Pod', 'pods', 'Pod', 'pods', 'pod'],
@@ -160,16 +163,11 @@ describe('names of kinds', () => {
   })
 
   it('refuse an alias that cannot begin a name', () => {
-    const build = (): unknown =>
-      buildSchemaModel({ resources: [], openapi: {}, aliases: { 'example.com': '9lives' } })
-    expect(build).toThrow(GroupAliasError)
+    expect(() => build({ aliases: { 'example.com': '9lives' } })).toThrow(GroupAliasError)
   })
 })
 
 describe('the kinds of a model', () => {
-  const build = (options: Partial<Parameters<typeof buildSchemaModel>[0]>) =>
-    buildSchemaModel({ resources: capturedResources, openapi: capturedOpenApi, ...options })
-
   it('leave out one of two kinds with the same name, and say so', () => {
     const resources = [resourceOf('example.com', 'Pod'), ...capturedResources]
     const model = build({ resources, aliases: { 'example.com': '' } })

@@ -1,0 +1,94 @@
+import type { KubernetesObject } from '../../src/kubernetes/object.ts'
+import type { Kind } from '../../src/graphql/schema/kind.ts'
+import { idOfRow } from '../../src/graphql/schema/object-fields.ts'
+import type {
+  ConnectionSource,
+  Frame,
+  ReadContext,
+  Row,
+} from '../../src/graphql/schema/read-context.ts'
+import type { SchemaModel } from '../../src/graphql/schema/schema-model.ts'
+
+/** What was asked of a reader: the method's name, the kind's or relation's, the arguments. */
+export type Asked = readonly [method: string, what: string, args: unknown]
+
+/** Answers from a fixed list of objects, without filters, and notes what it was asked. */
+export function fixedReader(
+  model: SchemaModel,
+  objects: readonly KubernetesObject[],
+): { readonly read: ReadContext; readonly asked: Asked[] } {
+  const asked: Asked[] = []
+  const rows = objects.map((object): Row => {
+    const group = object.apiVersion.includes('/') ? (object.apiVersion.split('/')[0] ?? '') : ''
+    const kind = model.kindOf(group, object.kind)
+    if (kind === undefined) throw new Error(`${object.kind} is not in the model`)
+    return { kind, cluster: 'test', object }
+  })
+  const rowsOf = (kind: Kind | undefined): readonly Row[] => rows.filter((row) => row.kind === kind)
+  const frames = async function* (kind: Kind): AsyncGenerator<Frame> {
+    yield {
+      reset: true,
+      synced: true,
+      changes: rowsOf(kind).map((row) => ({
+        type: 'ADDED' as const,
+        objectId: idOfRow(row),
+        object: row,
+        previous: row.object,
+        finalStateKnown: true,
+      })),
+      resumeToken: 'token',
+      resourceVersion: '7',
+    }
+  }
+  const read: ReadContext = {
+    list(kind, args) {
+      asked.push(['list', kind.typeName, args])
+      return connectionOf(rowsOf(kind))
+    },
+    lookup(kind, args) {
+      asked.push(['lookup', kind.typeName, args])
+      return rowsOf(kind).find((row) => row.object.metadata.name === args.name) ?? null
+    },
+    object: (id) => rows.find((row) => idOfRow(row) === id) ?? null,
+    owners: (row) => rows.filter((other) => isOwner(other, row)),
+    owned: (row) => connectionOf(rows.filter((other) => isOwner(row, other))),
+    follow(_row, { definition }, args) {
+      asked.push(['follow', `${definition.from}.${definition.name}`, args])
+      return connectionOf(rowsOf(model.kindOfType(definition.to)))
+    },
+    followOne(_row, { definition }) {
+      asked.push(['followOne', `${definition.from}.${definition.name}`, {}])
+      return rowsOf(model.kindOfType(definition.to))[0] ?? null
+    },
+    clusters: () => [{ name: 'test', state: 'ready', version: 'v1.36.3', resources: [] }],
+    subscribe(kind, args) {
+      asked.push(['subscribe', kind.typeName, args])
+      return frames(kind)
+    },
+    subscribeOne(kind, args) {
+      asked.push(['subscribeOne', kind.typeName, args])
+      return frames(kind)
+    },
+  }
+  return { read, asked }
+}
+
+function isOwner(owner: Row, row: Row): boolean {
+  const references = row.object.metadata.ownerReferences ?? []
+  return references.some(({ uid }) => uid === owner.object.metadata.uid)
+}
+
+function connectionOf(rows: readonly Row[]): ConnectionSource {
+  return {
+    rows: () => rows,
+    edges: () => rows.map((node, at) => ({ cursor: String(at), node })),
+    pageInfo: () => ({
+      hasNextPage: false,
+      hasPreviousPage: false,
+      startCursor: null,
+      endCursor: null,
+    }),
+    totalCount: () => rows.length,
+    resourceVersion: () => '7',
+  }
+}

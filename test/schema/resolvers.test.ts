@@ -1,0 +1,191 @@
+import { type ExecutionResult, graphqlSync, parse, subscribe } from 'graphql'
+import { describe, expect, it } from 'vitest'
+import type { KubernetesObject } from '../../src/kubernetes/object.ts'
+import { createSchema } from '../../src/graphql/schema/create-schema.ts'
+import { encodeObjectId } from '../../src/graphql/schema/object-id.ts'
+import { buildSchemaModel } from '../../src/graphql/schema/schema-model.ts'
+import { readPackageSdl } from '../../src/graphql/schema/sdl-source.ts'
+import { capturedOpenApi, capturedResources } from './captured-cluster.ts'
+import { type Asked, fixedReader } from './fixed-reader.ts'
+
+const model = buildSchemaModel({
+  resources: capturedResources,
+  openapi: capturedOpenApi,
+  sdl: await readPackageSdl(),
+})
+const schema = createSchema(model)
+
+const pod: KubernetesObject = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    name: 'web-1',
+    namespace: 'shop',
+    uid: 'pod-uid',
+    labels: { app: 'web' },
+    ownerReferences: [
+      { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'rs-uid', controller: true },
+    ],
+  },
+  spec: { nodeName: 'node-1', containers: [{ name: 'web', image: 'web:1' }] },
+  status: { phase: 'Running' },
+}
+const replicaSet: KubernetesObject = {
+  apiVersion: 'apps/v1',
+  kind: 'ReplicaSet',
+  metadata: { name: 'web', namespace: 'shop', uid: 'rs-uid' },
+}
+const node: KubernetesObject = {
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: 'node-1', uid: 'n' },
+}
+
+const ask = (
+  source: string,
+  variableValues: Record<string, unknown> = {},
+): [ExecutionResult, readonly Asked[]] => {
+  const { read, asked } = fixedReader(model, [pod, replicaSet, node])
+  return [graphqlSync({ schema, source, variableValues, contextValue: { read } }), asked]
+}
+
+const podId = encodeObjectId({
+  cluster: 'test',
+  group: '',
+  kind: 'Pod',
+  object: { uid: 'pod-uid' },
+})
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
+describe('queries', () => {
+  it('answer lists, edges, counts and nested fields', () => {
+    const [{ data, errors }, asked] = ask(`{
+      pods(namespace: "shop", where: { phase: { eq: "Running" }, restarts: { gte: 1 } }, first: 5) {
+        totalCount resourceVersion pageInfo { hasNextPage endCursor }
+        edges { cursor node { id cluster apiVersion kind } }
+        nodes { metadata { name label(key: "app") } spec { containers { image } } node { metadata { name } } }
+      }
+    }`)
+    expect(errors).toBeUndefined()
+    expect(plain(data)).toEqual({
+      pods: {
+        totalCount: 1,
+        resourceVersion: '7',
+        pageInfo: { hasNextPage: false, endCursor: null },
+        edges: [
+          { cursor: '0', node: { id: podId, cluster: 'test', apiVersion: 'v1', kind: 'Pod' } },
+        ],
+        nodes: [
+          {
+            metadata: { name: 'web-1', label: 'web' },
+            spec: { containers: [{ image: 'web:1' }] },
+            node: { metadata: { name: 'node-1' } },
+          },
+        ],
+      },
+    })
+    expect(plain(asked[0])).toEqual([
+      'list',
+      'Pod',
+      { namespace: 'shop', where: { phase: { eq: 'Running' }, restarts: { gte: 1 } }, first: 5 },
+    ])
+    expect(asked[1]?.slice(0, 2)).toEqual(['followOne', 'Pod.node'])
+  })
+
+  it('follow relations with their own arguments', () => {
+    const [{ errors }, asked] = ask(`{
+      nodes { nodes { pods(namespace: "shop", labelSelector: "app=web", first: 2) { totalCount } } }
+      replicaSet(namespace: "shop", name: "web") { pods(where: { phase: { in: ["Running"] } }) { totalCount } events { totalCount } }
+    }`)
+    expect(errors).toBeUndefined()
+    expect(plain(asked)).toEqual([
+      ['list', 'Node', {}],
+      ['follow', 'Node.pods', { namespace: 'shop', labelSelector: 'app=web', first: 2 }],
+      ['lookup', 'ReplicaSet', { namespace: 'shop', name: 'web' }],
+      ['follow', 'ReplicaSet.pods', { where: { phase: { in: ['Running'] } } }],
+      ['follow', 'ReplicaSet.events', {}],
+    ])
+  })
+
+  it('find objects of any kind by their id, and their owners', () => {
+    const [{ data, errors }] = ask(
+      `query ($id: ID!) {
+        object(id: $id) {
+          __typename kind metadata { name }
+          owners { __typename ... on ReplicaSet { owned { totalCount nodes { id } } } }
+          ... on Pod { status { phase } }
+        }
+        objects(ids: [$id, "gone"]) { id json(path: "spec.containers[*].image") }
+        gatewayClusters { name state version resources { kind } }
+      }`,
+      { id: podId },
+    )
+    expect(errors).toBeUndefined()
+    expect(plain(data)).toEqual({
+      object: {
+        __typename: 'Pod',
+        kind: 'Pod',
+        metadata: { name: 'web-1' },
+        owners: [{ __typename: 'ReplicaSet', owned: { totalCount: 1, nodes: [{ id: podId }] } }],
+        status: { phase: 'Running' },
+      },
+      objects: [{ id: podId, json: ['web:1'] }, null],
+      gatewayClusters: [{ name: 'test', state: 'ready', version: 'v1.36.3', resources: [] }],
+    })
+  })
+
+  it('name the argument of a path that cannot be read', () => {
+    const [{ data, errors }] = ask('{ pods { nodes { id json(path: "a..b") } } }')
+    expect(plain(data)).toEqual({ pods: { nodes: [{ id: podId, json: null }] } })
+    expect(errors?.[0]?.originalError).toMatchObject({ code: 'BAD_USER_INPUT', argument: 'path' })
+  })
+
+  it.each([
+    ['{ pods(where: { nope: { eq: "x" } }) { totalCount } }', 'nope'],
+    ['{ pods(where: { phase: { gt: "x" } }) { totalCount } }', 'gt'],
+    ['{ pods(where: { restarts: { gt: "many" } }) { totalCount } }', 'many'],
+    ['{ pods(where: { creationTime: { lt: "soon" } }) { totalCount } }', 'soon'],
+    ['{ pods(last: 5) { totalCount } }', 'last'],
+    ['{ pod(name: "x") { id } }', 'namespace'],
+  ])('refuse %s', (source, named) => {
+    const [{ errors }] = ask(source)
+    expect(errors?.[0]?.message).toContain(named)
+  })
+})
+
+describe('subscriptions', () => {
+  it.each([
+    [
+      'subscribe',
+      'pods(where: { phase: { eq: "Running" } }, resumeFrom: "t", coalesceMs: 100)',
+      { where: { phase: { eq: 'Running' } }, resumeFrom: 't', coalesceMs: 100 },
+    ],
+    ['subscribeOne', 'pod(namespace: "shop", name: "web-1")', { namespace: 'shop', name: 'web-1' }],
+  ])('%s send frames', async (method, field, args) => {
+    const { read, asked } = fixedReader(model, [pod])
+    const document = parse(`subscription { frame: ${field} {
+      reset synced resumeToken resourceVersion
+      changes { type objectId finalStateKnown object { id status { phase } } previous(path: "status.phase") }
+    } }`)
+    const stream = await subscribe({ schema, document, contextValue: { read } })
+    if (!(Symbol.asyncIterator in stream)) throw new Error('no stream', { cause: stream })
+    const results: unknown[] = []
+    for await (const result of stream) results.push(plain(result))
+    expect(plain(asked)).toEqual([[method, 'Pod', args]])
+    const change = {
+      type: 'ADDED',
+      objectId: podId,
+      finalStateKnown: true,
+      object: { id: podId, status: { phase: 'Running' } },
+      previous: 'Running',
+    }
+    const frame = {
+      reset: true,
+      synced: true,
+      resumeToken: 'token',
+      resourceVersion: '7',
+      changes: [change],
+    }
+    expect(results).toEqual([{ data: { frame } }])
+  })
+})

@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest'
+import { SdlError } from '../../src/graphql/schema/sdl-error.ts'
+import { buildSchemaModel, type SchemaModel } from '../../src/graphql/schema/schema-model.ts'
+import { readPackageSdl } from '../../src/graphql/schema/sdl-source.ts'
+import { capturedOpenApi, capturedResources } from './captured-cluster.ts'
+
+const packageSdl = await readPackageSdl()
+
+const build = (text: string, optional = false): SchemaModel =>
+  buildSchemaModel({
+    resources: capturedResources,
+    openapi: capturedOpenApi,
+    sdl: [...packageSdl, { file: 'mine.graphql', text, optional }],
+  })
+
+const problemOf = (text: string): SdlError => {
+  const { problems } = build(text)
+  expect(problems).toHaveLength(1)
+  const [problem] = problems
+  if (!(problem instanceof SdlError)) throw new Error('not an SdlError', { cause: problem })
+  return problem
+}
+
+describe("the user's own SDL", () => {
+  it('adds indexes and relations to those of the package', () => {
+    const model = build(`
+      extend type Pod
+        @index(name: "team", path: "metadata.labels[\\"example.com/team\\"]", ordered: true)
+        @index(name: "cpu", path: "spec.containers[*].resources.requests.cpu", type: QUANTITY)
+        @index(name: "started", path: "status.startTime", type: DATE_TIME)
+        @index(name: "hostNetwork", path: "spec.hostNetwork", type: BOOLEAN)
+      extend type Deployment {
+        "The ConfigMap that an annotation names."
+        settings: ConfigMap @reference(path: "metadata.annotations[\\"example.com/settings\\"]")
+      }
+      extend type ConfigMap { settingsOf: DeploymentConnection @reverse(of: "Deployment.settings") }
+    `)
+    expect(model.problems).toEqual([])
+    const indexes = model.kindOfType('Pod')?.indexes ?? []
+    expect(
+      indexes.filter(({ name }) => ['team', 'cpu', 'started', 'hostNetwork'].includes(name)),
+    ).toEqual([
+      { name: 'team', path: 'metadata.labels["example.com/team"]', type: 'string', ordered: true },
+      {
+        name: 'cpu',
+        path: 'spec.containers[*].resources.requests.cpu',
+        type: 'quantity',
+        ordered: true,
+      },
+      { name: 'started', path: 'status.startTime', type: 'dateTime', ordered: true },
+      { name: 'hostNetwork', path: 'spec.hostNetwork', type: 'boolean', ordered: false },
+    ])
+    expect(model.kindOfType('Deployment')?.relations).toContainEqual({
+      definition: {
+        form: 'reference',
+        name: 'settings',
+        from: 'Deployment',
+        to: 'ConfigMap',
+        paths: ['metadata.annotations["example.com/settings"]'],
+        many: false,
+      },
+      many: false,
+      description: 'The ConfigMap that an annotation names.',
+    })
+    expect(
+      model.kindOfType('ConfigMap')?.relations.map(({ definition }) => definition),
+    ).toContainEqual({
+      form: 'reverse',
+      name: 'settingsOf',
+      from: 'ConfigMap',
+      to: 'Deployment',
+      of: 'Deployment.settings',
+    })
+  })
+
+  it.each([
+    ['syntax', 1, 'extend type Pod @index(name: }', 'syntax'],
+    ['unsupported', 1, 'type Mine { a: String }', 'extend type'],
+    ['unsupported', 1, 'extend type Pod @key(fields: "id")', '@index'],
+    ['unsupported', 1, 'extend type Pod @index(name: "a")', '@index'],
+    ['unsupported', 1, 'extend type Pod @index(name: "a", path: "b", kind: "c")', 'ordered'],
+    ['unsupported', 1, 'extend type Pod @index(name: "a", path: "b", type: NUMBER)', '@index'],
+    ['unsupported', 1, 'extend type Pod @index(name: "a-b", path: "c")', 'letters'],
+    [
+      'unsupported',
+      1,
+      'extend type Pod @index(name: "a", path: "b", type: INT, ordered: false)',
+      'order',
+    ],
+    [
+      'unsupported',
+      1,
+      'extend type Pod @index(name: "a", path: "b", type: BOOLEAN, ordered: true)',
+      'order',
+    ],
+    ['unsupported', 2, 'extend type Pod {\n a: Node }', '@reference'],
+    [
+      'unsupported',
+      1,
+      'extend type Pod { a(x: Int): Node @reference(path: "b") }',
+      'leave them out',
+    ],
+    ['unknown-type', 1, 'extend type Pood @index(name: "a", path: "b")', 'informerql schema'],
+    ['unknown-type', 1, 'extend type Pod { a: Nod @reference(path: "b") }', 'name of a kind'],
+    ['unknown-type', 1, 'extend type Pod { a: Node @owner(through: "Nope") }', 'name of a kind'],
+    [
+      'unknown-relation',
+      1,
+      'extend type Node { a: PodConnection @reverse(of: "Pod.nope") }',
+      'Pod.nope',
+    ],
+    [
+      'unknown-relation',
+      1,
+      'extend type Node { a: PodConnection @reverse(of: "Pod.job") }',
+      'Pod.job',
+    ],
+    ['duplicate-index', 2, '\nextend type Pod @index(name: "phase", path: "a")', 'another name'],
+    [
+      'duplicate-relation',
+      1,
+      'extend type Pod { node: Node @reference(path: "b") }',
+      'another name',
+    ],
+    ['reserved-index-name', 1, 'extend type Pod @index(name: "and", path: "a")', 'another name'],
+    ['reserved-index-name', 1, 'extend type Pod @index(name: "or", path: "a")', 'another name'],
+    ['reserved-index-name', 1, 'extend type Pod @index(name: "not", path: "a")', 'another name'],
+    [
+      'reserved-index-name',
+      1,
+      'extend type Pod @index(name: "creationTime", path: "a")',
+      'another name',
+    ],
+    ['bad-path', 1, 'extend type Pod @index(name: "a", path: "spec..b")', 'spec.containers'],
+    ['bad-path', 1, 'extend type Pod { a: Node @reference(path: "spec[0]") }', 'spec.containers'],
+    ['bad-path', 1, 'extend type Pod { a: PodConnection @selects(path: "") }', 'spec.containers'],
+    [
+      'bad-path',
+      1,
+      'extend type Pod { a: PodConnection @reference(path: "x[*].name", namespacePath: "y[*].ns") }',
+      'share',
+    ],
+    ['native-field', 1, 'extend type Pod { spec: Node @reference(path: "a") }', 'another name'],
+    ['native-field', 1, 'extend type Pod { owners: Node @reference(path: "a") }', 'another name'],
+    [
+      'native-field',
+      1,
+      'extend type Service { status: Node @reference(path: "a") }',
+      'another name',
+    ],
+    ['field-type', 1, 'extend type Node { a: Pod @reverse(of: "Pod.node") }', 'PodConnection'],
+    [
+      'field-type',
+      1,
+      'extend type Pod { a: [ConfigMap!] @reference(path: "b") }',
+      'ConfigMapConnection',
+    ],
+    ['field-type', 1, 'extend type Pod { a: Service @selects(path: "b") }', 'ServiceConnection'],
+  ])('%s in line %i: %s', (kind, line, text, wayOut) => {
+    const problem = problemOf(text)
+    expect(problem).toMatchObject({ code: 'SCHEMA_SDL', problem: kind, file: 'mine.graphql', line })
+    expect(problem.message).toMatch(new RegExp(`^mine\\.graphql:${line}: `))
+    expect(problem.hint).toContain(wayOut)
+  })
+
+  it('names the place of the declaration that it repeats', () => {
+    const problem = problemOf('extend type Pod @index(name: "phase", path: "a")')
+    expect(problem.message).toMatch(/declared at schema\/core\.graphql:\d+$/)
+  })
+
+  it('loses only what is wrong with it', () => {
+    const model = build(`
+      extend type Nope { a: Node @reference(path: "b") }
+      extend type Pod @index(name: "good", path: "a") @index(name: "or", path: "b")
+    `)
+    expect(model.problems).toHaveLength(2)
+    expect(model.kindOfType('Pod')?.indexes.map(({ name }) => name)).toContain('good')
+    expect(model.kindOfType('Pod')?.relations.length).toBeGreaterThan(5)
+  })
+
+  it('may speak of kinds that are not there, where it is optional', () => {
+    const text = `
+      extend type CertManagerCertificate { secret: Secret @reference(path: "spec.secretName") }
+      extend type Secret { certificates: CertManagerCertificateConnection @reverse(of: "CertManagerCertificate.secret") }
+    `
+    expect(build(text, true).problems).toEqual([])
+    expect(build(text).problems).toHaveLength(2)
+  })
+})
