@@ -107,7 +107,7 @@ export class LiveSet {
     for (const id of set.candidates(view.size)?.ids() ?? view.ids()) {
       if (!set.has(id)) continue
       const key = view.keyOf(id)
-      if (this.#uidByKey.get(key) !== uidOf(view, id)) affected.push(key)
+      if (!this.#uidByKey.has(key)) affected.push(key)
     }
     return this.changes(view, affected)
   }

@@ -56,19 +56,15 @@ export interface Page {
  * {@link PageSizeError}, `CursorError` and `QueryTooCostlyError`.
  */
 export function listPage(options: PageOptions): Page {
-  const { view, budget, identity, after } = options
+  const { view, identity, after } = options
   const size = pageSize(options.first, options.maxPageSize ?? defaultMaxPageSize)
   let hash: string | undefined
   const hashOnce = () => (hash ??= listHash(identity))
   const isFirst = after === undefined || after === null
-  const { set, namespaces } = visible(options)
-  const ids = orderedMembers({
-    view,
-    set,
-    namespaces,
+  const ids = listRows({
+    ...options,
     after: isFirst ? undefined : decodeCursor(after, hashOnce(), 'after'),
     limit: size + 1,
-    budget,
   })
   const hasNextPage = ids.length > size
   if (hasNextPage) ids.length = size
@@ -77,19 +73,34 @@ export function listPage(options: PageOptions): Page {
     hasNextPage,
     hasPreviousPage: !isFirst,
     cursorOf: (id) => encodeCursor(hashOnce(), view.keyOf(id)),
-    totalCount: () => (isFirst && !hasNextPage ? ids.length : countMembers(set, view, budget)),
+    totalCount: () => (isFirst && !hasNextPage ? ids.length : countObjects(options)),
   }
+}
+
+/** The first objects after a key that meet a condition and that the viewer may see; `limit` is at least 1. */
+export function listRows(
+  options: RowsOptions & { readonly after: string | undefined; readonly limit: number },
+): ObjectId[] {
+  const { view, after, limit, budget } = options
+  return orderedMembers({ view, ...visible(options), after, limit, budget })
 }
 
 /** The first object that meets a condition and that the viewer may see: what a field for one object answers. */
 export function findObject(options: RowsOptions): ObjectId | undefined {
-  const { view, budget } = options
-  return orderedMembers({ view, ...visible(options), after: undefined, limit: 1, budget })[0]
+  return listRows({ ...options, after: undefined, limit: 1 })[0]
 }
 
 /** How many objects meet a condition and may be seen by the viewer. Throws `QueryTooCostlyError`. */
 export function countObjects(options: RowsOptions): number {
-  return countMembers(visible(options).set, options.view, options.budget)
+  const { view, budget } = options
+  const { set } = visible(options)
+  const known = set.count()
+  if (known !== undefined) return known
+  const candidates = set.candidates(view.size >> 1)
+  budget.spend(candidates?.size ?? view.size)
+  let count = 0
+  for (const id of candidates?.ids() ?? view.ids()) if (set.has(id)) count += 1
+  return count
 }
 
 /** The one place where what is asked for meets what may be seen. */
@@ -101,20 +112,11 @@ function visible({ view, condition, scope }: RowsOptions): {
   return { set: bindCondition(both, view), namespaces: namespacesOf(both) }
 }
 
-function pageSize(first: number | null | undefined, maxPageSize: number): number {
+/** The page size that is asked for. Throws {@link PageSizeError}. */
+export function pageSize(first: number | null | undefined, maxPageSize: number): number {
   if (first === undefined || first === null) return Math.min(defaultPageSize, maxPageSize)
   if (!Number.isInteger(first) || first < 0 || first > maxPageSize) {
     throw new PageSizeError('first', first, maxPageSize)
   }
   return first
-}
-
-function countMembers(set: IdSet, view: StoreView, budget: RowBudget): number {
-  const known = set.count()
-  if (known !== undefined) return known
-  const candidates = set.candidates(view.size >> 1)
-  budget.spend(candidates?.size ?? view.size)
-  let count = 0
-  for (const id of candidates?.ids() ?? view.ids()) if (set.has(id)) count += 1
-  return count
 }

@@ -32,7 +32,7 @@ describe(`the arguments of a list, seed ${runSeed}`, () => {
     const random = new RandomPods(seededRandom(runSeed))
     const pods = new Map<string, KubernetesObject>()
     const store = storeOf(resourceOf('Pod'), [], indexersOf(podIndexes))
-    for (let round = 0; round < 1200; round += 1) {
+    for (let round = 0; round < 600; round += 1) {
       const pod = random.pod()
       const key = objectKey(pod.metadata)
       if (random.chance(0.25) && pods.delete(key)) store.remove(key)

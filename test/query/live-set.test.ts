@@ -32,7 +32,7 @@ const running = compileListCondition({ where: { phase: { eq: 'Running' } } }, po
 describe(`what a subscriber is told, seed ${runSeed}`, () => {
   it('folds to what a fresh list would give, whatever happens and however late', () => {
     const random = new RandomPods(seededRandom(runSeed))
-    for (let round = 0; round < 30; round += 1) {
+    for (let round = 0; round < 20; round += 1) {
       const where = random.where()
       const pods = new Map<string, KubernetesObject>()
       const store = storeOf(resourceOf('Pod'), [], indexersOf(podIndexes))
