@@ -46,7 +46,7 @@ export class ChunkedWriter {
   #parts: Buffer[] = []
   #bytes = 0
 
-  constructor(sink: ResponseSink, chunkBytes: number = 256 * 1024) {
+  constructor(sink: ResponseSink, chunkBytes: number = 128 * 1024) {
     this.#sink = sink
     this.#chunkBytes = chunkBytes
   }
