@@ -1,82 +1,157 @@
 import type { StoreView } from '../../informer/store-view.ts'
-import { compileListCondition } from '../../query/list-condition.ts'
-import { allOf, type Condition } from '../../query/condition.ts'
-import { listPage, type Page } from '../../query/page.ts'
+import { allOf, type Condition, hasValue } from '../../query/condition.ts'
+import { compileListCondition, type ListArguments } from '../../query/list-condition.ts'
+import { listPage } from '../../query/page.ts'
 import type { RowBudget } from '../../query/row-budget.ts'
 import type { Scope } from '../../query/scope.ts'
+import { listUnionPage } from '../../query/union-page.ts'
 import type { Kind } from '../schema/kind.ts'
 import type {
   ConnectionSource,
   EdgeSource,
+  PageArguments,
   PageInfo,
   RelationArguments,
   Row,
 } from '../schema/read-context.ts'
-import { asGatewayError } from './gateway-error.ts'
+import { gatewayError, guarded } from './gateway-error.ts'
 
-export interface StoreConnectionOptions {
-  readonly kind: Kind
+interface ConnectionOptions {
   readonly cluster: string
-  readonly view: StoreView
   /** Names the list, so that its cursors are good for no other. */
   readonly list: string
-  /** What is asked for besides the arguments: a relation's condition. */
-  readonly condition: Condition
-  readonly scope: Scope
   readonly budget: RowBudget
   readonly maxPageSize: number
 }
 
-/** A part of one store as a connection; computed when it is first asked for, within the tick that made it. */
-export class StoreConnection implements ConnectionSource {
-  readonly #options: StoreConnectionOptions
-  readonly #page: Page
-  #rows: readonly Row[] | undefined
+/** One kind as a part of a connection. */
+export interface ConnectionPart {
+  readonly kind: Kind
+  readonly view: StoreView
+  readonly scope: Scope
+}
 
-  /** Throws what the arguments are refused with. */
-  constructor(options: StoreConnectionOptions, args: RelationArguments) {
-    const { namespace, namespaces, labelSelector, where, first, after } = args
-    const filter = { namespace, namespaces, labelSelector, where }
-    this.#options = options
-    this.#page = listPage({
-      view: options.view,
-      condition: allOf([
-        options.condition,
-        compileListCondition(given(filter), options.kind.indexes),
-      ]),
-      scope: options.scope,
-      budget: options.budget,
-      identity: { list: options.list, ...given(filter) },
+export interface StoreConnectionOptions extends ConnectionOptions, ConnectionPart {
+  /** What is asked for besides the arguments: a relation's condition. */
+  readonly condition: Condition
+}
+
+/** Objects of one kind as a connection. Throws what the arguments are refused with. */
+export function storeConnection(
+  options: StoreConnectionOptions,
+  args: RelationArguments,
+): ConnectionSource {
+  const { view, kind, cluster, scope, budget, maxPageSize } = options
+  const { first, after } = args
+  const filter = filterOf(args)
+  const page = guarded(() =>
+    listPage({
+      view,
+      condition: allOf([options.condition, compileListCondition(filter, kind.indexes)]),
+      scope,
+      budget,
+      identity: { list: options.list, ...filter },
       first,
       after,
-      maxPageSize: options.maxPageSize,
-    })
+      maxPageSize,
+    }),
+  )
+  return new PageConnection(options, {
+    ...page,
+    entries: page.ids,
+    cursorOf: (id) => page.cursorOf(id),
+    rowOf: (id) => ({ kind, cluster, object: view.object(id) }),
+    totalCount: () => page.totalCount(),
+    resourceVersion: () => view.resourceVersion,
+  })
+}
+
+/** The objects of all kinds that the owner with this UID has, as a connection. */
+export function ownedConnection(
+  options: ConnectionOptions & { readonly uid: string; readonly parts: readonly ConnectionPart[] },
+  { first, after }: PageArguments,
+): ConnectionSource {
+  const { cluster, budget, maxPageSize, list } = options
+  const condition = hasValue('ownerUid', [options.uid])
+  const kinds = new Map(options.parts.map(({ kind }) => [kind.typeName, kind]))
+  const parts = options.parts.map(({ kind, view, scope }) => ({
+    type: kind.typeName,
+    view,
+    condition,
+    scope,
+  }))
+  const page = guarded(() =>
+    listUnionPage({ parts, budget, identity: { list }, first, after, maxPageSize }),
+  )
+  return new PageConnection(options, {
+    ...page,
+    entries: page.rows,
+    rowOf: ({ part, id }) => {
+      const kind = kinds.get(part.type)
+      if (kind === undefined) throw new TypeError(`${part.type} is not among the parts`)
+      return { kind, cluster, object: part.view.object(id) }
+    },
+    resourceVersion() {
+      throw gatewayError('UNSUPPORTED', 'objects of several kinds have no common resource version')
+    },
+  })
+}
+
+function filterOf({
+  namespace,
+  namespaces,
+  labelSelector,
+  where,
+}: RelationArguments): ListArguments {
+  return {
+    namespace: namespace ?? null,
+    namespaces: namespaces ?? null,
+    labelSelector: labelSelector ?? null,
+    where: where ?? null,
+  }
+}
+
+/** A page of whatever stands for an object in it. */
+interface EntryPage<T> {
+  readonly entries: readonly T[]
+  readonly hasNextPage: boolean
+  readonly hasPreviousPage: boolean
+  cursorOf(entry: T): string
+  rowOf(entry: T): Row
+  totalCount(): number
+  resourceVersion(): string
+}
+
+/** A page as a connection; its parts are computed when they are asked for, within the tick that made it. */
+class PageConnection<T> implements ConnectionSource {
+  readonly #budget: RowBudget
+  readonly #page: EntryPage<T>
+  #rows: readonly Row[] | undefined
+
+  constructor({ budget }: { readonly budget: RowBudget }, page: EntryPage<T>) {
+    this.#budget = budget
+    this.#page = page
   }
 
   rows(): readonly Row[] {
     if (this.#rows !== undefined) return this.#rows
-    const { kind, cluster, view, budget } = this.#options
-    const { ids } = this.#page
-    try {
-      budget.spend(ids.length)
-    } catch (error) {
-      throw asGatewayError(error)
-    }
-    return (this.#rows = ids.map((id) => ({ kind, cluster, object: view.object(id) })))
+    const { entries } = this.#page
+    guarded(() => this.#budget.spend(entries.length))
+    return (this.#rows = entries.map((entry) => this.#page.rowOf(entry)))
   }
 
   edges(): readonly EdgeSource[] {
     const rows = this.rows()
-    return this.#page.ids.flatMap((id, position) => {
+    return this.#page.entries.flatMap((entry, position) => {
       const node = rows[position]
-      return node === undefined ? [] : [{ cursor: this.#page.cursorOf(id), node }]
+      return node === undefined ? [] : [{ cursor: this.#page.cursorOf(entry), node }]
     })
   }
 
   pageInfo(): PageInfo {
-    const { ids, hasNextPage, hasPreviousPage } = this.#page
-    const [first] = ids
-    const last = ids.at(-1)
+    const { entries, hasNextPage, hasPreviousPage } = this.#page
+    const first = entries[0]
+    const last = entries.at(-1)
     return {
       hasNextPage,
       hasPreviousPage,
@@ -86,21 +161,10 @@ export class StoreConnection implements ConnectionSource {
   }
 
   totalCount(): number {
-    try {
-      return this.#page.totalCount()
-    } catch (error) {
-      throw asGatewayError(error)
-    }
+    return guarded(() => this.#page.totalCount())
   }
 
   resourceVersion(): string {
-    return this.#options.view.resourceVersion
-  }
-}
-
-/** Without the arguments that were not given, so that they neither count nor change a cursor. */
-function given<T extends object>(args: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>
+    return this.#page.resourceVersion()
   }
 }

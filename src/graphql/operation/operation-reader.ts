@@ -24,10 +24,9 @@ import type {
   RelationArguments,
   Row,
 } from '../schema/read-context.ts'
-import { StoreConnection } from './connection.ts'
+import { ownedConnection, storeConnection } from './connection.ts'
 import { gatewayError, guarded } from './gateway-error.ts'
 import { liveFrames } from './live-frames.ts'
-import { OwnedConnection } from './owned-connection.ts'
 import type { KindAt, PreparedKinds } from './prepared-kinds.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
@@ -87,20 +86,22 @@ export class OperationReader implements ReadContext {
     const kinds = [...(served.clusters.get(cluster)?.kinds() ?? [])].filter(canBeOwned)
     // All of them are noted before the first one is refused, so that one more round is enough.
     for (const kind of kinds) prepared.need({ cluster, kind })
-    const parts = kinds.map((kind) => ({ kind, view: this.#view({ cluster, kind }) }))
-    return guarded(
-      () =>
-        new OwnedConnection(
-          {
-            cluster,
-            uid: object.metadata.uid ?? '',
-            parts,
-            scope: unrestricted,
-            budget: this.#budget,
-            maxPageSize: limits.maxPageSize,
-          },
-          args,
-        ),
+    const parts = kinds.map((kind) => ({
+      kind,
+      view: this.#view({ cluster, kind }),
+      scope: unrestricted,
+    }))
+    const uid = object.metadata.uid ?? ''
+    return ownedConnection(
+      {
+        cluster,
+        list: `${cluster}/owned/${uid}`,
+        uid,
+        parts,
+        budget: this.#budget,
+        maxPageSize: limits.maxPageSize,
+      },
+      args,
     )
   }
 
@@ -163,7 +164,7 @@ export class OperationReader implements ReadContext {
       budget: this.#budget,
       maxPageSize,
     }
-    return guarded(() => new StoreConnection(options, args))
+    return storeConnection(options, args)
   }
 
   #related(row: Row, relation: Relation): { at: KindAt; condition: Condition } {
@@ -184,7 +185,8 @@ export class OperationReader implements ReadContext {
       return this.#view({ cluster, kind })
     }
     const budget = this.#budget
-    return { at, condition: guarded(() => compiled.follow({ view, id, stores, budget })) }
+    const origin = { view, id, object: row.object, stores, budget }
+    return { at, condition: guarded(() => compiled.follow(origin)) }
   }
 
   #find(at: KindAt, condition: Condition): Row | null {
