@@ -1,4 +1,8 @@
 import {
+  buildASTSchema,
+  GraphQLSchema,
+  parse,
+  printSchema,
   getIntrospectionQuery,
   buildClientSchema,
   graphqlSync,
@@ -7,7 +11,6 @@ import {
   isNonNullType,
   isObjectType,
   type GraphQLObjectType,
-  type GraphQLSchema,
   type IntrospectionQuery,
   validateSchema,
 } from 'graphql'
@@ -20,6 +23,7 @@ import { filterTypeOf } from '../../src/graphql/schema/filter-types.ts'
 import { createSchema } from '../../src/graphql/schema/create-schema.ts'
 import { printSchemaSdl } from '../../src/graphql/schema/print-schema.ts'
 import { buildSchemaModel } from '../../src/graphql/schema/schema-model.ts'
+import { sdlDirectives } from '../../src/graphql/schema/sdl-directives.ts'
 import { readPackageSdl } from '../../src/graphql/schema/sdl-source.ts'
 import { capturedOpenApi, capturedResources } from './captured-cluster.ts'
 
@@ -216,6 +220,12 @@ describe('the indexes and relations that come with the package', () => {
   it('are all right for a cluster that serves every built-in kind', () => {
     expect(strict.problems).toEqual([])
     expect(strict.relations.filter(({ form }) => form !== 'events').length).toBeGreaterThan(12)
+  })
+
+  it('stand beside the definitions of their directives', () => {
+    const text = sdl.find(({ file }) => file === 'schema/directives.graphql')?.text ?? ''
+    const printed = printSchema(new GraphQLSchema({ directives: sdlDirectives }))
+    expect(printSchema(buildASTSchema(parse(text)))).toBe(printed)
   })
 
   it('are passed over where a cluster does not serve their kinds', () => {

@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../../src/kubernetes/object.ts'
 import type { Kind } from '../../src/graphql/schema/kind.ts'
+import { decodeObjectId } from '../../src/graphql/schema/object-id.ts'
 import { idOfRow } from '../../src/graphql/schema/object-fields.ts'
 import type {
   ConnectionSource,
@@ -49,7 +50,10 @@ export function fixedReader(
       asked.push(['lookup', kind.typeName, args])
       return rowsOf(kind).find((row) => row.object.metadata.name === args.name) ?? null
     },
-    object: (id) => rows.find((row) => idOfRow(row) === id) ?? null,
+    object(id) {
+      decodeObjectId(id)
+      return rows.find((row) => idOfRow(row) === id) ?? null
+    },
     owners: (row) => rows.filter((other) => isOwner(other, row)),
     owned: (row) => connectionOf(rows.filter((other) => isOwner(row, other))),
     follow(_row, { definition }, args) {

@@ -8,6 +8,8 @@ import {
 
 const uid = '6f8c1a52-9a39-4e0b-8d4a-c2f3a1f2b9aa'
 
+const foreign = (text: string): string => Buffer.from(text).toString('base64url')
+
 describe('object ids', () => {
   it.each<ObjectIdentity>([
     { cluster: 'prod', group: 'apps', kind: 'Deployment', object: { uid } },
@@ -30,7 +32,6 @@ describe('object ids', () => {
     expect(decodeObjectId(id)).toEqual(identity)
   })
 
-  const foreign = (text: string): string => Buffer.from(text).toString('base64url')
   const good = encodeObjectId({ cluster: 'c', group: '', kind: 'Pod', object: { uid } })
   it.each([
     '',

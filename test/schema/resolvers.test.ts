@@ -109,16 +109,19 @@ describe('queries', () => {
 
   it('find objects of any kind by their id, and their owners', () => {
     const [{ data, errors }] = ask(
-      `query ($id: ID!) {
+      `query ($id: ID!, $gone: ID!) {
         object(id: $id) {
           __typename kind metadata { name }
           owners { __typename ... on ReplicaSet { owned { totalCount nodes { id } } } }
           ... on Pod { status { phase } }
         }
-        objects(ids: [$id, "gone"]) { id json(path: "spec.containers[*].image") }
+        objects(ids: [$id, $gone]) { id json(path: "spec.containers[*].image") }
         gatewayClusters { name state version resources { kind } }
       }`,
-      { id: podId },
+      {
+        id: podId,
+        gone: encodeObjectId({ cluster: 'test', group: '', kind: 'Pod', object: { uid: 'x' } }),
+      },
     )
     expect(errors).toBeUndefined()
     expect(plain(data)).toEqual({
@@ -132,6 +135,16 @@ describe('queries', () => {
       objects: [{ id: podId, json: ['web:1'] }, null],
       gatewayClusters: [{ name: 'test', state: 'ready', version: 'v1.36.3', resources: [] }],
     })
+  })
+
+  it('fail for the one id that is none, and not for the others', () => {
+    const [{ data, errors }] = ask('query ($ids: [ID!]!) { objects(ids: $ids) { id } }', {
+      ids: [podId, 'nonsense'],
+    })
+    expect(plain(data)).toEqual({ objects: [{ id: podId }, null] })
+    expect(errors).toHaveLength(1)
+    expect(errors?.[0]).toMatchObject({ path: ['objects', 1] })
+    expect(errors?.[0]?.originalError).toMatchObject({ code: 'BAD_USER_INPUT', value: 'nonsense' })
   })
 
   it('name the argument of a path that cannot be read', () => {

@@ -148,6 +148,7 @@ describe("the user's own SDL", () => {
       'extend type Service { status: Node @reference(path: "a") }',
       'another name',
     ],
+    ['field-type', 1, 'extend type Pod { a: Node @reference(path: "b[*].c") }', 'NodeConnection'],
     ['field-type', 1, 'extend type Node { a: Pod @reverse(of: "Pod.node") }', 'PodConnection'],
     [
       'field-type',
@@ -161,6 +162,13 @@ describe("the user's own SDL", () => {
     expect(problem).toMatchObject({ code: 'SCHEMA_SDL', problem: kind, file: 'mine.graphql', line })
     expect(problem.message).toMatch(new RegExp(`^mine\\.graphql:${line}: `))
     expect(problem.hint).toContain(wayOut)
+  })
+
+  it('may repeat the definitions of the directives, for editors', () => {
+    expect(
+      build('directive @index(name: String!) on OBJECT\nenum IndexType { STRING }').problems,
+    ).toEqual([])
+    expect(problemOf('directive @mine on OBJECT')).toMatchObject({ problem: 'unsupported' })
   })
 
   it('names the place of the declaration that it repeats', () => {

@@ -10,7 +10,7 @@ export interface Row {
 }
 
 /** What narrows a list. As GraphQL coerces it: an argument that is not given is absent, one may be null. */
-export interface FilterArguments {
+interface FilterArguments {
   readonly namespace?: string | null
   readonly namespaces?: readonly string[] | null
   /** kubectl's syntax, not yet parsed. */
@@ -40,7 +40,7 @@ export interface LookupArguments {
 }
 
 /** What subscriptions take besides. */
-export interface StreamArguments {
+interface StreamArguments {
   readonly resumeFrom?: string | null
   readonly coalesceMs?: number | null
 }

@@ -19,7 +19,9 @@ import type {
   ListSubscriptionArguments,
   LookupArguments,
   LookupSubscriptionArguments,
+  ReadContext,
   ResolverContext,
+  Row,
 } from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
@@ -50,13 +52,22 @@ export function buildQueryType(kinds: readonly Kind[], types: SchemaTypes): Grap
           description: 'Objects by their `id`s, in the same order; null for those that are gone.',
           args: { ids: { type: ids } },
           resolve: (_source, args: { readonly ids: readonly string[] }, { read }) =>
-            args.ids.map((id) => read.object(id)),
+            args.ids.map((id) => objectOrError(read, id)),
         },
       }
       for (const kind of kinds) Object.assign(fields, queryFields(kind, types))
       return fields
     },
   })
+}
+
+/** GraphQL makes an Error in a list the error of its own place, and leaves the others whole. */
+function objectOrError(read: ReadContext, id: string): Row | Error | null {
+  try {
+    return read.object(id)
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
 }
 
 function queryFields(kind: Kind, types: SchemaTypes): RootFields {

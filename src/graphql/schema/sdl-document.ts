@@ -18,6 +18,8 @@ import {
   type RelationDirective,
   type RelationDirectiveArguments,
   relationDirectives,
+  sdlDirectives,
+  sdlEnums,
 } from './sdl-directives.ts'
 import { SdlError, type SdlPlace } from './sdl-error.ts'
 import type { SdlSource } from './sdl-source.ts'
@@ -29,7 +31,7 @@ export interface IndexDeclaration {
 }
 
 /** A directive of a field, with its arguments. */
-export type RelationForm = {
+type RelationForm = {
   readonly [D in RelationDirective]: {
     readonly directive: D
     readonly arguments: RelationDirectiveArguments[D]
@@ -96,6 +98,7 @@ class DocumentReader {
   }
 
   #extension(node: DefinitionNode): TypeExtension | undefined {
+    if (isDirectiveVocabulary(node)) return undefined
     if (node.kind !== Kind.OBJECT_TYPE_EXTENSION) {
       this.#unsupported(
         node,
@@ -187,6 +190,15 @@ class DocumentReader {
   #placeOf(node: LocatedNode): SdlPlace {
     return { file: this.#source.file, line: node.loc?.startToken.line ?? 1 }
   }
+}
+
+/** Editors want the directives to be defined; that they are is no news here. */
+function isDirectiveVocabulary(node: DefinitionNode): boolean {
+  if (node.kind === Kind.DIRECTIVE_DEFINITION)
+    return sdlDirectives.some(({ name }) => name === node.name.value)
+  if (node.kind === Kind.ENUM_TYPE_DEFINITION)
+    return sdlEnums.some(({ name }) => name === node.name.value)
+  return false
 }
 
 function writtenType(node: TypeNode): { readonly type: string; readonly isList: boolean } {

@@ -1,4 +1,4 @@
-import { PathError } from '../../query/path.ts'
+import { parsePath, PathError } from '../../query/path.ts'
 import { compileReference } from '../../query/reference-relation.ts'
 import {
   type ReferenceRelation,
@@ -144,6 +144,7 @@ export class SdlRelations {
           ...(namespacePaths ? { namespacePaths } : {}),
         }
         checkReference(reference, place)
+        if (paths.some((path) => parsePath(path).many)) needConnection()
         return reference
       }
       case 'reverse': {
