@@ -1,5 +1,6 @@
 import type { SimulatorUser } from './authentication.ts'
 import { capturedApi } from './captured-api.ts'
+import { serveCustomResources } from './custom-resources.ts'
 import type { Faults } from './faults/faults.ts'
 import { ResourceRegistry } from './resource-registry.ts'
 import { SimulatedServer } from './server.ts'
@@ -39,6 +40,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   storage.withoutHistory(() => {
     options.populate?.(storage)
     addSystemObjects(storage)
+    serveCustomResources(storage)
   })
   const server = new SimulatedServer(storage, {
     port: options.port ?? 0,

@@ -232,8 +232,6 @@ describeContract('LIST', (server) => {
   describe('once its history is gone', () => {
     let token = ''
     let resourceVersion = ''
-    const from = async (more: string): ReturnType<typeof ask> => ask(server(), `${path}?${more}`)
-
     beforeAll(async () => {
       const first = await list('?limit=2')
       token = encodeURIComponent(first.metadata.continue)
@@ -243,19 +241,19 @@ describeContract('LIST', (server) => {
     }, 60_000)
 
     it('answers an old continue token with 410 and a token that goes on from now', async () => {
-      const answer = await from(`limit=2&continue=${token}`)
+      const answer = await ask(server(), `${path}?limit=2&continue=${token}`)
       expect(answer.status).toBe(410)
       expect(answer.json).toMatchObject({ reason: 'Expired', code: 410, status: 'Failure' })
       expect(answer.json.message).toMatch(/^The provided continue parameter is too old/)
       const next = encodeURIComponent(answer.json.metadata.continue)
-      const rest = await from(`continue=${next}`)
+      const rest = await ask(server(), `${path}?continue=${next}`)
       expect(names(rest.json)).toEqual(['c', 'd', 'e', 'later'])
     })
 
     it.each(['resourceVersionMatch=Exact', 'limit=1'])(
       'answers an old resource version with 410: %s',
       async (more) => {
-        const answer = await from(`resourceVersion=${resourceVersion}&${more}`)
+        const answer = await ask(server(), `${path}?resourceVersion=${resourceVersion}&${more}`)
         expect(answer.status).toBe(410)
         expect(answer.json).toMatchObject({
           reason: 'Expired',
@@ -265,7 +263,7 @@ describeContract('LIST', (server) => {
     )
 
     it('still answers where any newer state will do', async () => {
-      const answer = await from(`resourceVersion=${resourceVersion}`)
+      const answer = await ask(server(), `${path}?resourceVersion=${resourceVersion}`)
       expect(names(answer.json)).toContain('later')
     })
   })

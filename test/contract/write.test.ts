@@ -403,7 +403,7 @@ describeContract('Writes', (server) => {
       expect(left.json.items.map(({ metadata }: Fields) => metadata.name)).toEqual(['set-3'])
     })
 
-    it('ends a namespace only once it is empty, and lets nothing new in', async () => {
+    it('marks a namespace that is to end, and lets nothing new in', async () => {
       const ending = await newNamespace(server())
       const answer = await send('DELETE', `/api/v1/namespaces/${ending}`)
       expect(answer.json.status.phase).toBe('Terminating')

@@ -69,7 +69,7 @@ describe('The simulated API server', () => {
     await stream.next()
     // Within one turn, so that the watch cannot follow.
     for (let index = 0; index < 50; index++) simulator.storage.create(pods, pod(`p${index}`))
-    await expect(stream.rest()).rejects.toThrow()
+    await expect(stream.rest()).rejects.toThrow('aborted')
   })
 
   it('sends bookmarks as often as it is told to', async () => {
