@@ -1,0 +1,46 @@
+import type { Cluster, User } from '@kubernetes/client-node'
+import type { ClusterConfigError } from './cluster-config-error.ts'
+
+/** Which cluster is meant. Without any of them: kubectl's current context. */
+export interface ClusterSelection {
+  /** A kubeconfig file; must exist. */
+  readonly kubeconfig?: string
+  readonly context?: string
+  /** Instead of the cluster's own address; alone it needs no kubeconfig. */
+  readonly server?: string
+}
+
+/** A cluster of the gateway's configuration. */
+export interface NamedClusterSelection extends ClusterSelection {
+  readonly name: string
+}
+
+/** Where clusters are looked for. */
+export interface ClusterConfigEnvironment {
+  readonly variables: Readonly<Record<string, string | undefined>>
+  readonly homeDir: string
+  /** Where Kubernetes mounts `token`, `ca.crt` and `namespace` into a pod. */
+  readonly serviceAccountDir: string
+}
+
+/** The address of one cluster, and who to be there. Holds no secret that the files do not. */
+export interface ClusterConfig {
+  /** Where it comes from, for messages: file names, `in-cluster` or `--server`. */
+  readonly source: string
+  /** The context's name; `undefined` outside a kubeconfig. */
+  readonly context: string | undefined
+  /** `http:` or `https:`, perhaps with a path, without a slash at its end. */
+  readonly server: string
+  /** The context's namespace, for those who want kubectl's default. */
+  readonly namespace: string | undefined
+  /** As client-node's `KubeConfig` takes them. */
+  readonly cluster: Cluster
+  readonly user: User
+  /** Headers beyond `Impersonate-User`, which client-node does not know. */
+  readonly impersonation: Readonly<Record<string, string | readonly string[]>>
+}
+
+/** What became of one configured cluster: one that is misconfigured must not stop the others. */
+export type LoadedCluster =
+  | { readonly name: string; readonly config: ClusterConfig }
+  | { readonly name: string; readonly error: ClusterConfigError }

@@ -1,0 +1,184 @@
+import { KubeConfig, type Cluster, type User } from '@kubernetes/client-node'
+import { ClusterConfigError } from './cluster-config-error.ts'
+import type { ClusterConfig, ClusterSelection } from './cluster-config.ts'
+import type { Kubeconfig, KubeconfigEntry } from './kubeconfig-file.ts'
+
+/** The cluster and the user that a context stands for. Throws {@link ClusterConfigError}. */
+export function resolveContext(kubeconfig: Kubeconfig, selection: ClusterSelection): ClusterConfig {
+  const context = findContext(kubeconfig, selection)
+  const clusterName = textOf(context?.body['cluster'])
+  const userName = textOf(context?.body['user'])
+  const cluster = findEntry(kubeconfig.clusters, clusterName, 'cluster', context)
+  const user = findEntry(kubeconfig.users, userName, 'user', context)
+  const source = kubeconfig.files.length === 0 ? '--server' : kubeconfig.files.join(', ')
+  const server = serverOf(selection.server ?? textOf(cluster?.body['server']), source, cluster)
+  const loaded = loadEntries(cluster, user, server, source)
+  return {
+    source,
+    context: context?.name,
+    server,
+    namespace: textOf(context?.body['namespace']),
+    ...loaded,
+    impersonation: impersonationOf(user?.body ?? {}),
+  }
+}
+
+function findContext(
+  { contexts, currentContext, files }: Kubeconfig,
+  selection: ClusterSelection,
+): KubeconfigEntry | undefined {
+  const name = selection.context ?? currentContext
+  const where = files.join(', ')
+  const known = [...contexts.keys()].toSorted().join(', ')
+  const hint = known === '' ? 'there are no contexts' : `there are: ${known}`
+  if (name === undefined) {
+    if (selection.server !== undefined) return undefined
+    throw new ClusterConfigError('CONTEXT_UNSET', `no current-context is set in ${where}`, {
+      hint: `choose one with --context; ${hint}`,
+    })
+  }
+  const context = contexts.get(name)
+  if (context !== undefined) return context
+  throw new ClusterConfigError('CONTEXT_UNKNOWN', `no context "${name}" in ${where}; ${hint}`, {
+    value: name,
+    hint,
+  })
+}
+
+function findEntry(
+  entries: ReadonlyMap<string, KubeconfigEntry>,
+  name: string | undefined,
+  what: 'cluster' | 'user',
+  context: KubeconfigEntry | undefined,
+): KubeconfigEntry | undefined {
+  if (name === undefined) {
+    if (what === 'user' || context === undefined) return undefined
+    throw new ClusterConfigError(
+      'CLUSTER_UNKNOWN',
+      `context "${context.name}" in ${context.file} names no cluster`,
+      { value: context.name, hint: `add a cluster to the context` },
+    )
+  }
+  const entry = entries.get(name)
+  if (entry !== undefined) return entry
+  const known = [...entries.keys()].toSorted().join(', ')
+  throw new ClusterConfigError(
+    what === 'cluster' ? 'CLUSTER_UNKNOWN' : 'USER_UNKNOWN',
+    `context "${context?.name}" in ${context?.file} names the ${what} "${name}", which is not there`,
+    { value: name, hint: known === '' ? `there are no ${what}s` : `there are: ${known}` },
+  )
+}
+
+function serverOf(
+  server: string | undefined,
+  source: string,
+  cluster: KubeconfigEntry | undefined,
+): string {
+  const text = server?.replace(/\/+$/, '') ?? ''
+  const url = URL.parse(text)
+  if (url !== null && (url.protocol === 'https:' || url.protocol === 'http:')) return text
+  const which = cluster === undefined ? 'the server' : `the server of cluster "${cluster.name}"`
+  throw new ClusterConfigError(
+    'SERVER_INVALID',
+    `${which} in ${source} is ${JSON.stringify(server ?? null)}, not an http or https address`,
+    { value: server, hint: 'write it as https://HOST:PORT' },
+  )
+}
+
+/** Has client-node read the two entries, with what it does not do by itself put in its words. */
+function loadEntries(
+  clusterEntry: KubeconfigEntry | undefined,
+  userEntry: KubeconfigEntry | undefined,
+  server: string,
+  source: string,
+): { cluster: Cluster; user: User } {
+  const secure = server.startsWith('https:')
+  const name = clusterEntry?.name ?? 'cluster'
+  const kubeConfig = new KubeConfig()
+  const clusterBody = { ...clusterEntry?.body, server }
+  const userBody = secure ? userBodyOf(userEntry) : plainUserBodyOf(userEntry)
+  const entries = {
+    clusters: [{ name, cluster: clusterBody }],
+    users: [{ name: userEntry?.name ?? 'anonymous', user: userBody }],
+  }
+  // JSON is YAML, and this way the file has been interpreted only once.
+  kubeConfig.loadFromString(JSON.stringify(entries))
+  const [cluster] = kubeConfig.clusters
+  const [user] = kubeConfig.users
+  if (cluster === undefined || user === undefined) {
+    throw new ClusterConfigError('KUBECONFIG_INVALID', `${source}: the context cannot be read`)
+  }
+  checkProxy(cluster, source)
+  // client-node refuses plain HTTP unless certificates need no check; there are none.
+  return { cluster: secure ? cluster : { ...cluster, skipTLSVerify: true }, user }
+}
+
+function checkProxy({ name, proxyUrl }: Cluster, source: string): void {
+  if (
+    proxyUrl === undefined ||
+    /^(https?|socks(4a?|5h?)?):$/.test(URL.parse(proxyUrl)?.protocol ?? '')
+  )
+    return
+  throw new ClusterConfigError(
+    'PROXY_INVALID',
+    `the proxy-url of cluster "${name}" in ${source} is ${JSON.stringify(proxyUrl)}`,
+    { value: proxyUrl, hint: 'write it as http://HOST:PORT or socks5://HOST:PORT' },
+  )
+}
+
+/** Like kubectl, sends no credentials over plain HTTP. */
+function plainUserBodyOf(entry: KubeconfigEntry | undefined): Readonly<Record<string, unknown>> {
+  const as = entry?.body['as']
+  return as === undefined ? {} : { as }
+}
+
+function userBodyOf(entry: KubeconfigEntry | undefined): Readonly<Record<string, unknown>> {
+  const { tokenFile, token, ...body } = entry?.body ?? {}
+  const exec = body['exec'] as ExecEntry | null | undefined
+  return {
+    ...body,
+    // As in client-go, a token file wins over a token.
+    ...(tokenFile === undefined
+      ? { token }
+      : { 'auth-provider': { name: 'tokenFile', config: { tokenFile } } }),
+    ...(typeof exec === 'object' && exec !== null ? { exec: withExecInfo(exec) } : {}),
+  }
+}
+
+interface ExecEntry {
+  readonly apiVersion?: string
+  readonly env?: readonly object[] | null
+}
+
+/** Plugins are promised this variable (client-go's credential plugins); client-node does not set it. */
+function withExecInfo(exec: ExecEntry): object {
+  const info = {
+    kind: 'ExecCredential',
+    apiVersion: exec.apiVersion ?? 'client.authentication.k8s.io/v1',
+    spec: { interactive: false },
+  }
+  const variable = { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) }
+  return { ...exec, env: [...(exec.env ?? []), variable] }
+}
+
+function impersonationOf(
+  body: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, string | readonly string[]>> {
+  const headers: Record<string, string | readonly string[]> = {}
+  const uid = textOf(body['as-uid'])
+  if (uid !== undefined) headers['Impersonate-Uid'] = uid
+  const groups = textsOf(body['as-groups'])
+  if (groups.length > 0) headers['Impersonate-Group'] = groups
+  for (const [key, values] of Object.entries(body['as-user-extra'] ?? {})) {
+    headers[`Impersonate-Extra-${encodeURIComponent(key)}`] = textsOf(values)
+  }
+  return headers
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : []
+}

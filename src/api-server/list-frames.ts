@@ -1,0 +1,177 @@
+import { CarriedBytes } from './carried-bytes.ts'
+import { defaultMaxFrameBytes, MalformedListError, TruncatedFrameError } from './frame-errors.ts'
+import { isSpace, JsonValueEnd } from './json-value-end.ts'
+
+/** What a list says besides its items. Absent members are missing. */
+export interface ListEnvelope {
+  readonly kind?: unknown
+  readonly apiVersion?: unknown
+  readonly metadata?: unknown
+}
+
+/** What may come next in `{"kind":…,"items":[{…},{…}]}`. */
+type Expected =
+  | 'list'
+  | 'key or end'
+  | 'key'
+  | 'colon'
+  | 'value'
+  | 'end of value'
+  | 'item or end'
+  | 'item'
+  | 'end of item'
+  | 'nothing'
+
+const noItems: readonly Uint8Array[] = []
+
+/**
+ * Splits the body of a LIST into the texts of its items, without parsing them and without regard to the order of the
+ * list's members or to white space. Items that lie within one chunk are ranges of it; one that does not is copied
+ * once, into a buffer that is used again.
+ */
+export class ListFrames {
+  readonly #carried: CarriedBytes
+  readonly #valueEnd = new JsonValueEnd()
+  #expected: Expected = 'list'
+  /** A key, a value or an item has begun and not ended. */
+  #inValue = false
+  #key = ''
+  #sawItems = false
+  #items = 0
+  readonly #members = new Map<string, unknown>()
+
+  /** `maxFrameBytes` bounds each item, and each other member of the list. */
+  constructor({ maxFrameBytes = defaultMaxFrameBytes }: { readonly maxFrameBytes?: number } = {}) {
+    this.#carried = new CarriedBytes('an item of a list', maxFrameBytes)
+  }
+
+  /** The members that have been read so far. */
+  get envelope(): ListEnvelope {
+    return Object.fromEntries(this.#members)
+  }
+
+  /**
+   * The items that end in this chunk, in order, valid until the next call; the chunk must not change until then either.
+   * Throws {@link MalformedListError} and `OversizedFrameError`.
+   */
+  push(chunk: Uint8Array): readonly Uint8Array[] {
+    this.#carried.settle()
+    const items: Uint8Array[] = []
+    let at = 0
+    while (at < chunk.length) {
+      if (!this.#inValue) {
+        const byte = chunk[at] as number
+        if (isSpace(byte) || this.#step(byte)) {
+          at += 1
+          continue
+        }
+        this.#valueEnd.begin(byte)
+        this.#inValue = true
+      }
+      const end = this.#valueEnd.find(chunk, at)
+      if (end < 0) {
+        this.#carried.hold(chunk.subarray(at))
+        break
+      }
+      this.#inValue = false
+      const value = this.#carried.finish(chunk.subarray(at, end))
+      at = end
+      if (this.#expected === 'end of item') {
+        items.push(value)
+        this.#items += 1
+      } else this.#accept(value)
+    }
+    return items.length === 0 ? noItems : items
+  }
+
+  /** To be called at the end of the body. Throws {@link TruncatedFrameError} unless the list was whole. */
+  end(): void {
+    if (this.#expected !== 'nothing') {
+      throw new TruncatedFrameError('a list', `after ${this.#items} items, before its own end`)
+    }
+    if (!this.#sawItems) throw new MalformedListError('it has no items', this.#members.get('kind'))
+  }
+
+  /** Takes a byte of punctuation: true when it was one, false when a key, a value or an item begins with it. */
+  #step(byte: number): boolean {
+    switch (this.#expected) {
+      case 'list':
+        return this.#take(byte, '{', 'key or end')
+      case 'key or end':
+        if (byte === 0x7d) return this.#move('nothing')
+        return this.#beginKey(byte)
+      case 'key':
+        return this.#beginKey(byte)
+      case 'colon':
+        return this.#take(byte, ':', 'value')
+      case 'value':
+        if (this.#key === 'items' && byte === 0x5b) return this.#move('item or end')
+        this.#expected = 'end of value'
+        return false
+      case 'end of value':
+        if (byte === 0x2c) return this.#move('key')
+        return this.#take(byte, '}', 'nothing')
+      case 'item or end':
+        if (byte === 0x5d) return this.#move('end of value')
+        return this.#beginItem(byte)
+      case 'item':
+        return this.#beginItem(byte)
+      case 'end of item':
+        if (byte === 0x2c) return this.#move('item')
+        return this.#take(byte, ']', 'end of value')
+      case 'nothing':
+        throw this.#unexpected(byte, 'the end')
+    }
+  }
+
+  #move(expected: Expected): true {
+    this.#expected = expected
+    return true
+  }
+
+  #take(byte: number, character: string, next: Expected): true {
+    if (byte !== character.charCodeAt(0)) throw this.#unexpected(byte, character)
+    return this.#move(next)
+  }
+
+  #beginKey(byte: number): false {
+    if (byte !== 0x22) throw this.#unexpected(byte, 'a key')
+    this.#expected = 'colon'
+    return false
+  }
+
+  #beginItem(byte: number): false {
+    if (byte !== 0x7b) throw this.#unexpected(byte, 'an item')
+    this.#expected = 'end of item'
+    return false
+  }
+
+  #unexpected(byte: number, wanted: string): MalformedListError {
+    const found = JSON.stringify(String.fromCharCode(byte))
+    return new MalformedListError(`${found} after ${this.#items} items, where ${wanted} should be`)
+  }
+
+  /** Takes a whole key, or the whole value of a member that is not a list of items. */
+  #accept(text: Uint8Array): void {
+    const value = parse(text)
+    if (this.#expected === 'colon') {
+      this.#key = String(value)
+      if (this.#key !== 'items') return
+      // Half of such a list would be lost by whoever believes in the other half.
+      if (this.#sawItems) throw new MalformedListError('it has items twice')
+      this.#sawItems = true
+      return
+    }
+    if (this.#key !== 'items') this.#members.set(this.#key, value)
+    else if (value !== null) throw new MalformedListError('its items are not a list')
+  }
+}
+
+function parse(text: Uint8Array): unknown {
+  const json = new TextDecoder().decode(text)
+  try {
+    return JSON.parse(json)
+  } catch (error) {
+    throw new MalformedListError(`${JSON.stringify(json.slice(0, 80))}: ${String(error)}`)
+  }
+}

@@ -1,0 +1,222 @@
+import {
+  apiVersionOf,
+  groupResourceOf,
+  resourcePath,
+  type ApiResource,
+} from '../kubernetes/api-resource.ts'
+import {
+  latestResourceVersion,
+  resourceVersion,
+  type ResourceVersion,
+} from '../kubernetes/resource-version.ts'
+import { MalformedListError } from './frame-errors.ts'
+import { ListFrames } from './list-frames.ts'
+import type { Transport } from './transport.ts'
+import { WatchFrames } from './watch-frames.ts'
+
+interface Selection {
+  readonly namespace?: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  readonly resourceVersion?: ResourceVersion
+}
+
+/** The parameters of one LIST. One that is absent, or `''`, is not sent. */
+export interface ListRequest extends Selection {
+  readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
+  readonly limit?: number
+  readonly continue?: string
+}
+
+/** The parameters of one WATCH. One that is absent, or `''`, is not sent. */
+export interface WatchRequest extends Selection {
+  readonly resourceVersionMatch?: 'NotOlderThan'
+  readonly allowWatchBookmarks?: boolean
+  readonly sendInitialEvents?: boolean
+  readonly timeoutSeconds?: number
+}
+
+/** What a list says beside its items. */
+export interface ListedMetadata {
+  /** `''` where the server gives none: some aggregated ones. */
+  readonly resourceVersion: ResourceVersion
+  readonly continue?: string
+  readonly remainingItemCount?: number
+}
+
+/** A list as it arrives: batches of items, each the UTF-8 text of one object, valid until the next step only. */
+export interface ListStream extends AsyncIterable<readonly Uint8Array[]> {
+  /** Throws before the iteration has ended. */
+  metadata(): ListedMetadata
+}
+
+export interface ResourceClientOptions {
+  /** Asks for `PartialObjectMetadata` and takes nothing else: no other field ever enters this process. */
+  readonly metadataOnly?: boolean
+}
+
+/** What a resource client needs to know of its connection. */
+export interface ResourceClientLimits {
+  /** Bounds each object. */
+  readonly maxFrameBytes: number
+  /** How long a list may be silent, in milliseconds. */
+  readonly listIdleDeadlineMs: number
+  /** How long a watch may be silent. None: bookmarks are no promise. */
+  readonly watchIdleDeadlineMs: number | undefined
+  /** A watch that lives this much longer than its `timeoutSeconds` is broken, milliseconds. */
+  readonly watchGraceMs: number
+}
+
+const partialObject = 'g=meta.k8s.io;v=v1'
+
+/**
+ * Lists and watches one resource as byte frames (what client-go calls a `ListerWatcher`). Both methods reject with
+ * `ApiStatusError` where the server refuses and with `ConnectionError` where it cannot be reached; reading may fail
+ * with those, `TruncatedFrameError`, `OversizedFrameError` and {@link MalformedListError}.
+ */
+export class ResourceClient {
+  readonly resource: ApiResource
+  readonly #transport: Transport
+  readonly #limits: ResourceClientLimits
+  readonly #metadataOnly: boolean
+
+  constructor(
+    resource: ApiResource,
+    transport: Transport,
+    limits: ResourceClientLimits,
+    options: ResourceClientOptions = {},
+  ) {
+    this.resource = resource
+    this.#transport = transport
+    this.#limits = limits
+    this.#metadataOnly = options.metadataOnly ?? false
+  }
+
+  /** Resolves when the response has begun. */
+  async list(options: ListRequest, signal: AbortSignal): Promise<ListStream> {
+    const { namespace, ...parameters } = options
+    const { body } = await this.#transport.send(
+      {
+        method: 'GET',
+        path: this.#path(namespace, parameters),
+        headers: { Accept: this.#accept('PartialObjectMetadataList') },
+        idleDeadlineMs: this.#limits.listIdleDeadlineMs,
+      },
+      signal,
+    )
+    const frames = new ListFrames(this.#limits)
+    const expectedKind = this.#metadataOnly ? 'PartialObjectMetadataList' : undefined
+    let isComplete = false
+    const finish = () => {
+      isComplete = true
+    }
+    return {
+      [Symbol.asyncIterator]: () => items(body, frames, expectedKind, finish),
+      metadata: () => {
+        if (isComplete) return metadataOf(frames)
+        throw new TypeError('the metadata of a list is known once the list has been read')
+      },
+    }
+  }
+
+  /** Resolves when the response has begun. Rejects later than `timeoutSeconds` where the server does not end it. */
+  async watch(
+    options: WatchRequest,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<readonly Uint8Array[]>> {
+    const { namespace, ...parameters } = options
+    const { timeoutSeconds } = options
+    const { watchGraceMs, watchIdleDeadlineMs } = this.#limits
+    const { body } = await this.#transport.send(
+      {
+        method: 'GET',
+        path: this.#path(namespace, { watch: true, ...parameters }),
+        headers: { Accept: this.#accept('PartialObjectMetadata') },
+        // Compression would hold events back.
+        gzip: false,
+        ...(watchIdleDeadlineMs === undefined ? {} : { idleDeadlineMs: watchIdleDeadlineMs }),
+        ...(timeoutSeconds === undefined
+          ? {}
+          : { totalDeadlineMs: timeoutSeconds * 1000 + watchGraceMs }),
+      },
+      signal,
+    )
+    return events(body, new WatchFrames(this.#limits))
+  }
+
+  #accept(kind: string): string {
+    return this.#metadataOnly ? `application/json;as=${kind};${partialObject}` : 'application/json'
+  }
+
+  #path(
+    namespace: string | undefined,
+    parameters: Readonly<Record<string, string | number | boolean | undefined>>,
+  ): string {
+    const query = new URLSearchParams()
+    for (const [name, value] of Object.entries(parameters)) {
+      if (value !== undefined && value !== '') query.set(name, String(value))
+    }
+    const path = resourcePath(this.resource, namespace === undefined ? {} : { namespace })
+    return query.size === 0 ? path : `${path}?${query}`
+  }
+
+  /** `list pods`, `list deployments.apps (apps/v1)`: for messages. */
+  toString(): string {
+    return `${groupResourceOf(this.resource)} (${apiVersionOf(this.resource)})`
+  }
+}
+
+async function* items(
+  body: AsyncIterable<Buffer>,
+  frames: ListFrames,
+  expectedKind: string | undefined,
+  finish: () => void,
+): AsyncGenerator<readonly Uint8Array[], void, undefined> {
+  for await (const chunk of body) {
+    const batch = frames.push(chunk)
+    if (batch.length === 0) continue
+    if (frames.envelope.kind !== undefined) checkKind(frames, expectedKind)
+    yield batch
+  }
+  frames.end()
+  checkKind(frames, expectedKind)
+  finish()
+}
+
+/** A server that does not know metadata-only lists may answer with whole objects, which must not be kept. */
+function checkKind(frames: ListFrames, expectedKind: string | undefined): void {
+  const { kind } = frames.envelope
+  if (expectedKind === undefined || kind === expectedKind) return
+  throw new MalformedListError(`its kind is ${JSON.stringify(kind)}, not ${expectedKind}`, kind)
+}
+
+function metadataOf(frames: ListFrames): ListedMetadata {
+  const metadata = (frames.envelope.metadata ?? {}) as {
+    readonly resourceVersion?: string
+    readonly continue?: string
+    readonly remainingItemCount?: number | null
+  }
+  return {
+    resourceVersion:
+      metadata.resourceVersion === undefined
+        ? latestResourceVersion
+        : resourceVersion(metadata.resourceVersion),
+    ...(metadata.continue === undefined || metadata.continue === ''
+      ? {}
+      : { continue: metadata.continue }),
+    ...(typeof metadata.remainingItemCount === 'number'
+      ? { remainingItemCount: metadata.remainingItemCount }
+      : {}),
+  }
+}
+
+async function* events(
+  body: AsyncIterable<Buffer>,
+  frames: WatchFrames,
+): AsyncGenerator<readonly Uint8Array[], void, undefined> {
+  for await (const chunk of body) {
+    const batch = frames.push(chunk)
+    if (batch.length > 0) yield batch
+  }
+  frames.end()
+}
