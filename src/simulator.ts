@@ -10,3 +10,11 @@ export type {
   TooLargeEncoding,
 } from './simulator/faults/fault.ts'
 export type { ResourceName, Storage } from './simulator/storage.ts'
+export {
+  type SimulatedClusterOptions,
+  startSimulatedCluster,
+} from './simulator/simulated-cluster.ts'
+export { type Churn, type ChurnOptions, createChurn } from './simulator/churn/churn.ts'
+export type { ClusterWriter } from './simulator/churn/cluster-writer.ts'
+export { population } from './simulator/population/population.ts'
+export type { PopulationOptions } from './simulator/population/population-options.ts'

@@ -9,7 +9,7 @@ import {
 import { customOpenApi } from './custom-open-api.ts'
 import type { CustomVersion } from './resource-registry.ts'
 import type { Storage } from './storage.ts'
-import { timestamp } from './timestamp.ts'
+import { timestamp } from './population/timestamp.ts'
 
 const definitions = {
   group: 'apiextensions.k8s.io',
@@ -88,7 +88,7 @@ function established(definition: KubernetesObject): KubernetesObject {
     names: { kind: string }
     versions: { name: string; storage: boolean }[]
   }
-  const lastTransitionTime = timestamp()
+  const lastTransitionTime = timestamp(Date.now())
   const condition = (type: string, reason: string, message: string): object => ({
     type,
     status: 'True',

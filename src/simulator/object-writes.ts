@@ -7,7 +7,7 @@ import { alreadyExists, badRequest, conflict, invalid, notFound, Refusal } from 
 import type { ServedResource, StoredResource } from './served-resource.ts'
 import type { Storage } from './storage.ts'
 import { readObject } from './stored-object.ts'
-import { timestamp } from './timestamp.ts'
+import { timestamp } from './population/timestamp.ts'
 
 /** The object, or the collection, that a write is about. */
 export interface WriteTarget {
@@ -323,7 +323,7 @@ function markedForDeletion(
     ...(isNamespace ? { status: { ...(current['status'] as object), phase: 'Terminating' } } : {}),
     metadata: {
       ...metadata,
-      deletionTimestamp: timestamp(),
+      deletionTimestamp: timestamp(Date.now()),
       ...(isNamespace ? {} : { deletionGracePeriodSeconds: 0 }),
       ...(stored.counted ? { generation: (metadata.generation ?? 0) + 1 } : {}),
     },

@@ -8,7 +8,7 @@ import type { ResourceRegistry } from './resource-registry.ts'
 import { ResourceStore } from './resource-store.ts'
 import type { ServedResource, StoredResource } from './served-resource.ts'
 import { type StoredObject, readObject, storedObject, withRevision } from './stored-object.ts'
-import { timestamp } from './timestamp.ts'
+import { timestamp } from './population/timestamp.ts'
 
 /** Names a resource in the API. */
 export interface ResourceName {
@@ -97,7 +97,7 @@ export class Storage {
         ...metadata,
         uid: metadata.uid ?? randomUUID(),
         ...(stored.counted ? { generation: metadata.generation ?? 1 } : {}),
-        creationTimestamp: metadata.creationTimestamp ?? timestamp(),
+        creationTimestamp: metadata.creationTimestamp ?? timestamp(Date.now()),
       },
     })
   }

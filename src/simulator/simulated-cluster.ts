@@ -1,0 +1,44 @@
+import { createChurn, type ChurnOptions } from './churn/churn.ts'
+import { population } from './population/population.ts'
+import type { PopulationOptions } from './population/population-options.ts'
+import { type Simulator, type SimulatorOptions, startSimulator } from './simulator.ts'
+
+export interface SimulatedClusterOptions extends Omit<SimulatorOptions, 'populate'> {
+  /** What lives in the cluster. */
+  readonly population?: PopulationOptions
+  /** How it changes. */
+  readonly churn?: Omit<ChurnOptions, 'writer'>
+  /** Told when the churn has broken down; the server goes on. Default: a process warning. */
+  readonly onChurnError?: (error: unknown) => void
+}
+
+/** Starts a simulated API server with a company's objects in it, which change until it is disposed of. */
+export async function startSimulatedCluster(
+  options: SimulatedClusterOptions = {},
+): Promise<Simulator> {
+  let churn: ReturnType<typeof createChurn> | undefined
+  const simulator = await startSimulator({
+    ...options,
+    populate: (storage) => {
+      churn = createChurn({ ...options.churn, writer: storage })
+      for (const { resource, object } of population(options.population)) {
+        churn.observe(resource, storage.create(resource, object))
+      }
+    },
+  })
+  const stopping = new AbortController()
+  const onError = options.onChurnError ?? warn
+  const churning = churn?.run(stopping.signal).catch(onError)
+  return {
+    ...simulator,
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort()
+      await churning
+      await simulator[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function warn(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : String(error))
+}
