@@ -4,7 +4,7 @@ import type { KubernetesObject, ObjectMeta } from '../kubernetes/object.ts'
 import { objectKey } from '../kubernetes/object.ts'
 import { Difference } from './codec/difference.ts'
 import { parseExact } from './codec/exact-json.ts'
-import { mayHoldLongInteger } from './codec/json-bytes.ts'
+import { mayHoldLongInteger, withoutSpace } from './codec/json-bytes.ts'
 import { lastAppliedAnnotation, ObjectText } from './codec/object-text.ts'
 import { readRow, Row, RowWriter } from './codec/row.ts'
 import { TemplateSet } from './codec/template-set.ts'
@@ -82,7 +82,7 @@ class TemplateCodec implements ObjectCodec {
 
   encode(text: Uint8Array): EncodedObject {
     try {
-      const loaded = this.#text.load(text)
+      const loaded = this.#text.load(text) || this.#text.load(withoutSpace(text))
       return (
         (loaded ? this.#encodeText(this.#cameTemplates) : undefined) ?? this.#encodeParsed(text)
       )
@@ -101,7 +101,9 @@ class TemplateCodec implements ObjectCodec {
     this.#checkMetadata(object)
     const typed = { ...this.#type, ...object, ...this.#type }
     try {
-      return this.#encodeChanged(typed, this.#changedTemplates).held
+      this.#text.loadWhole(this.#parse(() => JSON.stringify(typed)))
+      const { held } = this.#encodeText(this.#changedTemplates) ?? encoded(typed, typed)
+      return held
     } finally {
       this.#text.release()
     }
@@ -145,15 +147,8 @@ class TemplateCodec implements ObjectCodec {
     this.#checkMetadata(object)
     const metadata = withoutBookkeeping(object.metadata)
     const rest = this.#metadataOnly ? {} : object
-    return this.#encodeChanged(
-      { ...this.#type, ...rest, ...this.#type, metadata },
-      this.#cameTemplates,
-    )
-  }
-
-  #encodeChanged(object: KubernetesObject, templates: TemplateSet): EncodedObject {
-    this.#text.loadWhole(this.#parse(() => JSON.stringify(object)))
-    return this.#encodeText(templates) ?? encoded(object, object)
+    const typed = { ...this.#type, ...rest, ...this.#type, metadata }
+    return encoded(typed, typed)
   }
 
   #parse<T>(parse: () => T): T {

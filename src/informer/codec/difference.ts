@@ -1,4 +1,4 @@
-import { endsScalar, skipValue } from './json-bytes.ts'
+import { endsScalar, skipValue, startsScalar } from './json-bytes.ts'
 import type { ObjectText } from './object-text.ts'
 import { nodeField, nodeWidth, type Template } from './template.ts'
 
@@ -20,7 +20,6 @@ export class Difference {
     this.count = 0
     const { nodes } = template
     const templateEnd = template.bytes.length
-    const nodeCount = nodes.length / nodeWidth
     let templateAt = text.headBytes
     let textAt = templateAt
     let fromNode = 0
@@ -30,7 +29,7 @@ export class Difference {
       textAt += equal
       if (templateAt === templateEnd && textAt === text.end) return true
       if (templateAt === templateEnd || textAt === text.end) return false
-      const node = this.#nodeAt(nodes, nodeCount, fromNode, templateAt, text.bytes[textAt])
+      const node = this.#nodeAt(template, fromNode, templateAt, text.bytes[textAt])
       if (node <= 0) return false
       const start = this.#startOf(nodes, node)
       const end = skipValue(text.bytes, start, text.end)
@@ -44,14 +43,13 @@ export class Difference {
 
   /** The innermost value that holds the place `at`, where the object goes on with `found`. */
   #nodeAt(
-    nodes: Int32Array,
-    nodeCount: number,
+    { bytes, nodes }: Template,
     fromNode: number,
     at: number,
     found: number | undefined,
   ): number {
     let low = Math.max(fromNode - 1, 0)
-    let high = nodeCount - 1
+    let high = nodes.length / nodeWidth - 1
     while (low < high) {
       const middle = (low + high + 1) >> 1
       if ((nodes[middle * nodeWidth] ?? 0) <= at) low = middle
@@ -59,7 +57,9 @@ export class Difference {
     }
     let node = low
     // `1` against `12`: the texts differ after the template's number, yet it is the number that differs.
-    if (nodes[node * nodeWidth + nodeField.end] === at && !endsScalar(found)) return node
+    if (nodes[node * nodeWidth + nodeField.end] === at && !endsScalar(found)) {
+      if (startsScalar(bytes[nodes[node * nodeWidth] ?? 0])) return node
+    }
     while (node > 0 && (nodes[node * nodeWidth + nodeField.end] ?? 0) <= at) {
       node = nodes[node * nodeWidth + nodeField.parent] ?? 0
     }

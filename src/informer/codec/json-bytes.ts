@@ -73,6 +73,11 @@ function skipNested(bytes: Buffer, start: number, end: number): number {
   return -1
 }
 
+/** Whether a value that begins with this byte is a number, `true`, `false` or `null`. */
+export function startsScalar(value: number | undefined): boolean {
+  return value !== byte.quote && value !== byte.openBrace && value !== byte.openBracket
+}
+
 /** Whether a number, `true`, `false` or `null` is over before this byte. */
 export function endsScalar(value: number | undefined): boolean {
   return (
@@ -105,4 +110,34 @@ export function mayHoldLongInteger(bytes: Buffer, start: number, end: number): b
 
 function isDigit(value: number | undefined): boolean {
   return value !== undefined && value >= byte.zero && value <= byte.nine
+}
+
+/**
+ * A copy without the white space between the tokens. White space between two scalars stays: it is an error, and must
+ * not become one number.
+ */
+export function withoutSpace(text: Uint8Array): Buffer {
+  const bytes = Buffer.from(text)
+  let to = 0
+  let index = 0
+  while (index < bytes.length) {
+    if (bytes[index] === byte.quote) {
+      const end = skipString(bytes, index, bytes.length)
+      const until = end < 0 ? bytes.length : end
+      bytes.copyWithin(to, index, until)
+      to += until - index
+      index = until
+      continue
+    }
+    const start = index
+    while (index < bytes.length && isSpace(bytes[index])) index++
+    const between = index > start && isInScalar(bytes[to - 1]) && isInScalar(bytes[index])
+    if (between && to > 0 && index < bytes.length) bytes[to++] = 0x20
+    else if (index === start) bytes[to++] = bytes[index++] ?? 0
+  }
+  return bytes.subarray(0, to)
+}
+
+function isInScalar(value: number | undefined): boolean {
+  return !endsScalar(value) && startsScalar(value) && value !== byte.colon
 }

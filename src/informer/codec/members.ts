@@ -37,6 +37,7 @@ export class Members {
   next(): boolean {
     const bytes = this.#bytes
     let index = this.#index
+    if (index >= this.#limit) return false
     if (bytes[index] === byte.closeBrace) {
       this.end = index + 1
       return false

@@ -59,6 +59,9 @@ export class ObjectText {
   #namespaceStart = 0
   #namespaceEnd = 0
   #owners = -1
+  #saysOwnType = false
+  #saysPartialKind = false
+  #saysPartialVersion = false
 
   constructor(resource: ApiResource, metadataOnly: boolean) {
     const apiVersion = JSON.stringify(apiVersionOf(resource))
@@ -126,6 +129,7 @@ export class ObjectText {
   #scan(start: number, cutting: boolean): boolean {
     this.#cuts.length = 0
     this.#nameStart = this.#nameEnd = 0
+    this.#saysOwnType = this.#saysPartialKind = this.#saysPartialVersion = false
     this.#owners = -1
     this.#namespaceStart = this.#namespaceEnd = 0
     const { bytes, end } = this
@@ -147,7 +151,7 @@ export class ObjectText {
         } else kept = true
       }
     }
-    if (!found || !this.#isNamed()) return false
+    if (!found || !this.#isNamed() || !this.#isOneType()) return false
     if (this.#metadataOnly && cutting && root.end !== end) return false
     this.group = siblingGroup(bytes, end, this.#owners, this.#namespaceStart, this.#namespaceEnd)
     return true
@@ -196,14 +200,25 @@ export class ObjectText {
     return annotations.end
   }
 
-  /** Whether the member, if it is `apiVersion` or `kind`, says what it should. */
+  /** Whether the member, if it is `apiVersion` or `kind`, says what it may. */
   #checkType(root: Members): boolean {
-    const { bytes } = this
     const part = root.is(keys.kind) ? 'kind' : root.is(keys.apiVersion) ? 'apiVersion' : undefined
     if (part === undefined) return true
-    const own = part === 'kind' ? this.#kind : this.#apiVersion
-    if (isValue(bytes, root, own)) return true
-    return this.#metadataOnly && isValue(bytes, root, partialObjectMetadata[part])
+    if (isValue(this.bytes, root, part === 'kind' ? this.#kind : this.#apiVersion)) {
+      this.#saysOwnType = true
+      return true
+    }
+    if (!isValue(this.bytes, root, partialObjectMetadata[part])) return false
+    if (part === 'kind') this.#saysPartialKind = true
+    else this.#saysPartialVersion = true
+    return true
+  }
+
+  /** Whether what was said of the type is all of one type, and of one that is allowed here. */
+  #isOneType(): boolean {
+    if (!this.#saysPartialKind && !this.#saysPartialVersion) return true
+    const partial = this.#saysPartialKind && this.#saysPartialVersion && !this.#saysOwnType
+    return partial && this.#metadataOnly
   }
 
   #isNamed(): boolean {

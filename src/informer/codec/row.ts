@@ -125,5 +125,7 @@ const copiedNodes: number[] = []
 const path: number[] = []
 
 function shallowCopy(container: Container): Container {
-  return Array.isArray(container) ? (container.slice() as unknown as Container) : { ...container }
+  return Array.isArray(container)
+    ? (container.slice() as unknown as Container)
+    : Object.assign({}, container)
 }

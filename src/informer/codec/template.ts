@@ -37,7 +37,7 @@ export function createTemplate(
   const tree = new TreeBuilder(bytes)
   if (tree.add(0, -1, '', object as unknown as Json, 0) !== end) return undefined
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  return { bytes, view, nodes: Int32Array.from(tree.nodes), keys: tree.keys.slice(), object }
+  return { bytes, view, nodes: new Int32Array(tree.nodes), keys: tree.keys.slice(), object }
 }
 
 class TreeBuilder {
@@ -99,7 +99,7 @@ class TreeBuilder {
     for (const key of Object.keys(values)) {
       if (bytes[index] !== byte.quote) return -1
       const close = skipString(bytes, index, bytes.length)
-      if (close < 0 || bytes[close] !== byte.colon || keyAt(bytes, index, close) !== key) return -1
+      if (close < 0 || bytes[close] !== byte.colon || !isKey(bytes, index, close, key)) return -1
       if (key === '__proto__') return -1
       index = this.add(close + 1, node, key, values[key] ?? null, depth + 1)
       const after = index < 0 ? undefined : bytes[index]
@@ -111,7 +111,19 @@ class TreeBuilder {
   }
 }
 
+/** Whether the string between these indices, quotes included, is the key. */
+function isKey(bytes: Buffer, start: number, end: number, key: string): boolean {
+  if (end - start - 2 === key.length) {
+    let index = 0
+    while (index < key.length && bytes[start + 1 + index] === key.charCodeAt(index)) index++
+    // Equal code units are equal characters in ASCII only.
+    if (index === key.length && asciiWithoutEscapes.test(key)) return true
+  }
+  return keyAt(bytes, start, end) === key
+}
+
+const asciiWithoutEscapes = /^[ !#-[\]-~]*$/
+
 function keyAt(bytes: Buffer, start: number, end: number): string {
-  const text = bytes.toString('utf8', start + 1, end - 1)
-  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
+  return JSON.parse(bytes.toString('utf8', start, end)) as string
 }
