@@ -1,7 +1,14 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
+// The development build that vitest would pick by its conditions is another instance than the one that yoga gets from Node.
+const graphql = fileURLToPath(import.meta.resolve('graphql'))
+
 export default defineConfig({
-  resolve: { conditions: ['informerql-source'] },
+  resolve: {
+    conditions: ['informerql-source'],
+    alias: [{ find: /^graphql$/, replacement: graphql }],
+  },
   ssr: { resolve: { conditions: ['informerql-source'] } },
   test: {
     include: ['test/**/*.test.ts'],

@@ -1,0 +1,159 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { HttpTransport } from './http-transport.ts'
+import { HostList } from './host-list.ts'
+import { isLoopback } from './loopback.ts'
+import {
+  createOperationPipeline,
+  graphqlPath,
+  type OperationPipeline,
+  type OperationPipelineOptions,
+} from './operation-pipeline.ts'
+import { OriginCheck } from './origin-check.ts'
+import type { Readiness } from './readiness.ts'
+import { ListenError, UnsafeAddressError } from './server-errors.ts'
+import type { ServerLog } from './server-log.ts'
+import type { ServerOptions } from './server-options.ts'
+import { WebSocketTransport } from './web-socket-transport.ts'
+
+export interface GraphQLServerOptions extends OperationPipelineOptions {
+  readonly server: ServerOptions
+  /** What `/readyz` answers. */
+  readonly readiness: () => Readiness
+  /** What GraphiQL shows to those who come for the first time. */
+  readonly defaultQuery: string
+}
+
+/** A server that is listening. Disposing it stops it: see {@link startGraphQLServer}. */
+export interface GraphQLServer extends AsyncDisposable {
+  /** `http://127.0.0.1:4000/graphql`. */
+  readonly url: string
+  readonly port: number
+  /** Whether a browser finds GraphiQL at the URL. */
+  readonly servesGraphiql: boolean
+}
+
+/**
+ * Serves GraphQL on `/graphql`, by HTTP and by WebSocket, with probes beside it. Stopping refuses new WebSockets, closes
+ * those that are open (1001), listens no more, lets requests under way finish until `stopDeadlineMs`, and disposes the
+ * plugins last. Rejects with {@link UnsafeAddressError} and {@link ListenError}.
+ */
+export async function startGraphQLServer(options: GraphQLServerOptions): Promise<GraphQLServer> {
+  const running = new RunningServer(options)
+  await running.listen()
+  return running
+}
+
+class RunningServer implements GraphQLServer {
+  readonly #options: ServerOptions
+  readonly #log: ServerLog
+  readonly #pipeline: OperationPipeline
+  readonly #server: Server
+  readonly #webSockets: WebSocketTransport
+  readonly #underWay = new Set<ServerResponse>()
+  readonly servesGraphiql: boolean
+  #port = 0
+  #stopped: Promise<void> | undefined
+
+  constructor(options: GraphQLServerOptions) {
+    const { server, log } = options
+    if (!server.insecureNoAuth && !isLoopback(server.host))
+      throw new UnsafeAddressError(server.host)
+    this.#options = server
+    this.#log = log
+    this.servesGraphiql = server.graphiql ?? isLoopback(server.host)
+    this.#pipeline = createOperationPipeline(options)
+    const origins = new OriginCheck({
+      hosts: new HostList(server.host, server.allowedHosts),
+      allowedOrigins: server.allowedOrigins,
+    })
+    const http = new HttpTransport({
+      pipeline: this.#pipeline,
+      origins,
+      maxBodyBytes: server.maxBodyBytes,
+      graphiqlQuery: this.servesGraphiql ? options.defaultQuery : undefined,
+      probes: { readiness: options.readiness, isStopping: () => this.#stopped !== undefined },
+      log,
+    })
+    this.#webSockets = new WebSocketTransport({
+      pipeline: this.#pipeline,
+      origins,
+      limits: server,
+      log,
+    })
+    this.#server = createServer({
+      maxHeaderSize: 16_384,
+      headersTimeout: Math.min(10_000, server.requestDeadlineMs),
+      requestTimeout: server.requestDeadlineMs,
+      connectionsCheckingInterval: 5_000,
+      keepAliveTimeout: server.keepAliveMs,
+      noDelay: true,
+    })
+    this.#server.maxHeadersCount = 100
+    this.#server.maxConnections = server.maxConnections
+    this.#server.on('request', (request, response) => this.#serve(http, request, response))
+    this.#server.on('upgrade', (request, stream, head) => {
+      this.#webSockets.upgrade(request, stream, head)
+    })
+  }
+
+  get port(): number {
+    return this.#port
+  }
+
+  get url(): string {
+    const { host } = this.#options
+    const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host
+    const name =
+      reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable
+    return `http://${name}:${this.#port}${graphqlPath}`
+  }
+
+  async listen(): Promise<void> {
+    const { host, port, insecureNoAuth } = this.#options
+    try {
+      this.#server.listen(port, host)
+      await once(this.#server, 'listening')
+    } catch (error) {
+      throw new ListenError(host, port, error as NodeJS.ErrnoException)
+    }
+    this.#server.on('error', (error) =>
+      this.#log.error('the HTTP server failed', { details: [error] }),
+    )
+    const bound = this.#server.address() as AddressInfo
+    this.#port = bound.port
+    if (!insecureNoAuth && !isLoopback(bound.address)) {
+      // `localhost` is what the machine's hosts file makes of it.
+      await this[Symbol.asyncDispose]()
+      throw new UnsafeAddressError(bound.address)
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return (this.#stopped ??= this.#stop())
+  }
+
+  #serve(http: HttpTransport, request: IncomingMessage, response: ServerResponse): void {
+    this.#underWay.add(response)
+    response.once('close', () => {
+      this.#underWay.delete(response)
+      // A connection that has just become idle would otherwise hold up the stop until it times out.
+      if (this.#stopped !== undefined) setImmediate(() => this.#server.closeIdleConnections())
+    })
+    void http.answer(request, response)
+  }
+
+  async #stop(): Promise<void> {
+    const { stopDeadlineMs } = this.#options
+    await this.#webSockets.stop(Math.min(2_000, stopDeadlineMs))
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    for (const response of this.#underWay) response.shouldKeepAlive = false
+    this.#server.closeIdleConnections()
+    const timer = setTimeout(() => this.#server.closeAllConnections(), stopDeadlineMs)
+    await closed
+    clearTimeout(timer)
+    await this.#pipeline.dispose()
+  }
+}

@@ -1,0 +1,114 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { type DocumentNode, type ExecutionResult, GraphQLError } from 'graphql'
+import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga'
+import { LRUCache } from 'lru-cache'
+import { type AnsweredResult, isMeantForClients, maskedError, withCodes } from './client-error.ts'
+import type { ServerLog } from './server-log.ts'
+
+/** The one path of the API, for both transports. */
+export const graphqlPath = '/graphql'
+
+/** Where an operation came from: what the caller's context is made of. */
+export interface OperationOrigin {
+  readonly transport: 'http' | 'websocket'
+  /** Of the request, or of the one that opened the WebSocket. */
+  readonly headers: IncomingHttpHeaders
+  /** The payload of `connection_init`. */
+  readonly connectionParams: Readonly<Record<string, unknown>> | undefined
+}
+
+/** What a transport hands to the pipeline. HTTP's is filled in by yoga's node adapter. */
+export interface TransportContext {
+  readonly req: IncomingMessage
+  readonly res?: ServerResponse
+  readonly connectionParams?: Readonly<Record<string, unknown>> | undefined
+}
+
+export interface OperationPipelineOptions {
+  /** Set the schema, parse, validate, execute and subscribe. */
+  readonly plugins: readonly Plugin[]
+  /** Makes the `contextValue` of one operation. What it throws is the operation's answer. */
+  readonly context: (origin: OperationOrigin) => object | Promise<object>
+  readonly log: ServerLog
+}
+
+/** Yoga with the two caches and all checks that both transports share. */
+export type OperationPipeline = YogaServerInstance<TransportContext, object>
+
+/** Text of documents, in UTF-16 units, that is remembered with what it parsed to, about 30 times as large. */
+const maxCachedDocumentLength = 1_000_000
+const maxCachedDocuments = 1_000
+
+/** Sets yoga up so that it does the least: no CORS, forms, pages or body stream; what guards it stands before it. */
+export function createOperationPipeline(options: OperationPipelineOptions): OperationPipeline {
+  const { plugins, context, log } = options
+  return createYoga<TransportContext, object>({
+    graphqlEndpoint: graphqlPath,
+    cors: false,
+    multipart: false,
+    batching: false,
+    graphiql: false,
+    landingPage: false,
+    maxRequestBodySize: false,
+    maskedErrors: {
+      isDev: false,
+      maskError: (error) => (isMeantForClients(error) ? error : maskedError(error)),
+    },
+    parserAndValidationCache: {
+      documentCache: documentCache<DocumentNode>(),
+      errorCache: documentCache<Error>(),
+    },
+    logging: {
+      debug: () => {},
+      info: () => {},
+      warn: (...details: unknown[]) => log.warn('yoga', { details }),
+      error: (...details: unknown[]) => log.error('an operation failed unexpectedly', { details }),
+    },
+    context: (initial: TransportContext) => context(originOf(initial)),
+    plugins: [subscriptionsNeedWebSocket(), ...plugins, codedErrors()],
+  })
+}
+
+function originOf(context: TransportContext): OperationOrigin {
+  return {
+    transport: context.res === undefined ? 'websocket' : 'http',
+    headers: context.req.headers,
+    connectionParams: context.connectionParams,
+  }
+}
+
+function documentCache<T extends object>(): LRUCache<string, T> {
+  return new LRUCache<string, T>({
+    max: maxCachedDocuments,
+    maxSize: maxCachedDocumentLength,
+    sizeCalculation: (_, source) => source.length + 1,
+  })
+}
+
+/** Server-sent events would need the WebSocket's limits a second time. */
+function subscriptionsNeedWebSocket(): Plugin {
+  return {
+    onSubscribe({ args, setResultAndStopExecution }) {
+      const { res } = args.contextValue as Partial<TransportContext>
+      if (res === undefined) return
+      const error = new GraphQLError('subscriptions are served by WebSocket only', {
+        extensions: {
+          code: 'UNSUPPORTED',
+          hint: `open a WebSocket on ${graphqlPath} with the sub-protocol graphql-transport-ws`,
+          http: { spec: true, status: 400 },
+        },
+      })
+      setResultAndStopExecution({ errors: [error] })
+    },
+  }
+}
+
+function codedErrors(): Plugin {
+  return {
+    onResultProcess(process) {
+      const { result } = process
+      if (Array.isArray(result) || Symbol.asyncIterator in result) return
+      process.setResult(withCodes(result as AnsweredResult) as ExecutionResult)
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { HostList } from './host-list.ts'
+import type { Refusal } from './refusal.ts'
+
+export interface OriginCheckOptions {
+  readonly hosts: HostList
+  readonly allowedOrigins: readonly string[]
+}
+
+/** Decides from the headers alone whether a request comes from where it may come from. The same for both transports. */
+export class OriginCheck {
+  readonly #hosts: HostList
+  readonly #allowedOrigins: ReadonlySet<string>
+
+  constructor({ hosts, allowedOrigins }: OriginCheckOptions) {
+    this.#hosts = hosts
+    this.#allowedOrigins = new Set(allowedOrigins)
+  }
+
+  /** Why the request is refused; `undefined` where it is not. */
+  refusal(headers: IncomingHttpHeaders): Refusal | undefined {
+    if (!this.knowsHost(headers)) {
+      const host = JSON.stringify(headers.host ?? '')
+      return {
+        status: 403,
+        reason: `Host ${host} is not a name of this gateway; name it in server.allowedHosts if it should be one.`,
+      }
+    }
+    if (this.#fromOwnPage(headers) || this.allowedOrigin(headers) !== undefined) return undefined
+    const from = headers.origin ?? `a ${String(headers['sec-fetch-site'])} page`
+    return {
+      status: 403,
+      reason: `Requests from ${JSON.stringify(from)} are refused; name the origin in server.allowedOrigins if it may ask.`,
+    }
+  }
+
+  /** Whether the `Host` is one of the gateway's names. */
+  knowsHost(headers: IncomingHttpHeaders): boolean {
+    return this.#hosts.includes(headers.host)
+  }
+
+  /** The request's origin where it is another one than the gateway's own and is allowed by name. */
+  allowedOrigin({ origin }: IncomingHttpHeaders): string | undefined {
+    return origin !== undefined && this.#allowedOrigins.has(origin) ? origin : undefined
+  }
+
+  #fromOwnPage(headers: IncomingHttpHeaders): boolean {
+    const { origin } = headers
+    if (origin !== undefined) return hostOf(origin) === headers.host?.toLowerCase()
+    // Browsers leave the origin out of simple GET requests; this header they always send. Others do not have it.
+    const site = headers['sec-fetch-site']
+    if (site === undefined || site === 'same-origin' || site === 'none') return true
+    return headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
+  }
+}
+
+/** The host and port of a web page's origin; `undefined` for `null` and for what is not the web. */
+function hostOf(origin: string): string | undefined {
+  return /^https?:\/\/([^/]+)$/.exec(origin.toLowerCase())?.[1]
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod'
+
+/** How the gateway is reached, and what it accepts from whom. */
+export interface ServerOptions {
+  /** The address to listen on: loopback, unless `insecureNoAuth` is set. */
+  readonly host: string
+  /** 0: any free one. */
+  readonly port: number
+  /** Allows an address beyond loopback, although everybody who reaches it reads with the gateway's own credentials. */
+  readonly insecureNoAuth: boolean
+  /** Names in the `Host` header besides loopback and the bound address: `name`, or `name:port`. */
+  readonly allowedHosts: readonly string[]
+  /** Origins of web pages that may ask, besides the gateway's own: `https://portal.example.com`. */
+  readonly allowedOrigins: readonly string[]
+  /** Whether GraphiQL is served. Absent: only while bound to loopback. */
+  readonly graphiql?: boolean | undefined
+  /** The largest body of a request and message of a WebSocket. */
+  readonly maxBodyBytes: number
+  /** How long a request may take to arrive, headers and body. */
+  readonly requestDeadlineMs: number
+  /** How long a connection may be idle between two requests. */
+  readonly keepAliveMs: number
+  /** Connections of all kinds; a further one is closed at once. */
+  readonly maxConnections: number
+  /** How long a WebSocket may wait before it sends `connection_init`. */
+  readonly connectionInitDeadlineMs: number
+  /** Operations under way on one WebSocket; a further one is answered with an error. */
+  readonly maxOperationsPerSocket: number
+  /** What may be waiting to be sent on one WebSocket; a reader that is further behind is cut off. */
+  readonly maxBufferedBytes: number
+  /** How often a WebSocket is pinged; one that has not answered by the next ping but one is cut off. */
+  readonly pingIntervalMs: number
+  /** How long a stop waits for requests under way. */
+  readonly stopDeadlineMs: number
+}
+
+const milliseconds = z.int().min(1).max(3_600_000)
+
+/** `http(s)://host[:port]`, as browsers write it: nothing behind it, no default port, no capitals. */
+const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text, {
+  error: 'expected an origin such as https://portal.example.com, without a path',
+})
+
+const hostName = z.string().regex(/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]+)?$/i, {
+  error: 'expected a host name, with or without a port, and no scheme',
+})
+
+/** Checks {@link ServerOptions}, and holds every default of them. */
+export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
+  host: z.string().min(1).default('127.0.0.1'),
+  port: z.int().min(0).max(65_535).default(4000),
+  insecureNoAuth: z.boolean().default(false),
+  allowedHosts: z.array(hostName).default([]),
+  allowedOrigins: z.array(origin).default([]),
+  graphiql: z.boolean().optional(),
+  maxBodyBytes: z.int().min(1024).max(16_777_216).default(131_072),
+  requestDeadlineMs: milliseconds.default(30_000),
+  keepAliveMs: milliseconds.default(60_000),
+  maxConnections: z.int().min(1).max(1_000_000).default(10_000),
+  connectionInitDeadlineMs: milliseconds.default(5_000),
+  maxOperationsPerSocket: z.int().min(1).max(10_000).default(100),
+  maxBufferedBytes: z.int().min(65_536).max(1_073_741_824).default(16_777_216),
+  pingIntervalMs: milliseconds.default(15_000),
+  stopDeadlineMs: milliseconds.default(10_000),
+})
+
+/** {@link ServerOptions} with every default. */
+export function defaultServerOptions(): ServerOptions {
+  return serverOptionsSchema.parse({})
+}

@@ -1,0 +1,168 @@
+import { auditServer } from 'graphql-http'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { GraphQLServer } from '../../src/server/graphql-server.ts'
+import { rawRequest } from './raw-request.ts'
+import { post, serve, smallApi } from './small-api.ts'
+
+let server: GraphQLServer
+beforeAll(async () => {
+  server = await serve(smallApi(), { maxBodyBytes: 2048 })
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const answerOf = async (response: Response): Promise<unknown> => await response.json()
+
+describe('GraphQL over HTTP', () => {
+  it('passes the audits of the specification, all that MUST and SHOULD', async () => {
+    const results = await auditServer({ url: server.url })
+    const failed = results.filter(({ status }) => status === 'error' || status === 'warn')
+    expect(failed.map(({ id, name }) => `${id} ${name}`)).toEqual([])
+    expect(results.length).toBeGreaterThan(40)
+  })
+
+  it('answers an operation with variables, and nobody keeps the answer', async () => {
+    const response = await post(server.url, {
+      query: 'query ($n: String) { hello(name: $n) transport }',
+      variables: { n: 'Ada' },
+    })
+    expect(await answerOf(response)).toEqual({ data: { hello: 'hello Ada', transport: 'http' } })
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(response.headers.get('access-control-allow-origin')).toBeNull()
+  })
+
+  it('gives every error a code of the API and hides what was not meant for clients', async () => {
+    const response = await post(server.url, { query: '{ refused broken hello }' })
+    const text = await response.text()
+    expect(text).not.toContain('hunter2')
+    expect(JSON.parse(text)).toMatchObject({
+      data: { refused: null, broken: null, hello: 'hello you' },
+      errors: [
+        { message: 'not you', path: ['refused'], extensions: { code: 'FORBIDDEN' } },
+        { path: ['broken'], extensions: { code: 'INTERNAL' } },
+      ],
+    })
+  })
+
+  it.each([
+    ['syntax', { query: '{ hello' }],
+    ['an unknown field', { query: '{ nothing }' }],
+    [
+      'a variable of the wrong type',
+      { query: 'query ($n: Int!) { square(of: $n) }', variables: { n: 'x' } },
+    ],
+    ['an unknown operation', { query: 'query A { hello }', operationName: 'B' }],
+    ['no query', { variables: {} }],
+    ['a body that is not JSON', '{ "query": '],
+    ['a batch', [{ query: '{ hello }' }, { query: '{ hello }' }] as object],
+  ])('answers %s with BAD_USER_INPUT', async (_, body) => {
+    const response = await post(server.url, body)
+    const { errors } = (await answerOf(response)) as { errors: object[] }
+    expect(errors[0]).toMatchObject({ extensions: { code: 'BAD_USER_INPUT' } })
+    expect(errors[0]).not.toHaveProperty('extensions.http')
+  })
+
+  it('serves subscriptions by WebSocket only, and says so', async () => {
+    const response = await post(server.url, { query: 'subscription { count(to: 3) }' })
+    expect(await answerOf(response)).toMatchObject({
+      errors: [{ extensions: { code: 'UNSUPPORTED' } }],
+    })
+    const events = await post(
+      server.url,
+      { query: 'subscription { count(to: 3) }' },
+      { accept: 'text/event-stream' },
+    )
+    expect(await events.text()).toContain('UNSUPPORTED')
+  })
+})
+
+describe('bodies', () => {
+  it('refuses one that is too large with 413, by its header alone', async () => {
+    const response = await post(server.url, { query: `{ hello } #${'x'.repeat(2048)}` })
+    expect(response.status).toBe(413)
+    expect(await response.text()).toContain('at most 2048')
+  })
+
+  it('takes one that just fits', async () => {
+    const empty = JSON.stringify({ query: '{ hello } #' }).length
+    const response = await post(server.url, { query: `{ hello } #${'x'.repeat(2048 - empty)}` })
+    expect(response.status).toBe(200)
+  })
+
+  it('refuses one of unknown length with 411', async () => {
+    const { status } = await rawRequest(server.port, [
+      'POST /graphql HTTP/1.1',
+      `host: 127.0.0.1:${server.port}`,
+      'content-type: application/json',
+      'transfer-encoding: chunked',
+    ])
+    expect(status).toBe(411)
+  })
+
+  it('refuses headers without end', async () => {
+    const response = await fetch(server.url, { headers: { 'x-long': 'x'.repeat(20_000) } })
+    expect(response.status).toBe(431)
+  })
+})
+
+describe('what a page of another origin could make a browser send without asking', () => {
+  const body = '{"query":"{ hello }"}'
+  it.each([
+    ['text/plain', body],
+    ['text/plain; application/json', body],
+    ['application/x-www-form-urlencoded', 'query={hello}'],
+    ['multipart/form-data; boundary=x', body],
+    ['', body],
+  ])('is refused as content type %s', async (type, text) => {
+    const response = await post(server.url, text, { 'content-type': type })
+    expect(response.status).toBe(415)
+    expect(await response.text()).not.toContain('hello you')
+  })
+
+  it('is refused as GET, unless a header proves that the browser was asked', async () => {
+    const url = `${server.url}?query={hello}`
+    expect((await fetch(url)).status).toBe(403)
+    const proven = await fetch(url, { headers: { 'graphql-require-preflight': '1' } })
+    expect(await answerOf(proven)).toEqual({ data: { hello: 'hello you' } })
+  })
+
+  it('is refused as any other method', async () => {
+    const statuses = await Promise.all(
+      ['PUT', 'DELETE', 'PATCH', 'OPTIONS'].map(async (method) => {
+        const { status } = await fetch(server.url, { method })
+        return status
+      }),
+    )
+    expect(statuses).toEqual([405, 405, 405, 405])
+  })
+})
+
+describe('probes', () => {
+  it('tell that the process runs, and whether it can answer', async () => {
+    let ready = false
+    await using probed = await serve(
+      smallApi(),
+      {},
+      { readiness: () => ({ ready, reasons: ready ? [] : ['cluster prod: pods are loading'] }) },
+    )
+    const at = (path: string): Promise<Response> => fetch(new URL(path, probed.url))
+    expect((await at('/livez')).status).toBe(200)
+    expect((await at('/healthz')).status).toBe(200)
+    const waiting = await at('/readyz')
+    expect(waiting.status).toBe(503)
+    expect(await waiting.text()).toBe('not ready\ncluster prod: pods are loading\n')
+    // A kubelet asks by an address that is nobody's name; what it is told names no cluster.
+    const byAddress = await rawRequest(probed.port, ['GET /readyz HTTP/1.1', 'host: 10.1.2.3:4000'])
+    expect(byAddress.status).toBe(503)
+    expect(byAddress.body).not.toContain('prod')
+    ready = true
+    expect((await at('/readyz')).status).toBe(200)
+  })
+
+  it('are all there is besides the API', async () => {
+    expect((await fetch(new URL('/nothing', server.url))).status).toBe(404)
+    const host = `host: 127.0.0.1:${server.port}`
+    const { status } = await rawRequest(server.port, ['GET //evil/graphql HTTP/1.1', host])
+    expect(status).toBe(404)
+  })
+})
