@@ -37,7 +37,7 @@ export interface AggregatedGroup {
   readonly versions: readonly { readonly version: string; readonly [field: string]: unknown }[]
 }
 
-export interface AggregatedGroupList {
+interface AggregatedGroupList {
   readonly items: readonly AggregatedGroup[]
 }
 

@@ -11,7 +11,7 @@ import type { Storage } from './storage.ts'
 import { type StoredObject, withRevision } from './stored-object.ts'
 
 /** A piece of a watch stream as faults see it. */
-export interface WatchFrame {
+interface WatchFrame {
   readonly kind: 'event' | 'bookmark' | 'initial-events-end' | 'error'
   readonly bytes: Buffer
 }

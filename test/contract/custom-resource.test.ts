@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { ask, type ContractAnswer, describeContract, watch } from './contract-server.ts'
+import {
+  ask,
+  type ContractAnswer,
+  describeContract,
+  watch,
+  type Fields,
+} from './contract-server.ts'
 
 const definition = {
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -40,6 +46,10 @@ const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const version = '/apis/stable.example.com/v1'
 const widgets = `${version}/namespaces/default/widgets`
 
+const isEstablished = (status: Fields): boolean =>
+  status?.conditions?.some((one: Fields) => one.type === 'Established' && one.status === 'True') ===
+  true
+
 describeContract('A custom resource', (server) => {
   const eventually = async (
     path: string,
@@ -56,7 +66,7 @@ describeContract('A custom resource', (server) => {
       const path = `${definitions}/widgets.stable.example.com`
       const {
         json: { status },
-      } = await eventually(path, ({ json }) => (json.status?.conditions ?? []).length === 2)
+      } = await eventually(path, ({ json }) => isEstablished(json.status))
       expect(status).toMatchObject({
         conditions: [
           { type: 'NamesAccepted', status: 'True' },

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
+import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type FaultOrder, type Simulator, startSimulator } from '../../src/simulator.ts'
 import { ask, type ContractServer, newConfigMap, watch } from '../contract/contract-server.ts'
@@ -160,6 +161,22 @@ describe('Faults', () => {
       await expect(ask(server, path)).rejects.toThrow(/socket hang up|ECONNRESET/)
       simulator.faults.inject({ fault: { type: 'refuse-connections', forMs: 0 } })
       expect((await ask(server, path)).status).toBe(200)
+    })
+
+    it('leave what is connected without a word, and serve who comes anew', async () => {
+      await using frozen = await watch(server, `${path}?watch=1&fieldSelector=metadata.name%3Da`)
+      await frozen.next()
+      simulator.faults.inject({ fault: { type: 'freeze-connections' } })
+      await using fresh = await watch(server, `${path}?watch=1&resourceVersion=0`)
+      await newConfigMap(server, 'default', 'd')
+      const body = { data: { a: '2' } }
+      const contentType = 'application/merge-patch+json'
+      await ask(server, `${path}/a`, { method: 'PATCH', contentType, body })
+      const seen = [await fresh.next(), await fresh.next(), await fresh.next(), await fresh.next()]
+      expect(seen.at(3)?.object.metadata.name).toBe('d')
+      expect((await fresh.next())?.type).toBe('MODIFIED')
+      const quiet = await Promise.race([frozen.next(), setTimeout(50, 'nothing')])
+      expect(quiet).toBe('nothing')
     })
 
     it('end every watch of a resource with an ERROR event', async () => {
