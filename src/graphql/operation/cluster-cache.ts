@@ -7,6 +7,7 @@ import {
   type SharedInformerFactory,
 } from '../../informer/informers.ts'
 import type { SharedInformer } from '../../informer/shared-informer.ts'
+import type { Indexers } from '../../informer/store-view.ts'
 import type { ReflectorOptions } from '../../informer/reflector-options.ts'
 import { indexersOf } from '../../query/index-definition.ts'
 import type { Relation } from '../../query/relation.ts'
@@ -21,18 +22,23 @@ export interface ClusterCacheOptions {
   readonly kinds: ReadonlyMap<string, Kind>
   /** Every relation of the schema, by full name. */
   readonly relations: ReadonlyMap<string, Relation>
-  readonly source: (
-    resource: ApiResource,
-    options: { readonly metadataOnly?: boolean },
-  ) => ListerWatcher
-  /** `v1.36.3`; `undefined` where the cluster could not be asked. */
-  readonly version: string | undefined
-  /** Why the cluster cannot be reached at all; then no informer is started. */
-  readonly unreachable?: Error
-  readonly resourceVersionsComparable: boolean
   readonly reflector: ReflectorOptions
   readonly observer: (kind: Kind) => InformerObserver
+  readonly connection: ClusterConnection
 }
+
+/** How a cluster is read, or why it cannot be. */
+export type ClusterConnection =
+  | {
+      readonly source: (
+        resource: ApiResource,
+        options: { readonly metadataOnly?: boolean },
+      ) => ListerWatcher
+      /** `v1.36.3`. */
+      readonly version: string
+      readonly resourceVersionsComparable: boolean
+    }
+  | { readonly unreachable: Error }
 
 interface CachedKind {
   readonly kind: Kind
@@ -45,22 +51,39 @@ interface CachedKind {
 export class ClusterCache implements AsyncDisposable {
   readonly name: string
   readonly #options: ClusterCacheOptions
-  readonly #factory: SharedInformerFactory
+  readonly #factory: SharedInformerFactory | undefined
   readonly #cached = new Map<string, CachedKind>()
+  #kinds: ReadonlyMap<string, Kind>
+  #relations: ReadonlyMap<string, Relation>
 
   constructor(options: ClusterCacheOptions) {
-    this.name = options.name
+    const { name, kinds, relations, connection, reflector } = options
+    this.name = name
     this.#options = options
-    this.#factory = createSharedInformerFactory({
-      ...options.reflector,
-      source: options.source,
-      resourceVersionsComparable: options.resourceVersionsComparable,
-    })
+    this.#kinds = kinds
+    this.#relations = relations
+    this.#factory =
+      'source' in connection
+        ? createSharedInformerFactory({ ...reflector, ...connection })
+        : undefined
   }
 
   /** The kinds that this cluster serves. */
   kinds(): Iterable<Kind> {
-    return this.#options.kinds.values()
+    return this.#kinds.values()
+  }
+
+  /** The schema has changed: informers that are running get the indexes that they lack. */
+  serve(kinds: ReadonlyMap<string, Kind>, relations: ReadonlyMap<string, Relation>): void {
+    this.#kinds = kinds
+    this.#relations = relations
+    for (const { kind, informer } of this.#cached.values()) {
+      const now = kinds.get(kind.typeName)
+      if (now === undefined) continue
+      const known = informer.store.indexNames()
+      const all = Object.entries(this.#indexersOf(now))
+      informer.addIndexers(Object.fromEntries(all.filter(([index]) => !known.includes(index))))
+    }
   }
 
   /** The informer of a kind, if an operation has touched it. */
@@ -73,17 +96,19 @@ export class ClusterCache implements AsyncDisposable {
    * field that needs the kind: FORBIDDEN, CLUSTER_UNREACHABLE, or NOT_SYNCED after `deadlineMs`.
    */
   async ready(kind: Kind, deadlineMs: number): Promise<void> {
-    if (this.#options.unreachable !== undefined) {
-      throw unreadableKindError(this.#options.unreachable, this.name, kind.typeName)
+    const { connection } = this.#options
+    if (this.#factory === undefined || 'unreachable' in connection) {
+      const reason = 'unreachable' in connection ? connection.unreachable : undefined
+      throw unreadableKindError(reason, this.name, kind.typeName)
     }
-    const served = this.#options.kinds.get(kind.typeName)
+    const served = this.#kinds.get(kind.typeName)
     if (served === undefined) {
       throw gatewayError('NOT_FOUND', `cluster ${this.name} does not serve ${kind.typeName}`, {
         cluster: this.name,
         kind: kind.typeName,
       })
     }
-    const cached = this.#cached.get(served.typeName) ?? this.#start(served)
+    const cached = this.#cached.get(served.typeName) ?? this.#start(this.#factory, served)
     if (cached.informer.hasSynced()) return
     const { lastError, state } = cached.informer
     if (lastError !== undefined && state === 'waiting' && isLasting(lastError)) {
@@ -102,27 +127,24 @@ export class ClusterCache implements AsyncDisposable {
 
   /** What the caches of this cluster hold and how they are. */
   state(): ClusterState {
-    const { unreachable, version } = this.#options
+    const { connection } = this.#options
     return {
       name: this.name,
-      state: unreachable === undefined ? 'CONNECTED' : 'UNREACHABLE',
-      version: version ?? null,
+      state: 'unreachable' in connection ? 'UNREACHABLE' : 'CONNECTED',
+      version: 'unreachable' in connection ? null : connection.version,
       resources: [...this.#cached.values()].map(stateOf),
     }
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return this.#factory.shutdown()
+    return this.#factory?.shutdown() ?? Promise.resolve()
   }
 
-  #start(kind: Kind): CachedKind {
+  #start(factory: SharedInformerFactory, kind: Kind): CachedKind {
     const waiting = new Set<(error: Error) => void>()
     const observer = this.#options.observer(kind)
-    const informer = this.#factory.informer(kind.resource, {
-      indexers: {
-        ...indexersOf(kind.indexes),
-        ...indexersFor(this.#options.relations.values(), kind.typeName),
-      },
+    const informer = factory.informer(kind.resource, {
+      indexers: this.#indexersOf(kind),
       ...(kind.metadataOnly ? { metadataOnly: true } : {}),
       observer: {
         ...observer,
@@ -134,8 +156,15 @@ export class ClusterCache implements AsyncDisposable {
     })
     const cached = { kind, informer, waiting }
     this.#cached.set(kind.typeName, cached)
-    this.#factory.start()
+    factory.start()
     return cached
+  }
+
+  #indexersOf(kind: Kind): Indexers {
+    return {
+      ...indexersOf(kind.indexes),
+      ...indexersFor(this.#relations.values(), kind.typeName),
+    }
   }
 }
 

@@ -14,7 +14,7 @@ import type {
   RelationArguments,
   Row,
 } from '../schema/read-context.ts'
-import { gatewayError, guarded } from './gateway-error.ts'
+import { gatewayError } from './gateway-error.ts'
 
 interface ConnectionOptions {
   readonly cluster: string
@@ -44,18 +44,16 @@ export function storeConnection(
   const { view, kind, cluster, scope, budget, maxPageSize } = options
   const { first, after } = args
   const filter = filterOf(args)
-  const page = guarded(() =>
-    listPage({
-      view,
-      condition: allOf([options.condition, compileListCondition(filter, kind.indexes)]),
-      scope,
-      budget,
-      identity: { list: options.list, ...filter },
-      first,
-      after,
-      maxPageSize,
-    }),
-  )
+  const page = listPage({
+    view,
+    condition: allOf([options.condition, compileListCondition(filter, kind.indexes)]),
+    scope,
+    budget,
+    identity: { list: options.list, ...filter },
+    first,
+    after,
+    maxPageSize,
+  })
   return new PageConnection(options, {
     ...page,
     entries: page.ids,
@@ -80,9 +78,7 @@ export function ownedConnection(
     condition,
     scope,
   }))
-  const page = guarded(() =>
-    listUnionPage({ parts, budget, identity: { list }, first, after, maxPageSize }),
-  )
+  const page = listUnionPage({ parts, budget, identity: { list }, first, after, maxPageSize })
   return new PageConnection(options, {
     ...page,
     entries: page.rows,
@@ -136,7 +132,7 @@ class PageConnection<T> implements ConnectionSource {
   rows(): readonly Row[] {
     if (this.#rows !== undefined) return this.#rows
     const { entries } = this.#page
-    guarded(() => this.#budget.spend(entries.length))
+    this.#budget.spend(entries.length)
     return (this.#rows = entries.map((entry) => this.#page.rowOf(entry)))
   }
 
@@ -161,7 +157,7 @@ class PageConnection<T> implements ConnectionSource {
   }
 
   totalCount(): number {
-    return guarded(() => this.#page.totalCount())
+    return this.#page.totalCount()
   }
 
   resourceVersion(): string {

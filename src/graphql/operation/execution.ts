@@ -10,6 +10,7 @@ import {
 } from 'graphql'
 import { interruptible } from '../../lib/interruptible.ts'
 import type { ResolverContext } from '../schema/read-context.ts'
+import { clientError } from './gateway-error.ts'
 import { kindsOf } from './operation-kinds.ts'
 import { OperationReader } from './operation-reader.ts'
 import { PreparedKinds } from './prepared-kinds.ts'
@@ -17,6 +18,11 @@ import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
 /** How often execution may find that it needs further kinds. */
 const maxRounds = 3
+
+export interface ExecutionOptions {
+  readonly served: ServedSchema
+  readonly limits: OperationLimits
+}
 
 /**
  * The two halves of an operation. Prepare, asynchronous: start the informers of its kinds and wait for them. Execute,
@@ -27,7 +33,7 @@ export class Execution {
   readonly #served: ServedSchema
   readonly #limits: OperationLimits
 
-  constructor(served: ServedSchema, limits: OperationLimits) {
+  constructor({ served, limits }: ExecutionOptions) {
     this.#served = served
     this.#limits = limits
   }
@@ -47,9 +53,9 @@ export class Execution {
     const prepared = await this.#prepareDocument(args)
     const contextValue = contextOf(args.contextValue, this.#reader(prepared))
     const validated = validateSubscriptionArgs({ ...args, contextValue })
-    if (!('schema' in validated)) return { errors: validated }
+    if (!('schema' in validated)) return withClientErrors({ errors: validated })
     const source = await createSourceEventStream(validated)
-    if (!(Symbol.asyncIterator in source)) return source
+    if (!(Symbol.asyncIterator in source)) return withClientErrors(source)
     const answer = (event: unknown): Promise<ExecutionResult> =>
       this.#rounds(prepared, (read) =>
         executeSubscriptionEvent({
@@ -99,12 +105,17 @@ export class Execution {
       // oxlint-disable-next-line no-await-in-loop -- a round finds what the next one needs
       result = await run(this.#reader(prepared))
     }
-    return result
+    return withClientErrors(result)
   }
 
   #reader(prepared: PreparedKinds): OperationReader {
     return new OperationReader({ served: this.#served, limits: this.#limits, prepared })
   }
+}
+
+function withClientErrors(result: ExecutionResult): ExecutionResult {
+  if (result.errors === undefined) return result
+  return { ...result, errors: result.errors.map(clientError) }
 }
 
 function contextOf(context: unknown, read: OperationReader): ResolverContext & object {

@@ -35,26 +35,32 @@ export function gatewayError(
   return new GraphQLError(message, { extensions: { code, ...extensions } })
 }
 
-/** Errors of the query layer and of the schema that are the caller's to mend, by their codes. */
-const passedOn: Readonly<Record<string, GatewayErrorCode>> = {
-  BAD_USER_INPUT: 'BAD_USER_INPUT',
-  QUERY_TOO_COSTLY: 'QUERY_TOO_COSTLY',
-  UNSUPPORTED: 'UNSUPPORTED',
-  OBJECT_ID: 'BAD_USER_INPUT',
+/** Errors of lower parts that are the caller's to mend; what has no code of the contract is ours. */
+const passedOn: ReadonlySet<string> = new Set<GatewayErrorCode>([
+  'BAD_USER_INPUT',
+  'QUERY_TOO_COSTLY',
+  'UNSUPPORTED',
+])
+
+/**
+ * A field's error as a client may see it: what a lower part threw, if it has a code of the contract, gives code, argument,
+ * value and hint. Everything else is left as it is, to be masked.
+ */
+export function clientError(error: GraphQLError): GraphQLError {
+  const { originalError, nodes, source, positions, path } = error
+  if (!(originalError instanceof CodedError) || !passedOn.has(originalError.code)) return error
+  const extensions = { ...extensionsOf(originalError) }
+  return new GraphQLError(originalError.message, { nodes, source, positions, path, extensions })
 }
 
-/** An error of a lower part as a client may see it; what has no code of the contract is left as it is, to be masked. */
-export function asGatewayError(error: unknown): unknown {
-  if (!(error instanceof CodedError)) return error
-  const code = passedOn[error.code]
-  if (code === undefined) return error
-  const argument =
-    'argument' in error && typeof error.argument === 'string' ? error.argument : undefined
-  return gatewayError(code, error.message, {
-    ...(argument === undefined ? {} : { argument }),
+function extensionsOf(error: CodedError): GatewayErrorExtensions & { readonly code: string } {
+  const argument = 'argument' in error ? error.argument : undefined
+  return {
+    code: error.code,
+    ...(typeof argument === 'string' ? { argument } : {}),
     ...(error.value === undefined ? {} : { value: error.value }),
     ...(error.hint === undefined ? {} : { hint: error.hint }),
-  })
+  }
 }
 
 /** Why a kind cannot be read, as the error of the field that wanted it. */
@@ -98,13 +104,4 @@ export function unreadableKindError(error: unknown, cluster: string, kind: strin
     })
   }
   return gatewayError('NOT_SYNCED', `${kind} cannot be read: ${String(error)}`, at)
-}
-
-/** Runs a read; what it throws becomes the error of a field, see {@link asGatewayError}. */
-export function guarded<T>(read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    throw asGatewayError(error)
-  }
 }

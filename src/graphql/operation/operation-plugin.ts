@@ -24,7 +24,7 @@ export interface OperationPluginOptions {
 export function operationPlugin({ served, limits }: OperationPluginOptions): Plugin {
   const bySchema = new WeakMap<GraphQLSchema, ServedSchema>()
   const executionOf = ({ schema }: ExecutionArgs): Execution =>
-    new Execution(bySchema.get(schema) ?? served(), limits)
+    new Execution({ served: bySchema.get(schema) ?? served(), limits })
   return {
     onEnveloped({ setSchema }) {
       const now = served()

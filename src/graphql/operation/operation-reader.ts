@@ -25,7 +25,7 @@ import type {
   Row,
 } from '../schema/read-context.ts'
 import { ownedConnection, storeConnection } from './connection.ts'
-import { gatewayError, guarded } from './gateway-error.ts'
+import { gatewayError } from './gateway-error.ts'
 import { liveFrames } from './live-frames.ts'
 import type { KindAt, PreparedKinds } from './prepared-kinds.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
@@ -62,7 +62,7 @@ export class OperationReader implements ReadContext {
   }
 
   object(id: string): Row | null {
-    const identity = guarded(() => decodeObjectId(id))
+    const identity = decodeObjectId(id)
     const { served } = this.#options
     if (!served.clusters.has(identity.cluster)) return null
     const kind = this.#kindOf(identity.group, identity.kind)
@@ -122,7 +122,7 @@ export class OperationReader implements ReadContext {
 
   subscribe(kind: Kind, args: ListSubscriptionArguments): AsyncIterable<Frame> {
     const { cluster, coalesceMs } = args
-    const condition = guarded(() => compileListCondition(args, kind.indexes))
+    const condition = compileListCondition(args, kind.indexes)
     return this.#frames({ cluster: this.#cluster(cluster), kind }, condition, coalesceMs)
   }
 
@@ -186,14 +186,12 @@ export class OperationReader implements ReadContext {
     }
     const budget = this.#budget
     const origin = { view, id, object: row.object, stores, budget }
-    return { at, condition: guarded(() => compiled.follow(origin)) }
+    return { at, condition: compiled.follow(origin) }
   }
 
   #find(at: KindAt, condition: Condition): Row | null {
     const view = this.#view(at)
-    const id = guarded(() =>
-      findObject({ view, condition, scope: unrestricted, budget: this.#budget }),
-    )
+    const id = findObject({ view, condition, scope: unrestricted, budget: this.#budget })
     return id === undefined ? null : { ...at, object: view.object(id) }
   }
 

@@ -1,0 +1,16 @@
+/** `informerql`: the gateway as a library. */
+export {
+  createGateway,
+  type Gateway,
+  type GatewayLog,
+  type GatewayOptions,
+  NoClusterError,
+} from './gateway.ts'
+export {
+  type GraphQLServer,
+  type GraphQLServerOptions,
+  startGraphQLServer,
+} from './server/graphql-server.ts'
+export { defaultServerOptions, type ServerOptions } from './server/server-options.ts'
+export { type OperationLimits } from './graphql/operation/served-schema.ts'
+export { CodedError } from './lib/coded-error.ts'
