@@ -5,14 +5,8 @@ import { type Exchange, beginJson, sendJson } from '../exchange.ts'
 import { JsonPatchError, jsonPatch } from '../json-patch.ts'
 import { mergePatch } from '../merge-patch.ts'
 import { objectText } from '../object-text.ts'
-import {
-  createObject,
-  currentObject,
-  deleteObject,
-  type DeleteOptions,
-  updateObject,
-  type WriteTarget,
-} from '../object-writes.ts'
+import { deleteObject, type DeleteOptions } from '../object-deletion.ts'
+import { createObject, currentObject, updateObject, type WriteTarget } from '../object-writes.ts'
 import { badRequest, notFound, Refusal } from '../refusal.ts'
 import { representationOf } from '../representation.ts'
 import { checkedObject, contentType, parseBody, parseObject, readBody } from '../request-body.ts'
