@@ -114,7 +114,7 @@ export class ClusterIndex {
     const revision = Number(object.metadata.annotations?.[revisionAnnotation] ?? 0)
     const pods = new Map<string, PodRecord>()
     const identity = { kind, namespace, name, uid, labels, revision }
-    const group: PodGroup = { ...identity, pods, deployment, busy: false, ...links }
+    const group: PodGroup = { ...identity, pods, deployment, counted: '', busy: false, ...links }
     this.#groups.set(uid, group)
     deployment?.revisions.push(group)
     deployment?.revisions.sort(byRevision)
@@ -155,7 +155,14 @@ export class ClusterIndex {
     const { namespace = '', name } = object.metadata
     const { selector } = object['spec'] as { readonly selector?: Record<string, string> }
     if (selector === undefined) return
-    const service = { namespace, name, selector, groups: new Set<PodGroup>(), slices: [] }
+    const service = {
+      namespace,
+      name,
+      selector,
+      groups: new Set<PodGroup>(),
+      counted: '',
+      slices: [],
+    }
     const records = this.#in(namespace)
     records.services.add(service)
     for (const group of records.groups) link(service, group, group.services)
@@ -166,7 +173,7 @@ export class ClusterIndex {
     const { selector } = object['spec'] as { readonly selector?: { matchLabels?: Labels } }
     if (selector?.matchLabels === undefined) return
     const groups = new Set<PodGroup>()
-    const budget = { namespace, name, selector: selector.matchLabels, groups }
+    const budget = { namespace, name, selector: selector.matchLabels, groups, counted: '' }
     const records = this.#in(namespace)
     records.budgets.add(budget)
     for (const group of records.groups) link(budget, group, group.budgets)

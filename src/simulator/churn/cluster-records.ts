@@ -32,6 +32,8 @@ export interface PodGroup {
   readonly revision: number
   /** Of a ReplicaSet. */
   readonly deployment: DeploymentRecord | undefined
+  /** The counts that its controller's status shows; `''` where that is not known. */
+  counted: string
   /** An activity is replacing one of its pods. */
   busy: boolean
 }
@@ -42,6 +44,8 @@ export interface SelectorRecord {
   readonly name: string
   readonly selector: Readonly<Record<string, string>>
   readonly groups: Set<PodGroup>
+  /** The counts that its status shows; `''` where that is not known. */
+  counted: string
 }
 
 /** A Service and its endpoint slices. */

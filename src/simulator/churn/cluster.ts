@@ -56,11 +56,7 @@ export class Cluster {
     name: string,
     change: (object: KubernetesObject) => KubernetesObject | undefined,
   ): KubernetesObject {
-    const object = this.require(resource, namespace, name)
-    const changed = change(object)
-    if (changed === undefined) return object
-    this.writes += 1
-    return this.#writer.update(resource, changed)
+    return this.replace(resource, this.require(resource, namespace, name), change)
   }
 
   /** As {@link change}, for an object that need not be there. */
@@ -70,8 +66,20 @@ export class Cluster {
     name: string,
     change: (object: KubernetesObject) => KubernetesObject | undefined,
   ): void {
-    if (this.#writer.get(resource, namespace, name) !== undefined)
-      this.change(resource, namespace, name, change)
+    const object = this.#writer.get(resource, namespace, name)
+    if (object !== undefined) this.replace(resource, object, change)
+  }
+
+  /** As {@link change}, for an object that has just been read. */
+  replace(
+    resource: PopulationResource,
+    object: KubernetesObject,
+    change: (object: KubernetesObject) => KubernetesObject | undefined,
+  ): KubernetesObject {
+    const changed = change(object)
+    if (changed === undefined) return object
+    this.writes += 1
+    return this.#writer.update(resource, changed)
   }
 
   /** Deletes an object that need not be there any more. */

@@ -36,7 +36,7 @@ export class EventRecorder {
       const { namespace, name } = seen
       const event = this.#cluster.get(resources.events, namespace, name)
       if (event !== undefined) {
-        this.#cluster.change(resources.events, namespace, name, (old) => repeatedEvent(old, atMs))
+        this.#cluster.replace(resources.events, event, (old) => repeatedEvent(old, atMs))
         this.#byKey.delete(key)
         this.#byKey.set(key, seen)
         return

@@ -71,8 +71,8 @@ export class PodLifecycle {
   create(group: PodGroup, shape: PodShape, identity: Partial<PodIdentity>): PodRecord {
     const { random } = this.#cluster
     const name = identity.name ?? `${group.name}-${random.suffix(5)}`
-    const uid = random.uid()
-    const pod = newPod(shape, { uid, createdAtMs: this.#cluster.now(), ...identity, name })
+    const uid = identity.uid ?? random.uid()
+    const pod = newPod(shape, { createdAtMs: this.#cluster.now(), ...identity, name, uid })
     this.#cluster.create({ resource: resources.pods, object: pod })
     const state = { addressed: false, ready: false, terminating: false, finished: false }
     const record: PodRecord = { name, uid, at: undefined, ...state }
@@ -215,7 +215,7 @@ export class PodLifecycle {
       this.forget(group, record)
       throw new ObjectGoneError(resources.pods, namespace, record.name)
     }
-    return this.#cluster.change(resources.pods, namespace, record.name, change)
+    return this.#cluster.replace(resources.pods, pod, change)
   }
 
   #controller(group: PodGroup): KubernetesObject | undefined {

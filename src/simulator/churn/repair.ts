@@ -27,6 +27,7 @@ export function inspect(context: ChurnContext, record: DeploymentRecord): Activi
     const pod = cluster.random.pick([...current.pods.values()])
     const object = cluster.get(resources.pods, namespace, pod.name)
     if (object?.metadata.uid !== pod.uid) lifecycle.forget(current, pod)
+    else if (object.metadata.deletionTimestamp !== undefined) pod.terminating = true
   }
   const right = current === undefined || activePods(current).length === desiredReplicas(deployment)
   const settled = isSettled(record) || current?.pods.size === 0

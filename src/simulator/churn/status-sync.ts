@@ -22,22 +22,30 @@ import {
 
 /** Brings everything that counts or lists the group's pods in step with them, and writes only what changed. */
 export function syncGroup(cluster: Cluster, group: PodGroup): void {
-  if (group.kind === 'ReplicaSet') {
-    cluster.changeIfThere(resources.replicaSets, group.namespace, group.name, (object) =>
-      withStatus(object, replicaSetStatus(object.metadata.generation ?? 1, countPods([group]))),
+  syncController(cluster, group)
+  if (group.deployment !== undefined) syncDeployment(cluster, group.deployment)
+  for (const service of group.services) syncService(cluster, service)
+  for (const budget of group.budgets) syncBudget(cluster, budget)
+}
+
+function syncController(cluster: Cluster, group: PodGroup): void {
+  const { kind, namespace, name } = group
+  const counts = countPods([group])
+  const counted = `${counts.active} ${counts.ready} ${counts.terminating}`
+  if (group.counted === counted) return
+  group.counted = counted
+  if (kind === 'ReplicaSet') {
+    cluster.changeIfThere(resources.replicaSets, namespace, name, (object) =>
+      withStatus(object, replicaSetStatus(object.metadata.generation ?? 1, counts)),
     )
-    if (group.deployment !== undefined) syncDeployment(cluster, group.deployment)
-  }
-  if (group.kind === 'StatefulSet') {
-    const { active, ready } = countPods([group])
-    cluster.changeIfThere(resources.statefulSets, group.namespace, group.name, (object) => {
+  } else if (kind === 'StatefulSet') {
+    const { active, ready } = counts
+    cluster.changeIfThere(resources.statefulSets, namespace, name, (object) => {
       const { updateRevision = '' } = (object['status'] ?? {}) as { updateRevision?: string }
       const generation = object.metadata.generation ?? 1
       return withStatus(object, statefulSetStatus(generation, active, ready, updateRevision))
     })
   }
-  for (const service of group.services) syncService(cluster, service)
-  for (const budget of group.budgets) syncBudget(cluster, budget)
 }
 
 /** Counts the pods of some groups. */
@@ -145,21 +153,25 @@ function touched(object: KubernetesObject, atMs: number): KubernetesObject {
   return { ...object, metadata: { ...metadata, annotations, generation } }
 }
 
-function syncBudget(cluster: Cluster, { namespace, name, groups }: SelectorRecord): void {
+function syncBudget(cluster: Cluster, budget: SelectorRecord): void {
+  const { namespace, name, groups } = budget
   const { active: expectedPods, ready: currentHealthy } = countPods([...groups])
   const desiredHealthy = Math.max(0, expectedPods - 1)
   const disruptionsAllowed = Math.max(0, currentHealthy - desiredHealthy)
+  const counted = `${expectedPods} ${currentHealthy}`
+  if (budget.counted === counted) return
+  budget.counted = counted
   cluster.changeIfThere(resources.disruptionBudgets, namespace, name, (object) => {
     const allowed = disruptionsAllowed > 0
     const { conditions = [], ...rest } = object['status'] as {
       readonly conditions?: readonly { readonly status: string }[]
     }
     const status = allowed ? 'True' : 'False'
-    const counted = { ...rest, currentHealthy, desiredHealthy, disruptionsAllowed, expectedPods }
+    const numbers = { ...rest, currentHealthy, desiredHealthy, disruptionsAllowed, expectedPods }
     const reason = allowed ? 'SufficientPods' : 'InsufficientPods'
     const lastTransitionTime = timestamp(cluster.now())
     return withStatus(object, {
-      ...counted,
+      ...numbers,
       conditions: conditions.map((before) =>
         before.status === status ? before : { ...before, lastTransitionTime, reason, status },
       ),

@@ -1,6 +1,8 @@
+import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { type AppContext, type BackendPod, firstUid } from './app-context.ts'
 import { appLabels, selectorLabels } from './app-labels.ts'
 import { appTemplate } from './app-template.ts'
+import { eventItem } from './event.ts'
 import { newPod, podShape, type PodShape, withPodState } from './pod.ts'
 import { podEventItems } from './pod-events.ts'
 import { hasAddress, isReady, type PodState } from './pod-state.ts'
@@ -23,6 +25,7 @@ export function* deploymentItems(
   const desired = desiredOf(app)
   const deployment = deploymentItem(context, revisions, desired)
   yield deployment
+  yield* rolloutEventItems(context, deployment.object, revisions)
   const backends: BackendPod[] = []
   for (const revision of revisions) {
     const name = `${app.name}-${revision.hash}`
@@ -96,6 +99,26 @@ function deploymentItem(
 
 function countsOf(states: readonly PodState[]): PodCounts {
   return { active: states.length, ready: states.filter(isReady).length, terminating: 0 }
+}
+
+/** A rollout that is still going on is remembered; the Events of older ones are gone. */
+function* rolloutEventItems(
+  { app }: AppContext,
+  deployment: KubernetesObject,
+  revisions: readonly Revision[],
+): Generator<PopulationItem> {
+  const [current] = revisions
+  if (current === undefined || !isStuck(app)) return
+  yield eventItem({
+    regarding: deployment,
+    type: 'Normal',
+    reason: 'ScalingReplicaSet',
+    message: `Scaled up replica set ${app.name}-${current.hash} from 0 to 1`,
+    component: 'deployment-controller',
+    firstAtMs: current.createdAtMs,
+    lastAtMs: current.createdAtMs,
+    count: 1,
+  })
 }
 
 function* podItems(

@@ -47,7 +47,8 @@ function brokenApp({ namespace, name, fault, pods }: AppPlan): readonly string[]
 }
 
 const symptoms: Readonly<Record<Fault, string>> = {
-  CrashLoopBackOff: 'the new version crashes at every start, its rollout is stuck (CrashLoopBackOff)',
+  CrashLoopBackOff:
+    'the new version crashes at every start, its rollout is stuck (CrashLoopBackOff)',
   ImagePullBackOff: 'the image of the new version does not exist (ImagePullBackOff)',
   Unschedulable: 'a pod asks for more than any node has (Pending)',
   FailedJob: 'the last run failed twice and was given up (BackoffLimitExceeded)',
@@ -61,7 +62,7 @@ function textOf(
   const size = `${counted(teams, 'team')}, ${counted(apps, 'app')} in ${counted(namespaces, 'namespace')}, ${counted(pods, 'pod')} on ${counted(nodes, 'node')}`
   const faults = broken.map((sentence) => `  - ${sentence}\n`).join('')
   const trouble = broken.length === 0 ? '' : `Broken on purpose:\n${faults}`
-  return `${counts.company}, a small furniture shop: ${size}.\n${trouble}`
+  return `${counts.company}, an online furniture shop: ${size}.\n${trouble}`
 }
 
 function counted(count: number, noun: string): string {

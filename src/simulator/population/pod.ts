@@ -108,7 +108,8 @@ export function withPodState(
   const { metadata } = pod
   const createdAtMs = Date.parse(metadata.creationTimestamp ?? '')
   const status = podStatus(shape, metadata.uid ?? '', state, createdAtMs)
-  const [created] = (metadata as { managedFields?: readonly object[] }).managedFields ?? []
+  const { managedFields = [] } = metadata as { managedFields?: readonly { subresource?: string }[] }
+  const others = managedFields.filter(({ subresource }) => subresource !== 'status')
   const reporter = state.kind === 'unscheduled' ? managers.scheduler : managers.kubeletStatus
   const reported = managedBy(reporter, 'v1', atMs, statusFieldsOf(shape, state, status))
   const spec = pod['spec'] as object
@@ -116,7 +117,7 @@ export function withPodState(
     ...pod,
     metadata: {
       ...metadata,
-      managedFields: created === undefined ? [reported] : [created, reported],
+      managedFields: [...others, reported],
     } as KubernetesObject['metadata'],
     spec: state.kind === 'unscheduled' ? spec : { ...spec, nodeName: state.at.nodeName },
     status,

@@ -1,0 +1,212 @@
+import { once } from 'node:events'
+import { describe, expect, it } from 'vitest'
+import { createChurn, type Churn, type ChurnOptions } from '../../src/simulator/churn/churn.ts'
+import type { PopulationOptions } from '../../src/simulator/population/population-options.ts'
+import { population } from '../../src/simulator/population/population.ts'
+import { resources } from '../../src/simulator/population/resources.ts'
+import { type Simulator, startSimulator } from '../../src/simulator.ts'
+import { inconsistencies, stored } from './cluster-invariants.ts'
+import { noon, valueAt, valuesAt } from './collected.ts'
+import { OpenApiShape } from './open-api-shape.ts'
+
+interface Town extends AsyncDisposable {
+  readonly simulator: Simulator
+  readonly churn: Churn
+}
+
+/** A simulator with a population and its churn, whose clock goes 50 ms per reading. */
+async function town(
+  options: PopulationOptions = {},
+  churnOptions: Partial<ChurnOptions> = {},
+): Promise<Town> {
+  const simulator = await startSimulator({
+    populate: (storage) => {
+      for (const { resource, object } of population({ now: noon, ...options }))
+        storage.create(resource, object)
+    },
+  })
+  let clockMs = noon.getTime()
+  const now = (): number => (clockMs += 50)
+  const churn = createChurn({ writer: simulator.storage, now, ...churnOptions })
+  return { simulator, churn, [Symbol.asyncDispose]: async () => simulator[Symbol.asyncDispose]() }
+}
+
+function steps(churn: Churn, count: number): number {
+  let writes = 0
+  for (let step = 0; step < count; step++) writes += churn.step()
+  return writes
+}
+
+/** What is there after some steps, as text. */
+async function remains(seed: string): Promise<string> {
+  await using home = await town({ pods: 80 }, { seed })
+  steps(home.churn, 500)
+  const { storage } = home.simulator
+  return JSON.stringify(Object.values(resources).map((resource) => [...storage.list(resource)]))
+}
+
+describe('churn', () => {
+  it('starts from a consistent cluster', async () => {
+    await using home = await town()
+    expect(inconsistencies(stored(home.simulator.storage))).toEqual([])
+  })
+
+  it('keeps counters, endpoints and pods in agreement at every step', async () => {
+    await using home = await town({ pods: 60, namespaces: 3 })
+    for (let step = 0; step < 200; step++) {
+      expect(home.churn.step()).toBeGreaterThan(0)
+      expect(inconsistencies(stored(home.simulator.storage))).toEqual([])
+    }
+  })
+
+  it('keeps them so over 5,000 steps, and the cluster neither grows nor dies', async () => {
+    await using home = await town({ pods: 250 }, { maxEvents: 300 })
+    const before = stored(home.simulator.storage)
+    expect(steps(home.churn, 5000)).toBeGreaterThan(10_000)
+    const after = stored(home.simulator.storage)
+    expect(inconsistencies(after)).toEqual([])
+    expect(after.all('Pod').length).toBeGreaterThan(before.all('Pod').length * 0.7)
+    expect(after.all('Pod').length).toBeLessThan(before.all('Pod').length * 1.6)
+    expect(after.all('Event').length).toBeLessThanOrEqual(300)
+    expect(after.all('Job').length).toBeLessThanOrEqual(after.all('CronJob').length * 5)
+    expect(after.all('ReplicaSet').length).toBeLessThanOrEqual(after.all('Deployment').length * 4)
+    const shape = new OpenApiShape()
+    for (const kind of after.kinds())
+      expect(after.all(kind).flatMap((object) => shape.problems(object))).toEqual([])
+  })
+
+  it('spreads the endpoints of large Services over slices', async () => {
+    await using home = await town({ pods: 700, namespaces: 1 })
+    steps(home.churn, 600)
+    const cluster = stored(home.simulator.storage)
+    expect(inconsistencies(cluster)).toEqual([])
+    const sizes = cluster
+      .all('EndpointSlice')
+      .map((slice) => valuesAt(slice, 'endpoints[*]').length)
+    expect(Math.max(...sizes)).toBe(100)
+  })
+
+  it('shows everything that goes on in a cluster', async () => {
+    await using home = await town({ pods: 250 }, { maxEvents: 5000 })
+    const before = stored(home.simulator.storage)
+    steps(home.churn, 4000)
+    const after = stored(home.simulator.storage)
+    const reasons = new Set(after.all('Event').map((event) => event['reason']))
+    for (const reason of [
+      'ScalingReplicaSet',
+      'NewReplicaSetCreated',
+      'SuccessfulCreate',
+      'Scheduled',
+      'Started',
+      'Killing',
+      'BackOff',
+      'SuccessfulRescale',
+      'Completed',
+    ])
+      expect(reasons).toContain(reason)
+    const counts = after.all('Event').map((event) => Number(event['count']))
+    expect(Math.max(...counts)).toBeGreaterThan(121)
+    const replaced = before
+      .all('Pod')
+      .filter((pod) => pod.metadata.ownerReferences?.[0]?.kind === 'StatefulSet')
+      .filter(({ metadata: { namespace = '', name, uid } }) => {
+        const now = after.get('Pod', namespace, name)
+        return now !== undefined && now.metadata.uid !== uid
+      })
+    expect(replaced.length).toBeGreaterThan(0)
+    const [lease] = after.all('Lease')
+    const old = before.get('Lease', 'kube-node-lease', lease?.metadata.name ?? '')
+    expect(valueAt(lease, 'spec.renewTime')).not.toBe(valueAt(old, 'spec.renewTime'))
+  })
+
+  it('leaves what is broken on purpose broken', async () => {
+    await using home = await town()
+    steps(home.churn, 3000)
+    const pods = stored(home.simulator.storage).all('Pod')
+    const reasons = pods.flatMap((pod) =>
+      valuesAt(pod, 'status.containerStatuses[*].state.waiting.reason'),
+    )
+    expect(reasons).toContain('ImagePullBackOff')
+    const restarts = pods.flatMap((pod) =>
+      valuesAt(pod, 'status.containerStatuses[*].restartCount'),
+    )
+    expect(Math.max(...restarts.map(Number))).toBeGreaterThan(20)
+  })
+
+  it('is the same for the same seed', async () => {
+    expect(await remains('one')).toBe(await remains('one'))
+    expect(await remains('one')).not.toBe(await remains('two'))
+  })
+
+  it('replaces pods that somebody else deletes, and reaches replicas and images that somebody else sets', async () => {
+    await using home = await town({ pods: 60, namespaces: 2 })
+    const { storage } = home.simulator
+    steps(home.churn, 50)
+    for (const pod of stored(storage).all('Pod'))
+      if (pod.metadata.labels?.['app.kubernetes.io/name'] === 'shop-web')
+        storage.delete(resources.pods, 'storefront', pod.metadata.name)
+    const deployment = storage.get(resources.deployments, 'storefront', 'cart-api')
+    expect(deployment).toBeDefined()
+    if (deployment === undefined) return
+    const spec = JSON.parse(JSON.stringify(deployment['spec'])) as CartSpec
+    spec.replicas = 1
+    for (const container of spec.template.spec.containers)
+      container.image = 'example.com/cart:9.9.9'
+    storage.update(resources.deployments, { ...deployment, spec })
+    steps(home.churn, 4000)
+    const after = stored(storage)
+    expect(inconsistencies(after)).toEqual([])
+    const named = (name: string): number =>
+      after
+        .all('Pod')
+        .filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/name'] === name).length
+    expect(named('shop-web')).toBeGreaterThan(0)
+    const images = after
+      .all('Pod')
+      .filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/name'] === 'cart-api')
+      .flatMap((pod) => valuesAt(pod, 'spec.containers[*].image'))
+    expect(images.length).toBeGreaterThan(0)
+    for (const image of images) expect(image).toMatch(/^example\.com\/cart:/)
+  })
+
+  it('clears away what a deleted Deployment owned', async () => {
+    await using home = await town({ pods: 60, namespaces: 2 })
+    const { storage } = home.simulator
+    steps(home.churn, 50)
+    storage.delete(resources.deployments, 'storefront', 'catalog-api')
+    steps(home.churn, 6000)
+    const left = [
+      ...storage.list(resources.pods, 'storefront'),
+      ...storage.list(resources.replicaSets, 'storefront'),
+    ]
+    expect(left.filter(({ metadata }) => metadata.name.startsWith('catalog-api-'))).toEqual([])
+  })
+
+  it('runs by itself until the signal is aborted', async () => {
+    await using home = await town({ pods: 30 }, { eventsPerSecond: 500, now: Date.now })
+    const first = home.simulator.storage.revision
+    const abort = new AbortController()
+    const running = home.churn.run(abort.signal)
+    while (home.simulator.storage.revision < first + 100)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    abort.abort()
+    await running
+    expect(inconsistencies(stored(home.simulator.storage))).toEqual([])
+  })
+
+  it('stands still at a rate of 0, and in an empty cluster', async () => {
+    await using home = await town({ pods: 30 }, { eventsPerSecond: 0 })
+    const abort = new AbortController()
+    const running = home.churn.run(abort.signal)
+    setImmediate(() => abort.abort())
+    await once(abort.signal, 'abort')
+    await running
+    await using empty = await startSimulator()
+    expect(createChurn({ writer: empty.storage }).step()).toBe(0)
+  })
+})
+
+interface CartSpec {
+  replicas: number
+  readonly template: { readonly spec: { readonly containers: { image: string }[] } }
+}
