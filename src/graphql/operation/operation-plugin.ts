@@ -9,6 +9,7 @@ import {
 import type { ExecutionArgs } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import { Execution } from './execution.ts'
+import { requestError } from './request-error.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
 export interface OperationPluginOptions {
@@ -36,7 +37,7 @@ export function operationPlugin({ served, limits }: OperationPluginOptions): Plu
     },
     onValidate({ setValidationFn }) {
       setValidationFn((schema: GraphQLSchema, document: DocumentNode) =>
-        validate(schema, document).map(asBadInput),
+        validate(schema, document).map((error) => requestError(error, document)),
       )
     },
     onExecute({ setExecuteFn }) {
@@ -52,17 +53,6 @@ function parseDocument(source: string | Source, maxTokens: number): DocumentNode
   try {
     return parse(source, { maxTokens })
   } catch (error) {
-    throw error instanceof GraphQLError ? asBadInput(error) : error
+    throw error instanceof GraphQLError ? requestError(error) : error
   }
-}
-
-function asBadInput(error: GraphQLError): GraphQLError {
-  const { message, nodes, source, positions, path } = error
-  return new GraphQLError(message, {
-    nodes,
-    source,
-    positions,
-    path,
-    extensions: { code: 'BAD_USER_INPUT' },
-  })
 }
