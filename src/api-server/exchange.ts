@@ -67,7 +67,12 @@ export class Exchange {
     const { secure, request, agent, body, deadlines } = this.#options
     return new Promise((resolve, reject) => {
       const message = (secure ? httpsRequest : httpRequest)({ ...request, agent })
-      this.#abort = (error) => message.destroy(error)
+      this.#abort = (error) => {
+        message.destroy(error)
+        // A request that still waits for a connection would say nothing until there is one.
+        this.#release()
+        reject(error)
+      }
       const connecting = this.#limit('connecting', deadlines.connectDeadlineMs)
       this.#limit('the whole response', deadlines.totalDeadlineMs)
       const connected = () => {
@@ -94,7 +99,7 @@ export class Exchange {
         resolve({ message: response, body: answer })
       })
       if (this.#ownError === undefined) message.end(body)
-      else message.destroy(this.#ownError)
+      else this.#abort(this.#ownError)
     })
   }
 

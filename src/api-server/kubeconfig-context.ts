@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import { KubeConfig, type Cluster, type User } from '@kubernetes/client-node'
 import { ClusterConfigError } from './cluster-config-error.ts'
 import type { ClusterConfig, ClusterSelection } from './cluster-config.ts'
@@ -12,7 +13,9 @@ export function resolveContext(kubeconfig: Kubeconfig, selection: ClusterSelecti
   const user = findEntry(kubeconfig.users, userName, 'user', context)
   const source = kubeconfig.files.length === 0 ? '--server' : kubeconfig.files.join(', ')
   const server = serverOf(selection.server ?? textOf(cluster?.body['server']), source, cluster)
-  const loaded = loadEntries(cluster, user, server, source)
+  const isPrivate =
+    server.startsWith('https:') || (selection.server === undefined && isLoopback(server))
+  const loaded = loadEntries(cluster, user, { server, source, isPrivate })
   return {
     source,
     context: context?.name,
@@ -89,14 +92,12 @@ function serverOf(
 function loadEntries(
   clusterEntry: KubeconfigEntry | undefined,
   userEntry: KubeconfigEntry | undefined,
-  server: string,
-  source: string,
+  { server, source, isPrivate }: { server: string; source: string; isPrivate: boolean },
 ): { cluster: Cluster; user: User } {
-  const secure = server.startsWith('https:')
   const name = clusterEntry?.name ?? 'cluster'
   const kubeConfig = new KubeConfig()
   const clusterBody = { ...clusterEntry?.body, server }
-  const userBody = secure ? userBodyOf(userEntry) : plainUserBodyOf(userEntry)
+  const userBody = isPrivate ? userBodyOf(userEntry) : plainUserBodyOf(userEntry)
   const entries = {
     clusters: [{ name, cluster: clusterBody }],
     users: [{ name: userEntry?.name ?? 'anonymous', user: userBody }],
@@ -110,7 +111,8 @@ function loadEntries(
   }
   checkProxy(cluster, source)
   // client-node refuses plain HTTP unless certificates need no check; there are none.
-  return { cluster: secure ? cluster : { ...cluster, skipTLSVerify: true }, user }
+  const isPlain = server.startsWith('http:')
+  return { cluster: isPlain ? { ...cluster, skipTLSVerify: true } : cluster, user }
 }
 
 function checkProxy({ name, proxyUrl }: Cluster, source: string): void {
@@ -123,6 +125,19 @@ function checkProxy({ name, proxyUrl }: Cluster, source: string): void {
     'PROXY_INVALID',
     `the proxy-url of cluster "${name}" in ${source} is ${JSON.stringify(proxyUrl)}`,
     { value: proxyUrl, hint: 'write it as http://HOST:PORT or socks5://HOST:PORT' },
+  )
+}
+
+/**
+ * Where plain HTTP is as private as the machine: credentials are sent there when the kubeconfig itself pairs the two
+ * (kubectl would not even then), but not to an address from the command line, where anybody's proxy may listen.
+ */
+function isLoopback(server: string): boolean {
+  const { hostname } = new URL(server)
+  return (
+    hostname === 'localhost' ||
+    hostname === '[::1]' ||
+    (isIPv4(hostname) && hostname.startsWith('127.'))
   )
 }
 
