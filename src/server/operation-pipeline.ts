@@ -27,8 +27,8 @@ export interface TransportContext {
 export interface OperationPipelineOptions {
   /** Set the schema, parse, validate, execute and subscribe. */
   readonly plugins: readonly Plugin[]
-  /** Makes the `contextValue` of one operation. What it throws is the operation's answer. */
-  readonly context: (origin: OperationOrigin) => object | Promise<object>
+  /** Makes the `contextValue` of one operation; default: an empty one. What it throws is the operation's answer. */
+  readonly context?: (origin: OperationOrigin) => object | Promise<object>
   readonly log: ServerLog
 }
 
@@ -41,7 +41,7 @@ const maxCachedDocuments = 1_000
 
 /** Sets yoga up so that it does the least: no CORS, forms, pages or body stream; what guards it stands before it. */
 export function createOperationPipeline(options: OperationPipelineOptions): OperationPipeline {
-  const { plugins, context, log } = options
+  const { plugins, context = () => ({}), log } = options
   return createYoga<TransportContext, object>({
     graphqlEndpoint: graphqlPath,
     cors: false,

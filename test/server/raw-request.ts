@@ -48,5 +48,8 @@ export function upgradeLines(headers: Record<string, string>): readonly string[]
     'sec-websocket-protocol': 'graphql-transport-ws',
     ...headers,
   }
-  return ['GET /graphql HTTP/1.1', ...Object.entries(all).map(([name, value]) => `${name}: ${value}`)]
+  return [
+    'GET /graphql HTTP/1.1',
+    ...Object.entries(all).map(([name, value]) => `${name}: ${value}`),
+  ]
 }

@@ -1,0 +1,128 @@
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { chromium, type Browser, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { GraphQLServer } from '../../src/server/graphql-server.ts'
+import { serve, smallApi } from './small-api.ts'
+
+let server: GraphQLServer
+beforeAll(async () => {
+  server = await serve(smallApi(), {}, { defaultQuery: '# first light\nquery First { hello }\n' })
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const html = { accept: 'text/html,application/xhtml+xml' }
+
+describe('GraphiQL', () => {
+  it('comes from this server alone: no tag of the page leads elsewhere', async () => {
+    const response = await fetch(server.url, { headers: html })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toContain('text/html')
+    const policy = response.headers.get('content-security-policy')
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).not.toMatch(/https?:|\*/)
+    const page = await response.text()
+    expect(page).toContain('# first light')
+    const outside = page.replaceAll(/<(script|style)>[\s\S]*?<\/\1>/g, '')
+    expect(outside.length).toBeLessThan(page.length / 10)
+    expect(outside).not.toMatch(/(?:src|href)=["']?(?:https?:)?\/\//i)
+    expect(page).not.toMatch(/<(?:script|link|img|iframe)[^>]+(?:unpkg|jsdelivr|cdn|https?:\/\/)/i)
+  })
+
+  it('is sent compressed, and once', async () => {
+    const first = await fetch(server.url, { headers: { ...html, 'accept-encoding': 'gzip' } })
+    expect(first.headers.get('content-encoding')).toBe('gzip')
+    await first.arrayBuffer()
+    const etag = first.headers.get('etag') ?? ''
+    const second = await fetch(server.url, { headers: { ...html, 'if-none-match': etag } })
+    expect(second.status).toBe(304)
+    const plain = await fetch(server.url, { headers: { ...html, 'accept-encoding': 'identity' } })
+    expect(plain.headers.get('content-encoding')).toBeNull()
+    expect(await plain.text()).toContain('</html>')
+  })
+
+  it('is where a browser that knows only the port ends up', async () => {
+    const response = await fetch(new URL('/', server.url), { headers: html })
+    expect(response.url).toBe(server.url)
+    expect(await response.text()).toContain('</html>')
+  })
+
+  it('is not served where that is configured', async () => {
+    await using without = await serve(smallApi(), { graphiql: false })
+    expect((await fetch(without.url, { headers: html })).status).toBe(403)
+    expect((await fetch(new URL('/', without.url))).status).toBe(404)
+  })
+})
+
+const chromiumPath = [
+  process.env['CHROMIUM_PATH'],
+  ...(process.env['PATH'] ?? '')
+    .split(delimiter)
+    .flatMap((folder) =>
+      ['chromium', 'chromium-browser', 'google-chrome'].map((name) => join(folder, name)),
+    ),
+].find((path) => path !== undefined && path !== '' && existsSync(path))
+
+const suite =
+  chromiumPath === undefined
+    ? 'GraphiQL in a browser (skipped: no chromium on the path and no CHROMIUM_PATH)'
+    : 'GraphiQL in a browser'
+
+describe.skipIf(chromiumPath === undefined)(suite, () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await chromium.launch({
+      ...(chromiumPath === undefined ? {} : { executablePath: chromiumPath }),
+      args: ['--no-sandbox'],
+    })
+  })
+  afterAll(() => browser.close())
+
+  /** Opens GraphiQL; everything that the page asks of another host, or is not allowed to do, goes into `problems`. */
+  async function open(query?: string): Promise<{ page: Page; problems: string[] }> {
+    const problems: string[] = []
+    const page = await browser.newPage()
+    const foreign = (url: string): boolean =>
+      /^(https?|wss?):/.test(url) && new URL(url).host !== `127.0.0.1:${server.port}`
+    page.on('request', (request) => {
+      if (foreign(request.url())) problems.push(`request to ${request.url()}`)
+    })
+    page.on('websocket', (socket) => {
+      if (foreign(socket.url())) problems.push(`WebSocket to ${socket.url()}`)
+    })
+    page.on('pageerror', (error) => problems.push(`error: ${error.message}`))
+    page.on('console', (message) => {
+      if (/content security policy/i.test(message.text())) problems.push(message.text())
+    })
+    const url = new URL(server.url)
+    if (query !== undefined) url.searchParams.set('query', query)
+    await page.goto(url.href)
+    return { page, problems }
+  }
+
+  async function run(page: Page): Promise<string> {
+    await page.getByRole('button', { name: /execute query/i }).click()
+    const result = page
+      .getByRole('region', { name: /operation result/i })
+      .or(page.locator('.result-window'))
+    await result.getByText('data').first().waitFor()
+    return (await result.first().innerText()).replaceAll(/\s+/g, ' ')
+  }
+
+  it('loads and answers its first query without asking any other host', async () => {
+    const { page, problems } = await open()
+    expect(await run(page)).toContain('hello you')
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  it('runs a subscription over WebSocket', async () => {
+    const { page, problems } = await open('subscription { count(to: 3) }')
+    const opened = page.waitForEvent('websocket')
+    const answer = run(page)
+    expect((await opened).url()).toBe(server.url.replace('http', 'ws'))
+    expect(await answer).toContain('count')
+    expect(problems).toEqual([])
+    await page.close()
+  })
+})
