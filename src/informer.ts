@@ -53,6 +53,11 @@ export type {
   PostingView,
   StoreView,
 } from './informer/store-view.ts'
+export { type ApiServer, type ApiServerOptions, createApiServer } from './api-server/api-server.ts'
+export { ClusterConfigError } from './api-server/cluster-config-error.ts'
+export type { ClusterConfig, ClusterSelection } from './api-server/cluster-config.ts'
+export { loadClusterConfig } from './api-server/cluster-lookup.ts'
+export { ConnectionError } from './api-server/connection-error.ts'
 export type { ApiResource } from './kubernetes/api-resource.ts'
 export type { KubernetesObject, ObjectMeta, OwnerReference } from './kubernetes/object.ts'
 export { ApiStatusError, type Status } from './kubernetes/status.ts'

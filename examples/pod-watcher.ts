@@ -1,0 +1,50 @@
+/**
+ * The informer library on its own: a cache of all pods, indexed by IP, that tells of every change. Reads the cluster that
+ * kubectl would read, or the server given as an argument.
+ *
+ *     npm exec -- node --conditions=informerql-source examples/pod-watcher.ts [http://127.0.0.1:8001]
+ */
+import {
+  createApiServer,
+  createSharedInformerFactory,
+  loadClusterConfig,
+} from 'informerql/informer'
+
+const [server] = process.argv.slice(2)
+const stop = new AbortController()
+process.once('SIGINT', () => stop.abort())
+
+const config = loadClusterConfig(server === undefined ? {} : { server })
+await using apiServer = createApiServer({ name: 'cluster', config })
+await using factory = createSharedInformerFactory({
+  source: (resource, options) => apiServer.resource(resource, options),
+})
+const { resources } = await apiServer.discover()
+const resource = resources.find((one) => one.group === '' && one.resource === 'pods')
+if (resource === undefined) throw new Error('this server has no pods')
+
+const pods = factory.informer(resource)
+pods.addIndexers({
+  byIP: ({ status }) => {
+    const { podIPs = [] } = (status ?? {}) as { podIPs?: readonly { ip: string }[] }
+    return podIPs.map(({ ip }) => ip)
+  },
+})
+pods.addEventHandler({
+  onAdd: ({ metadata }, isInInitialList) => {
+    if (!isInInitialList) console.log(`+ ${metadata.namespace}/${metadata.name}`)
+  },
+  onUpdate: (previous, { metadata }) => {
+    const { resourceVersion } = previous.metadata
+    console.log(`~ ${metadata.name} ${resourceVersion} -> ${metadata.resourceVersion}`)
+  },
+  onDelete: (deleted) => {
+    const { metadata } = deleted instanceof DeletedFinalStateUnknown ? deleted.object : deleted
+    console.log(`- ${metadata.namespace}/${metadata.name}`)
+  },
+})
+factory.start()
+await pods.waitForSync({ deadlineMs: 30_000, signal: stop.signal })
+const { store } = pods
+console.log(`${store.size} pods; ${[...store.index('byIP').values()].length} addresses`)
+await new Promise((resolve) => stop.signal.addEventListener('abort', resolve, { once: true }))
