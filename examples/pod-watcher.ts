@@ -7,6 +7,7 @@
 import {
   createApiServer,
   createSharedInformerFactory,
+  DeletedFinalStateUnknown,
   loadClusterConfig,
 } from 'informerql/informer'
 
