@@ -19,7 +19,7 @@ export interface HeldObject {
 }
 
 /** An object in both its forms. */
-export interface EncodedObject {
+interface EncodedObject {
   readonly held: HeldObject
   readonly object: KubernetesObject
 }
@@ -101,7 +101,7 @@ class TemplateCodec implements ObjectCodec {
     this.#checkMetadata(object)
     const typed = { ...this.#type, ...object, ...this.#type }
     try {
-      this.#text.loadWhole(this.#parse(() => JSON.stringify(typed)))
+      this.#text.loadWhole(this.#stringify(typed))
       const { held } = this.#encodeText(this.#changedTemplates) ?? encoded(typed, typed)
       return held
     } finally {
@@ -112,18 +112,18 @@ class TemplateCodec implements ObjectCodec {
   /** Encodes what `#text` has. `undefined` where the bytes alone did not tell what is in it. */
   #encodeText(templates: TemplateSet): EncodedObject | undefined {
     const text = this.#text
-    const template = templates.find(text.group)
+    const template = templates.find(text)
     const row = template === undefined ? undefined : this.#rowOf(template)
     if (row !== undefined) {
       const object = this.#parse(() => readRow(row))
-      const made = templates.learn(text, object, template, row.text.length)
+      const made = templates.learn(text, object, row.text.length)
       return encoded(made === undefined ? row : new Row(made, '[]', false), object)
     }
     const exact = mayHoldLongInteger(text.bytes, 0, text.end)
     const whole = new WholeText(text.toString(), exact)
     const object = this.#parse(() => readWholeText(whole))
     if (!this.#isClean(object)) return undefined
-    const made = templates.learn(text, object, template, text.end)
+    const made = templates.learn(text, object, text.end)
     return encoded(
       made === undefined ? holdWhole(object, whole.text, exact) : new Row(made, '[]', false),
       object,
@@ -156,6 +156,14 @@ class TemplateCodec implements ObjectCodec {
       return parse()
     } catch (error) {
       throw new MalformedObjectError(this.#resource, this.#text.key(), undefined, error)
+    }
+  }
+
+  #stringify(object: KubernetesObject): string {
+    try {
+      return JSON.stringify(object)
+    } catch (error) {
+      throw new MalformedObjectError(this.#resource, keyOf(object.metadata), object, error)
     }
   }
 

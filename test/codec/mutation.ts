@@ -1,11 +1,11 @@
+import type { Random } from '../../bench/support/random.ts'
+
 /** A JSON text as a tree that keeps what parsing would lose: the order of keys, duplicate keys, spelling. */
 export type Tree =
   | { readonly type: 'object'; members: [key: string, value: Tree][] }
   | { readonly type: 'array'; elements: Tree[] }
   /** A number, string, literal as it is to be written. */
   | { readonly type: 'leaf'; text: string }
-
-export type Random = () => number
 
 export function treeOf(value: unknown): Tree {
   if (Array.isArray(value)) return { type: 'array', elements: value.map(treeOf) }
@@ -36,7 +36,7 @@ export function textOf(tree: Tree, space: () => string = () => ''): string {
 }
 
 /** Leaves that have been, or might be, the undoing of a parser. */
-export const leaves = [
+const leaves = [
   '0', '-0', '1', '12', '123', '-1', '1.5', '1e3', '1E+2', '0.1', '1e400', '-1e-400',
   '9007199254740991', '9007199254740992', '9007199254740993', '-9007199254740993',
   '123456789012345678901234567890', '1234567890123456.5', '1790000000000000000', '1e22',

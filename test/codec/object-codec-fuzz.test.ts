@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, expect, it } from 'vitest'
-import { podResource, podTexts, randomFrom } from '../../bench/support/pods.ts'
+import { podResource, podTexts } from '../../bench/support/pods.ts'
+import { type Random, randomFrom } from '../../bench/support/random.ts'
 import {
   createObjectCodec,
   type HeldObject,
   type ObjectCodec,
 } from '../../src/informer/object-codec.ts'
 import { CodedError } from '../../src/lib/coded-error.ts'
-import { mutate, type Random, textOf, treeOf } from './mutation.ts'
+import { mutate, textOf, treeOf } from './mutation.ts'
 import { referenceDecode } from './reference-codec.ts'
 
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31)

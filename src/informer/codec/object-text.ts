@@ -2,8 +2,9 @@ import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import { apiVersionOf } from '../../kubernetes/api-resource.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import { byte, isSpace, skipValue } from './json-bytes.ts'
+import { skipManagedFields } from './managed-fields.ts'
 import { matches, Members } from './members.ts'
-import { generalGroup, siblingGroup } from './sibling-group.ts'
+import { groupByName, groupByOwner, groupWithin, noGroup } from './sibling-group.ts'
 
 /** The annotation in which `kubectl apply` keeps the whole object a second time. */
 export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
@@ -40,8 +41,10 @@ export class ObjectText {
   view: DataView = viewOf(this.bytes)
   /** The index after the object. */
   end = 0
-  /** The object's {@link siblingGroup}. */
-  group: number = generalGroup
+  /** The objects of all namespaces that are likely to look like this one. */
+  kin: number = noGroup
+  /** Those of them in its own namespace. */
+  siblings: number = noGroup
   /** How many bytes at the beginning are the same for all objects of the resource. */
   readonly headBytes: number
   readonly #head: Buffer
@@ -98,7 +101,7 @@ export class ObjectText {
   loadWhole(text: string): void {
     this.#reserve(text.length * 3)
     this.end = this.bytes.write(text, 'utf8')
-    if (!this.#scan(0, false)) this.group = generalGroup
+    this.#scan(0, false)
   }
 
   toString(): string {
@@ -132,6 +135,7 @@ export class ObjectText {
     this.#saysOwnType = this.#saysPartialKind = this.#saysPartialVersion = false
     this.#owners = -1
     this.#namespaceStart = this.#namespaceEnd = 0
+    this.kin = this.siblings = noGroup
     const { bytes, end } = this
     const root = this.#root
     if (!root.open(bytes, start, end)) return false
@@ -153,8 +157,20 @@ export class ObjectText {
     }
     if (!found || !this.#isNamed() || !this.#isOneType()) return false
     if (this.#metadataOnly && cutting && root.end !== end) return false
-    this.group = siblingGroup(bytes, end, this.#owners, this.#namespaceStart, this.#namespaceEnd)
+    this.#group()
     return true
+  }
+
+  #group(): void {
+    const { bytes, end } = this
+    if (this.#owners < 0) {
+      this.kin = groupByName(bytes, this.#nameStart, this.#nameEnd)
+      return
+    }
+    const kin = groupByOwner(bytes, end, this.#owners)
+    if (kin === noGroup) return
+    this.kin = kin
+    this.siblings = groupWithin(kin, bytes, this.#namespaceStart, this.#namespaceEnd)
   }
 
   /** The index after the metadata, or -1. */
@@ -267,28 +283,4 @@ function viewOf(bytes: Buffer): DataView {
 function isValue(bytes: Buffer, members: Members, expected: Buffer): boolean {
   const { value, valueEnd } = members
   return valueEnd - value === expected.length && matches(bytes, value, expected)
-}
-
-/**
- * The index after the value of `managedFields`, which is 40 % of all bytes. An array without another in it ends at the
- * first closing bracket, unless that one is in a string. It is not where the text ends with it, nor where `},"` or `,"`
- * and a letter follow: that quote would have to close the string, and no letter can come after a string.
- * Everything else is skipped byte by byte.
- */
-function skipManagedFields(bytes: Buffer, start: number, end: number): number {
-  if (bytes[start] !== byte.openBracket) return skipValue(bytes, start, end)
-  const close = bytes.indexOf(byte.closeBracket, start)
-  if (close < 0 || close >= end || bytes.lastIndexOf(byte.openBracket, close) !== start) {
-    return skipValue(bytes, start, end)
-  }
-  let next = close + 1
-  while (next < end && bytes[next] === byte.closeBrace) next++
-  if (next === end) return close + 1
-  const letter = bytes[next + 2] ?? 0
-  const isKey = bytes[next] === byte.comma && bytes[next + 1] === byte.quote && isLowerCase(letter)
-  return isKey && next + 2 < end ? close + 1 : skipValue(bytes, start, end)
-}
-
-function isLowerCase(letter: number): boolean {
-  return letter >= 0x61 && letter <= 0x7a
 }
