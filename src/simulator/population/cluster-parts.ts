@@ -144,7 +144,7 @@ export function* namespaceItems(
 }
 
 /** The namespaces that exist whatever the plan has in them. */
-export const systemNamespaces: readonly string[] = ['default', nodeLeaseNamespace, 'kube-public']
+const systemNamespaces: readonly string[] = ['default', nodeLeaseNamespace, 'kube-public']
 
 function certificateText(seed: string): string {
   const bytes = Buffer.from(hexDigest(`${seed}/ca`, 1400), 'hex').toString('base64')

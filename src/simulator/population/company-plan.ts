@@ -12,7 +12,7 @@ import type { PopulationSize } from './population-options.ts'
 import { createRandom } from './random.ts'
 
 /** The controllers that an app's pods may have. */
-export type WorkloadKind = 'Deployment' | 'StatefulSet' | 'DaemonSet' | 'CronJob'
+type WorkloadKind = 'Deployment' | 'StatefulSet' | 'DaemonSet' | 'CronJob'
 
 /** One app in one namespace, with its share of the pods. */
 export interface AppPlan {

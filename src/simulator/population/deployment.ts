@@ -14,7 +14,7 @@ import { minute, second } from './timestamp.ts'
 import { deploymentStatus, type PodCounts, type Progress } from './workload-status.ts'
 
 /** How many old ReplicaSets a Deployment keeps. */
-export const revisionHistoryLimit = 2
+const revisionHistoryLimit = 2
 
 /** A Deployment, its ReplicaSets and their pods; returns the pods that have an address. */
 export function* deploymentItems(

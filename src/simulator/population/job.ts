@@ -17,7 +17,7 @@ export function jobName(cronJob: string, scheduledAtMs: number): string {
 }
 
 /** The labels that the Job controller puts on a Job's pods. */
-export function jobLabels(name: string, uid: string): Record<string, string> {
+function jobLabels(name: string, uid: string): Record<string, string> {
   return {
     'batch.kubernetes.io/controller-uid': uid,
     'batch.kubernetes.io/job-name': name,

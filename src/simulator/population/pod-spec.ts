@@ -8,7 +8,7 @@ export interface Container {
 }
 
 /** `resources` of a container. */
-export interface ContainerResources {
+interface ContainerResources {
   readonly requests?: Readonly<Record<string, string>>
   readonly limits?: Readonly<Record<string, string>>
 }
@@ -21,7 +21,7 @@ export interface VolumeMount {
 }
 
 /** The part of a pod's `spec` that the simulator itself reads. */
-export interface PodSpec {
+interface PodSpec {
   readonly containers: readonly Container[]
   readonly initContainers?: readonly Container[]
   readonly serviceAccountName: string

@@ -16,10 +16,10 @@ import { statefulSetItems } from './stateful-set.ts'
 import { day } from './timestamp.ts'
 
 /**
- * The objects of a small imaginary company's cluster, one at a time, each after those it refers to (but an Ingress or a
- * Node may be referred to by Events only later). Objects have UIDs, creation timestamps, managed fields and status, and no
- * resourceVersion. They share structure: do not change them. The same options give the same objects. Memory is bounded by
- * the number of apps and nodes, not of pods. Throws {@link PopulationError} before the first object.
+ * The objects of a small imaginary company's cluster, one at a time, owners before what they own. They have UIDs, creation
+ * timestamps, managed fields and status, and no resourceVersion. They share structure: do not change them. The same
+ * options give the same objects. Memory is bounded by the number of apps and nodes, not of pods. Throws
+ * `PopulationError` at once where the options do not fit together.
  */
 export function population(options: PopulationOptions = {}): Generator<PopulationItem, void> {
   return itemsOf(planCompany(populationSize(options)))
