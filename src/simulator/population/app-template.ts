@@ -19,8 +19,10 @@ export function appTemplate(app: AppPlan, image: string = app.image): PodTemplat
       },
     },
     spec: {
-      ...(app.role === 'api' && app.autoscaled ? { initContainers: [migration(app, image)] } : {}),
-      containers: app.role === 'web' ? [main, proxy()] : [main],
+      ...(app.role === 'api' && app.host !== undefined
+        ? { initContainers: [migration(app, image)] }
+        : {}),
+      containers: app.role === 'web' && !app.autoscaled ? [main, proxy()] : [main],
       dnsPolicy: 'ClusterFirst',
       ...(app.team === 'platform' ? {} : { imagePullSecrets: [{ name: pullSecret }] }),
       ...(usesHostNetwork(app) ? { hostNetwork: true } : {}),
