@@ -1,19 +1,19 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
-/** What one measured process reports, as its last line of JSON. */
-export type Report = Readonly<Record<string, number | string>>
+/** What one measured process reports: figures by name, as its last line. */
+export type Figures = Readonly<Record<string, number>>
 
 /**
- * Runs a script of this folder in a process of its own, with garbage collection exposed, and returns its report: so
- * that one contender's heap and garbage are never another's. Fails after `deadlineMs`.
+ * Runs a script of `bench/process` in a process of its own and returns its figures, so that one contender's heap and
+ * garbage are never another's. Fails after `deadlineMs`.
  */
 export async function measure(
   script: string,
-  args: readonly string[],
+  args: readonly (string | number)[],
   deadlineMs = 300_000,
-): Promise<Report> {
-  const child = spawn(process.execPath, ['--expose-gc', script, ...args], {
+): Promise<Figures> {
+  const child = spawn(process.execPath, ['--expose-gc', script, ...args.map(String)], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, NODE_ENV: 'production' },
   })
@@ -21,34 +21,40 @@ export async function measure(
   let last = ''
   for await (const line of createInterface({ input: child.stdout })) last = line
   clearTimeout(timer)
-  if (last === '') throw new Error(`${script} ${args.join(' ')} reported nothing`)
-  return JSON.parse(last) as Report
+  try {
+    return JSON.parse(last) as Figures
+  } catch (cause) {
+    throw new Error(`${script} ${args.join(' ')} reported ${JSON.stringify(last)}`, { cause })
+  }
 }
 
-/** The median of the reports' numbers, figure by figure. */
-export function medianOf(reports: readonly Report[]): Record<string, number> {
+/** The median, figure by figure. */
+export function medianOf(runs: readonly Figures[]): Figures {
   const medians: Record<string, number> = {}
-  for (const name of Object.keys(reports[0] ?? {})) {
-    const values = reports
-      .map((report) => report[name])
-      .filter((value) => typeof value === 'number')
-      .toSorted((a, b) => a - b)
+  for (const name of Object.keys(runs[0] ?? {})) {
+    const values = runs.flatMap((run) => run[name] ?? []).toSorted((a, b) => a - b)
     const middle = values[Math.floor(values.length / 2)]
     if (middle !== undefined) medians[name] = middle
   }
   return medians
 }
 
-/** Prints a table of figures, one row per contender, rounded for reading. */
-export function printTable(rows: Readonly<Record<string, Record<string, number>>>): void {
-  console.table(
-    Object.fromEntries(
-      Object.entries(rows).map(([name, row]) => [
-        name,
-        Object.fromEntries(
-          Object.entries(row).map(([figure, value]) => [figure, Number(value.toPrecision(3))]),
-        ),
-      ]),
-    ),
-  )
+/**
+ * Runs every contender once per round, one after the other, and returns each one's median: a noisy minute then hits all
+ * of them.
+ */
+export async function interleave(
+  contenders: Readonly<Record<string, () => Promise<Figures>>>,
+  rounds: number,
+): Promise<Record<string, Figures>> {
+  const runs: Record<string, Figures[]> = {}
+  for (let round = 1; round <= rounds; round++) {
+    for (const [name, run] of Object.entries(contenders)) {
+      // oxlint-disable-next-line no-await-in-loop -- one at a time
+      const figures = await run()
+      console.error(`round ${round}: ${name}: ${JSON.stringify(figures)}`)
+      ;(runs[name] ??= []).push(figures)
+    }
+  }
+  return Object.fromEntries(Object.entries(runs).map(([name, all]) => [name, medianOf(all)]))
 }
