@@ -53,7 +53,7 @@ describe('churn', () => {
 
   it('keeps counters, endpoints and pods in agreement at every step', async () => {
     await using home = await town({ pods: 60, namespaces: 3 })
-    for (let step = 0; step < 200; step++) {
+    for (let step = 0; step < 120; step++) {
       expect(home.churn.step()).toBeGreaterThan(0)
       expect(inconsistencies(stored(home.simulator.storage))).toEqual([])
     }
