@@ -36,21 +36,3 @@ export function parseFieldSelector(selector: string): FieldSelector {
     }
   })
 }
-
-/** Whether an object is selected; a missing field counts as `''`. */
-export function matchesFields(selector: FieldSelector, object: object): boolean {
-  return selector.every(({ path, operator, value }) => {
-    const found = fieldAt(object, path)
-    return (found === value) === (operator === '=')
-  })
-}
-
-function fieldAt(object: object, path: string): string {
-  let value: unknown = object
-  for (const key of path.split('.')) {
-    if (typeof value !== 'object' || value === null) return ''
-    value = (value as Record<string, unknown>)[key]
-  }
-  if (typeof value === 'string') return value
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
-}

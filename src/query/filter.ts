@@ -22,15 +22,6 @@ export interface Filter<T = unknown> {
   readonly startsWith?: T | null
 }
 
-export type StringFilter = Filter<string>
-/** Numbers, or decimal text beyond 2^53. */
-export type IntFilter = Filter<number | bigint | string>
-export type BooleanFilter = Filter<boolean>
-/** RFC 3339 times. */
-export type DateTimeFilter = Filter<string | Date>
-/** Kubernetes quantities, compared by amount: `500m` equals `0.5`. */
-export type QuantityFilter = Filter<string | number>
-
 /** What a filter is compiled with. */
 export interface FilterContext {
   readonly index: FilterableIndex
