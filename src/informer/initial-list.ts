@@ -4,7 +4,14 @@ import {
   latestResourceVersion,
   type ResourceVersion,
 } from '../kubernetes/resource-version.ts'
-import type { ListerWatcher, ListMetadata, ListOptions, Selection } from './lister-watcher.ts'
+import type {
+  ListerWatcher,
+  ListMetadata,
+  ListOptions,
+  ListResponse,
+  Selection,
+} from './lister-watcher.ts'
+import { isRetriedInPlace } from './reflector-errors.ts'
 import type { ReflectorTarget } from './reflector-target.ts'
 import type { StoreContents } from './store-contents.ts'
 
@@ -22,6 +29,8 @@ export interface InitialListOptions {
   /** A configured page size always holds; without one, pages are asked for where the server may serve them. */
   readonly pageSize: number | undefined
   readonly defaultPageSize: number
+  /** Told of a refusal after which the same request is to be sent again; resolves when it is time. */
+  readonly retry: (error: unknown, signal: AbortSignal) => Promise<void>
 }
 
 /**
@@ -106,8 +115,8 @@ export class InitialList {
     contents: StoreContents,
     signal: AbortSignal,
   ): Promise<ListMetadata> {
-    const { source, target } = this.#options
-    const response = await source.list(options, signal)
+    const { target } = this.#options
+    const response = await this.#request(options, signal)
     for await (const items of response) {
       signal.throwIfAborted()
       for (const text of items) {
@@ -116,5 +125,20 @@ export class InitialList {
       }
     }
     return response.metadata()
+  }
+
+  /** Where the server asks for a pause, one page of a long list is asked for again, not the list. */
+  async #request(options: ListOptions, signal: AbortSignal): Promise<ListResponse> {
+    const { source, retry } = this.#options
+    while (true) {
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- one try after the other
+        return await source.list(options, signal)
+      } catch (error) {
+        if (signal.aborted || !isRetriedInPlace(error)) throw error
+        // oxlint-disable-next-line no-await-in-loop -- back-off
+        await retry(error, signal)
+      }
+    }
   }
 }

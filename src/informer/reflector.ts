@@ -65,6 +65,11 @@ export class Reflector {
       selection: this.#selection,
       pageSize: options.pageSize,
       defaultPageSize: reflectorDefaults.pageSize,
+      retry: async (error, signal) => {
+        this.#report('list', error)
+        await this.#pause(error, signal)
+        this.#state = 'listing'
+      },
     })
   }
 
@@ -111,7 +116,10 @@ export class Reflector {
     const startedMs = performance.now()
     try {
       const last = this.#lastUnavailable ? undefined : this.#last
-      const list = await this.#list.receive(last, signal, (error) => this.#report('list', error))
+      const list = await this.#list.receive(last, signal, (error) => {
+        this.#lastUnavailable = true
+        this.#report('list', error)
+      })
       if (signal.aborted) return
       this.#replace(list.contents, list.resourceVersion, startedMs)
     } catch (error) {
