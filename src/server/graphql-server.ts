@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { HttpTransport } from './http-transport.ts'
 import { HostList } from './host-list.ts'
-import { isLoopback } from './loopback.ts'
+import { checkAddress, isLoopback } from './loopback.ts'
 import {
   createOperationPipeline,
   graphqlPath,
@@ -58,8 +58,7 @@ class RunningServer implements GraphQLServer {
 
   constructor(options: GraphQLServerOptions) {
     const { server, log } = options
-    if (!server.insecureNoAuth && !isLoopback(server.host))
-      throw new UnsafeAddressError(server.host)
+    checkAddress(server)
     this.#options = server
     this.#log = log
     this.servesGraphiql = server.graphiql ?? isLoopback(server.host)
@@ -118,9 +117,7 @@ class RunningServer implements GraphQLServer {
     } catch (error) {
       throw new ListenError(host, port, error as NodeJS.ErrnoException)
     }
-    this.#server.on('error', (error) =>
-      this.#log.error('the HTTP server failed', { details: [error] }),
-    )
+    this.#server.on('error', (error) => this.#log.error('the HTTP server failed', { error }))
     const bound = this.#server.address() as AddressInfo
     this.#port = bound.port
     if (!insecureNoAuth && !isLoopback(bound.address)) {

@@ -44,7 +44,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
             // oxlint-disable-next-line typescript/no-base-to-string -- a Buffer, as binaryType is nodebuffer
             await handle(message.toString())
           } catch (error) {
-            log.error('a WebSocket message failed unexpectedly', { details: [error] })
+            log.error('a WebSocket message failed unexpectedly', { error })
             socket.close(CloseCode.InternalServerError, 'Internal server error')
           } finally {
             pending -= 1
@@ -62,7 +62,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
   socket.once('close', (code, reason) => {
     stopPings()
     closed(code, reason.toString()).catch((error: unknown) => {
-      log.error('the operations of a WebSocket could not be ended', { details: [error] })
+      log.error('the operations of a WebSocket could not be ended', { error })
     })
   })
 }

@@ -34,7 +34,7 @@ export class HttpTransport {
     try {
       await this.#answer(request, response)
     } catch (error) {
-      this.#options.log.error('a request failed unexpectedly', { details: [error] })
+      this.#options.log.error('a request failed unexpectedly', { error })
       if (response.headersSent) response.destroy()
       else refuseRequest(response, { status: 500, reason: 'The gateway failed; its log says why.' })
     }

@@ -61,8 +61,8 @@ export function createOperationPipeline(options: OperationPipelineOptions): Oper
     logging: {
       debug: () => {},
       info: () => {},
-      warn: (...details: unknown[]) => log.warn('yoga', { details }),
-      error: (...details: unknown[]) => log.error('an operation failed unexpectedly', { details }),
+      warn: (...details: unknown[]) => log.warn(details.map(String).join(' ')),
+      error: (error: unknown) => log.error('an operation failed unexpectedly', { error }),
     },
     context: (initial: TransportContext) => context(originOf(initial)),
     plugins: [subscriptionsNeedWebSocket(), ...plugins, codedErrors()],

@@ -70,7 +70,7 @@ export function createWebSocketOperations(options: WebSocketOperationsOptions): 
         return await prepare(connection, payload)
       } catch (error) {
         if (isMeantForClients(error)) return [error]
-        log.error('an operation failed unexpectedly', { details: [error] })
+        log.error('an operation failed unexpectedly', { error })
         return [maskedError(error)]
       }
     },

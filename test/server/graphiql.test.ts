@@ -63,12 +63,18 @@ const chromiumPath = [
     ),
 ].find((path) => path !== undefined && path !== '' && existsSync(path))
 
-const suite =
-  chromiumPath === undefined
-    ? 'GraphiQL in a browser (skipped: no chromium on the path and no CHROMIUM_PATH)'
-    : 'GraphiQL in a browser'
+/** Presses the button, and reads what the page shows. */
+async function run(page: Page): Promise<string> {
+  await page.getByRole('button', { name: /execute query/i }).click()
+  const result = page
+    .getByRole('region', { name: /operation result/i })
+    .or(page.locator('.result-window'))
+  await result.getByText('data').first().waitFor()
+  return (await result.first().innerText()).replaceAll(/\s+/g, ' ')
+}
 
-describe.skipIf(chromiumPath === undefined)(suite, () => {
+const found = chromiumPath === undefined ? 'skipped: no chromium on the path, no CHROMIUM_PATH' : ''
+describe.skipIf(chromiumPath === undefined)(`GraphiQL in a browser ${found}`, () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await chromium.launch({
@@ -98,15 +104,6 @@ describe.skipIf(chromiumPath === undefined)(suite, () => {
     if (query !== undefined) url.searchParams.set('query', query)
     await page.goto(url.href)
     return { page, problems }
-  }
-
-  async function run(page: Page): Promise<string> {
-    await page.getByRole('button', { name: /execute query/i }).click()
-    const result = page
-      .getByRole('region', { name: /operation result/i })
-      .or(page.locator('.result-window'))
-    await result.getByText('data').first().waitFor()
-    return (await result.first().innerText()).replaceAll(/\s+/g, ' ')
   }
 
   it('loads and answers its first query without asking any other host', async () => {

@@ -32,14 +32,14 @@ async function byWebSocket(headers: Record<string, string>): Promise<RawAnswer> 
   return answer
 }
 
+const own = (): string => `127.0.0.1:${server.port}`
+
 const transports = [
   { name: 'HTTP', ask: byHttp, accepted: 200 },
   { name: 'WebSocket', ask: byWebSocket, accepted: 101 },
 ]
 
 describe.each(transports)('by $name', ({ ask, accepted }) => {
-  const own = (): string => `127.0.0.1:${server.port}`
-
   it.each([
     ['127.0.0.1:4000'],
     ['localhost'],
@@ -98,9 +98,27 @@ describe.each(transports)('by $name', ({ ask, accepted }) => {
   })
 })
 
-describe('HTTP besides', () => {
-  const host = (): string => `host: 127.0.0.1:${server.port}`
+const askFirst = (origin: string): Promise<RawAnswer> =>
+  rawRequest(server.port, [
+    'OPTIONS /graphql HTTP/1.1',
+    `host: ${own()}`,
+    `origin: ${origin}`,
+    'access-control-request-method: POST',
+    'access-control-request-headers: content-type',
+  ])
 
+const followLink = (dest: string): Promise<RawAnswer> =>
+  rawRequest(server.port, [
+    'HEAD /graphql HTTP/1.1',
+    `host: ${own()}`,
+    'accept: text/html',
+    'connection: close',
+    'sec-fetch-site: cross-site',
+    'sec-fetch-mode: navigate',
+    `sec-fetch-dest: ${dest}`,
+  ])
+
+describe('HTTP besides', () => {
   it('lets a page of an allowed origin read the answer, and no other one', async () => {
     const answer = await byHttp({
       host: `127.0.0.1:${server.port}`,
@@ -111,18 +129,10 @@ describe('HTTP besides', () => {
   })
 
   it('answers a browser that asks first for an allowed origin only', async () => {
-    const ask = (origin: string): Promise<RawAnswer> =>
-      rawRequest(server.port, [
-        'OPTIONS /graphql HTTP/1.1',
-        host(),
-        `origin: ${origin}`,
-        'access-control-request-method: POST',
-        'access-control-request-headers: content-type',
-      ])
-    const allowed = await ask('https://portal.example.com')
+    const allowed = await askFirst('https://portal.example.com')
     expect(allowed.status).toBe(204)
     expect(allowed.head).toContain('access-control-allow-headers: content-type')
-    const refused = await ask('https://evil.example')
+    const refused = await askFirst('https://evil.example')
     expect(refused.status).toBe(403)
     expect(refused.head).not.toContain('access-control')
   })
@@ -130,7 +140,7 @@ describe('HTTP besides', () => {
   it('gives nothing to a script or image of another page, which carries no origin', async () => {
     const answer = await rawRequest(server.port, [
       'GET /graphql?query={hello} HTTP/1.1',
-      host(),
+      `host: ${own()}`,
       'accept: text/html',
       'sec-fetch-site: same-site',
       'sec-fetch-mode: no-cors',
@@ -140,17 +150,7 @@ describe('HTTP besides', () => {
   })
 
   it('follows a link to GraphiQL from anywhere, but shows it in no frame', async () => {
-    const from = (dest: string): Promise<RawAnswer> =>
-      rawRequest(server.port, [
-        'HEAD /graphql HTTP/1.1',
-        host(),
-        'accept: text/html',
-        'connection: close',
-        'sec-fetch-site: cross-site',
-        'sec-fetch-mode: navigate',
-        `sec-fetch-dest: ${dest}`,
-      ])
-    expect((await from('document')).status).toBe(200)
-    expect((await from('iframe')).status).toBe(403)
+    expect((await followLink('document')).status).toBe(200)
+    expect((await followLink('iframe')).status).toBe(403)
   })
 })

@@ -24,13 +24,14 @@ export interface SmallApi {
   readonly release: () => void
 }
 
+async function* count(_: unknown, { to }: { to: number }): AsyncGenerator<{ count: number }> {
+  for (let at = 1; at <= to; at++) yield { count: at }
+}
+
 export function smallApi(): SmallApi {
   let underWay = 0
   const released = Promise.withResolvers<void>()
 
-  async function* count(_: unknown, { to }: { to: number }): AsyncGenerator<{ count: number }> {
-    for (let at = 1; at <= to; at++) yield { count: at }
-  }
   async function* held(): AsyncGenerator<{ held: string }> {
     underWay += 1
     try {

@@ -20,7 +20,7 @@ describe('a stop', () => {
     const stopped = server[Symbol.asyncDispose]()
     expect((await closed)[0]).toBe(1001)
     await once(idle.socket, 'close')
-    await expect(fetch(new URL('/livez', server.url))).rejects.toThrow()
+    await expect(fetch(new URL('/livez', server.url))).rejects.toThrow('fetch failed')
 
     api.release()
     expect(await (await answer).json()).toEqual({ data: { held: 'released' } })
@@ -31,10 +31,13 @@ describe('a stop', () => {
     const api = smallApi()
     const server = await serve(api, { stopDeadlineMs: 50 })
     const answer = post(server.url, { query: '{ held }' })
-    const failed = expect(answer).rejects.toThrow()
+    const failure = answer.then(
+      () => 'answered',
+      (error: Error) => error.message,
+    )
     await until(() => api.underWay() === 1)
     await server[Symbol.asyncDispose]()
-    await failed
+    expect(await failure).toBe('fetch failed')
     api.release()
   })
 
@@ -50,11 +53,13 @@ describe('a stop', () => {
     await server[Symbol.asyncDispose]()
     api.release()
     await until(() => api.underWay() === 0)
+    expect(socket.readyState).toBe(WebSocket.CLOSED)
   })
 
   it('may be asked for twice', async () => {
     const server = await serve(smallApi())
     await Promise.all([server[Symbol.asyncDispose](), server[Symbol.asyncDispose]()])
+    await expect(fetch(server.url)).rejects.toThrow('fetch failed')
   })
 })
 

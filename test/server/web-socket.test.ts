@@ -117,6 +117,7 @@ describe('GraphQL over WebSocket', () => {
     const socket = await acknowledged()
     send(socket, { id: '1', type: 'subscribe', payload: { query: 'subscription { held }' } })
     await once(socket, 'message')
+    expect(api.underWay()).toBe(1)
     socket.terminate()
     api.release()
     await until(() => api.underWay() === 0)

@@ -1,0 +1,135 @@
+import { type Command, Option } from 'commander'
+import type { FlagOption } from './config.ts'
+
+/** A flag of the command line that gives one option of the configuration. */
+export interface Flag {
+  readonly flags: string
+  readonly description: string
+  readonly path: readonly string[]
+  /** Given more than once, it makes a list. */
+  readonly repeated?: true
+}
+
+const serverFlags: readonly Flag[] = [
+  {
+    flags: '--port <port>',
+    description: 'port of the API; 0: any free one',
+    path: ['server', 'port'],
+  },
+  { flags: '--host <address>', description: 'address to listen on', path: ['server', 'host'] },
+  {
+    flags: '--insecure-no-auth',
+    description:
+      'allow an address beyond loopback, although everybody who reaches it may read everything',
+    path: ['server', 'insecureNoAuth'],
+  },
+  {
+    flags: '--allowed-host <name>',
+    description: 'further name of the gateway in the Host header (repeatable)',
+    path: ['server', 'allowedHosts'],
+    repeated: true,
+  },
+  {
+    flags: '--allowed-origin <origin>',
+    description: 'origin of web pages that may ask (repeatable)',
+    path: ['server', 'allowedOrigins'],
+    repeated: true,
+  },
+  {
+    flags: '--graphiql',
+    description: 'serve GraphiQL also beyond loopback',
+    path: ['server', 'graphiql'],
+  },
+  { flags: '--no-graphiql', description: 'serve no GraphiQL', path: ['server', 'graphiql'] },
+]
+
+const schemaFlags: readonly Flag[] = [
+  {
+    flags: '--schema-file <file>',
+    description: 'SDL with further indexes and relations (repeatable)',
+    path: ['schemaFiles'],
+    repeated: true,
+  },
+]
+
+const informerFlags: readonly Flag[] = [
+  {
+    flags: '--preload <kind>',
+    description: 'kind to load at start, as its list field is called: pods (repeatable)',
+    path: ['preload'],
+    repeated: true,
+  },
+]
+
+const simulatorFlags: readonly Flag[] = [
+  {
+    flags: '--pods <count>',
+    description: 'how many pods are simulated',
+    path: ['simulator', 'pods'],
+  },
+  {
+    flags: '--seed <text>',
+    description: 'the same seed makes the same cluster',
+    path: ['simulator', 'seed'],
+  },
+  {
+    flags: '--rate <writes>',
+    description: 'changes per second; 0: none',
+    path: ['simulator', 'eventsPerSecond'],
+  },
+]
+
+const logFlags: readonly Flag[] = [
+  {
+    flags: '--log-level <level>',
+    description: 'debug, info, warn, error or silent',
+    path: ['logLevel'],
+  },
+]
+
+/** The flags of each command that give options of the configuration. */
+export const commandFlags: Readonly<
+  Record<'serve' | 'demo' | 'simulate' | 'schema', readonly Flag[]>
+> = {
+  serve: [...serverFlags, ...informerFlags, ...schemaFlags, ...logFlags],
+  demo: [...serverFlags, ...simulatorFlags, ...informerFlags, ...schemaFlags, ...logFlags],
+  simulate: [...simulatorFlags, ...logFlags],
+  schema: [...schemaFlags, ...logFlags],
+}
+
+/** Declares flags; what they give is read by {@link givenFlags}. */
+export function addFlags(command: Command, flags: readonly Flag[]): Command {
+  for (const flag of flags) {
+    const option = new Option(flag.flags, flag.description)
+    if (flag.repeated === true) option.argParser(append)
+    command.addOption(option)
+  }
+  return command
+}
+
+/** Collects the values of a flag that may be repeated. */
+export function append(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value]
+}
+
+/** The options that were given by flags. */
+export function givenFlags(command: Command, flags: readonly Flag[]): readonly FlagOption[] {
+  return flags.flatMap(({ flags: syntax, path }) => {
+    const option = new Option(syntax)
+    const value: unknown = command.getOptionValue(option.attributeName())
+    // `--graphiql` and `--no-graphiql` give one option; it is told by the one that was written.
+    if (value === undefined || (option.negate ? value !== false : value === false)) return []
+    return [
+      { flag: option.long ?? syntax, path, value: isTextOption(path) ? value : numberOf(value) },
+    ]
+  })
+}
+
+function isTextOption(path: readonly string[]): boolean {
+  return path.at(-1) === 'seed' || path.at(-1) === 'host'
+}
+
+/** A number where it is one; else as it was, for the check of the option to say what is wrong. */
+function numberOf(value: unknown): unknown {
+  return typeof value === 'string' && /^-?[0-9]+(\.[0-9]+)?$/.test(value) ? Number(value) : value
+}

@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
+import { addFlags, append, commandFlags, givenFlags } from './command-flags.ts'
+import { type Config, ConfigError, type FlagOption, loadConfig } from './config.ts'
+import { CodedError } from './lib/coded-error.ts'
+import { createLog } from './log.ts'
+import type { CommandContext } from './run-gateway.ts'
+import { stopSignal } from './stop-signal.ts'
+
+/** It did what it was asked, and stopped when it was told to. */
+const succeeded = 0
+/** It could not go on: no cluster, the port is taken. */
+const failed = 1
+/** It was asked for something that there is not: a flag, an option, a value. */
+const misused = 2
+
+/** The flags that say which clusters; they replace those of the configuration. */
+interface ClusterFlags {
+  readonly kubeconfig?: string
+  readonly context?: readonly string[]
+  readonly server?: string
+}
+
+/** Runs one command; `args` are those after the program's name. Resolves with the exit code when it has ended. */
+export async function runCommandLine(args: readonly string[]): Promise<number> {
+  const program = new Command('informerql')
+    .description('Kubernetes as one typed, live GraphQL API, answered from informer caches.')
+    .version(packageVersion())
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true })
+  addServe(program)
+  addDemo(program)
+  addSimulate(program)
+  addSchema(program)
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return succeeded
+  } catch (error) {
+    // Commander has said what was wrong, or has shown what it was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? succeeded : misused
+    process.stderr.write(`informerql: ${messageOf(error)}\n`)
+    return error instanceof ConfigError || codeOf(error) === 'YAML' ? misused : failed
+  }
+}
+
+function addServe(program: Command): void {
+  const flags = commandFlags.serve
+  const command = subcommand(program, 'serve', 'serve clusters, found as kubectl finds them')
+  addFlags(addClusterFlags(command), flags).action(async () => {
+    const { serve } = await import('./run-gateway.ts')
+    await serve(contextOf(command, [...givenFlags(command, flags), ...clusterFlagsOf(command)]))
+  })
+}
+
+function addDemo(program: Command): void {
+  const flags = commandFlags.demo
+  const command = subcommand(program, 'demo', 'serve a simulated cluster that lives')
+  addFlags(command, flags).action(async () => {
+    const { demo } = await import('./run-gateway.ts')
+    await demo(contextOf(command, givenFlags(command, flags)))
+  })
+}
+
+function addSimulate(program: Command): void {
+  const flags = commandFlags.simulate
+  const command = subcommand(program, 'simulate', 'run the simulated API server alone')
+  addFlags(command, flags)
+    .option('--port <port>', 'port of the API server; 0: any free one', portOf, 8001)
+    .action(async ({ port }: { readonly port: number }) => {
+      const { simulate } = await import('./run-gateway.ts')
+      await simulate(contextOf(command, givenFlags(command, flags)), port)
+    })
+}
+
+function addSchema(program: Command): void {
+  const flags = commandFlags.schema
+  const command = subcommand(
+    program,
+    'schema',
+    'print the GraphQL schema: of a cluster that is named, else of the built-in kinds',
+  )
+  addFlags(addClusterFlags(command), flags).action(async () => {
+    const { printSchemaOf, printBuiltInSchema } = await import('./print-schema.ts')
+    const clusters = clusterFlagsOf(command)
+    const { config, log, print } = contextOf(command, [...givenFlags(command, flags), ...clusters])
+    const isNamed =
+      clusters.length > 0 || config.clusters.some((one) => Object.keys(one).length > 1)
+    print(isNamed ? await printSchemaOf(config, log) : await printBuiltInSchema(config, log))
+  })
+}
+
+function subcommand(program: Command, name: string, description: string): Command {
+  return program
+    .command(name)
+    .description(description)
+    .option('--config <file>', 'YAML file of options; flags and INFORMERQL_* variables win over it')
+}
+
+function addClusterFlags(command: Command): Command {
+  return command
+    .option('--kubeconfig <file>', 'kubeconfig file, instead of KUBECONFIG or ~/.kube/config')
+    .option('--context <name>', 'context of the kubeconfig (repeatable: several clusters)', append)
+    .option('--server <url>', 'address of the API server')
+}
+
+/** The clusters that flags name, as the option that they give. */
+function clusterFlagsOf(command: Command): readonly FlagOption[] {
+  const { kubeconfig, context, server } = command.opts<ClusterFlags>()
+  const flag = [
+    ...(kubeconfig === undefined ? [] : ['--kubeconfig']),
+    ...(context === undefined ? [] : ['--context']),
+    ...(server === undefined ? [] : ['--server']),
+  ]
+  if (flag.length === 0) return []
+  const where = {
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    ...(server === undefined ? {} : { server }),
+  }
+  const value = context?.map((name) => ({ ...where, context: name })) ?? [where]
+  return [{ flag: flag.join(' '), path: ['clusters'], value }]
+}
+
+function contextOf(command: Command, flags: readonly FlagOption[]): CommandContext {
+  const { config: file } = command.opts<{ readonly config?: string }>()
+  const config: Config = loadConfig({ file, variables: process.env, flags })
+  return {
+    config,
+    log: createLog(config.logLevel, process.stderr),
+    signal: stopSignal(),
+    print: (text) => void process.stdout.write(text),
+  }
+}
+
+function portOf(text: string): number {
+  const port = Number(text)
+  if (/^[0-9]+$/.test(text) && port <= 65_535) return port
+  throw new ConfigError(
+    [`--port: ${JSON.stringify(text)} is not a port`],
+    'a port is from 0 to 65535',
+  )
+}
+
+/** What went wrong, for people: errors made on purpose with the way out, all others with their stack. */
+function messageOf(error: unknown): string {
+  if (error instanceof CodedError) {
+    return error.hint === undefined ? error.message : `${error.message}\n  ${error.hint}`
+  }
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof CodedError ? error.code : undefined
+}
+
+function packageVersion(): string {
+  const file = new URL('../package.json', import.meta.url)
+  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }
+  return version
+}

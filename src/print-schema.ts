@@ -1,0 +1,19 @@
+import type { Config } from './config.ts'
+import { createGateway, type GatewayLog } from './gateway.ts'
+import { gatewayOptionsOf } from './gateway-config.ts'
+import { printSchemaSdl } from './graphql/schema/print-schema.ts'
+import { startSimulator } from './simulator.ts'
+
+/** The schema that a gateway to the configured clusters serves, as SDL. */
+export async function printSchemaOf(config: Config, log: GatewayLog): Promise<string> {
+  await using gateway = await createGateway({ ...gatewayOptionsOf(config), log })
+  return printSchemaSdl(gateway.schema)
+}
+
+/** The schema of the kinds that every cluster has. */
+export async function printBuiltInSchema(config: Config, log: GatewayLog): Promise<string> {
+  await using simulator = await startSimulator()
+  const clusters = [{ name: 'built-in', server: simulator.url }]
+  // What it says of the cluster is not of interest: there is none.
+  return await printSchemaOf({ ...config, clusters }, { ...log, info() {} })
+}

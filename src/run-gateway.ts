@@ -1,0 +1,118 @@
+import type { Config } from './config.ts'
+import { createGateway, type GatewayLog } from './gateway.ts'
+import { gatewayOptionsOf } from './gateway-config.ts'
+import { checkAddress } from './server/loopback.ts'
+import { ListenError } from './server/server-errors.ts'
+import { startGraphQLServer } from './server/graphql-server.ts'
+import { startSimulatedCluster } from './simulator.ts'
+import { describePopulation } from './simulator/population/description.ts'
+import { aborted } from './stop-signal.ts'
+
+/** What a command needs of the process. */
+export interface CommandContext {
+  readonly config: Config
+  readonly log: GatewayLog
+  /** Aborted when the process is to stop. */
+  readonly signal: AbortSignal
+  /** Writes for whoever started the command. */
+  readonly print: (text: string) => void
+}
+
+const firstQuery = `{
+  pods(first: 2, where: { phase: { eq: "Running" } }) {
+    totalCount
+    nodes {
+      metadata { name namespace }
+      node { metadata { name } }
+    }
+  }
+}`
+
+const firstSubscription = `subscription {
+  pods(namespace: "default") {
+    synced
+    changes { type objectId object { metadata { name } status { phase } } }
+  }
+}`
+
+/** What GraphiQL shows first. A page, not a document: one operation is run at a time. */
+const defaultQuery = `# Everything here is answered from memory, from caches that follow the API server.
+# Ctrl-Enter runs the operation; Ctrl-Space says what could come next.
+
+query RunningPods ${firstQuery}
+
+# Live: what is there, then every change.
+${firstSubscription.replace('subscription', 'subscription LivePods').replace('(namespace: "default")', '(where: { phase: { eq: "Running" } })')}
+`
+
+/** `serve`: a gateway to the configured clusters, until the signal is aborted. */
+export async function serve(context: CommandContext): Promise<void> {
+  await runGateway(context, (url) => context.print(`informerql answers at ${url}\n`))
+}
+
+/** `demo`: a simulated cluster and a gateway to it, until the signal is aborted. */
+export async function demo(context: CommandContext): Promise<void> {
+  const { config, print } = context
+  const { pods, seed, eventsPerSecond } = config.simulator
+  await using cluster = await startSimulatedCluster({
+    population: { pods, seed },
+    churn: { seed, eventsPerSecond },
+    onChurnError: (error) => context.log.error('the simulated cluster stands still', { error }),
+  })
+  const clusters = [{ name: 'demo', server: cluster.url }]
+  await runGateway({ ...context, config: { ...config, clusters } }, (url) => {
+    print(`Simulating ${describePopulation({ pods, seed }).text}`)
+    print(
+      `It lives: about ${eventsPerSecond} changes per second (--rate), the same ones for the same --seed.\n\n`,
+    )
+    print(`  GraphQL, and GraphiQL in a browser   ${url}\n`)
+    print(`  the simulated API server             kubectl --server=${cluster.url} get pods -A\n\n`)
+    print(`A first query:\n\n${firstQuery.replaceAll(/^/gm, '  ')}\n\n`)
+    print(
+      `  curl ${url} -H 'content-type: application/json' \\\n    -d '${asBody(firstQuery)}'\n\n`,
+    )
+    print('Ctrl-C stops it.\n')
+  })
+}
+
+/** `simulate`: the simulated API server alone, until the signal is aborted. */
+export async function simulate(context: CommandContext, port: number): Promise<void> {
+  const { config, print, signal } = context
+  const { pods, seed, eventsPerSecond } = config.simulator
+  await using cluster = await startSimulatedCluster({
+    port,
+    population: { pods, seed },
+    churn: { seed, eventsPerSecond },
+    onChurnError: (error) => context.log.error('the simulated cluster stands still', { error }),
+  }).catch((error: NodeJS.ErrnoException) => {
+    throw error.syscall === 'listen' ? new ListenError('127.0.0.1', port, error) : error
+  })
+  print(`Simulating ${describePopulation({ pods, seed }).text}\n`)
+  print(`  kubectl --server=${cluster.url} get pods -A\n`)
+  print(`  informerql serve --server ${cluster.url}\n\nCtrl-C stops it.\n`)
+  await aborted(signal)
+}
+
+async function runGateway(
+  { config, log, signal }: CommandContext,
+  announce: (url: string) => void,
+): Promise<void> {
+  // Before anything that takes long; the server checks it again.
+  checkAddress(config.server)
+  await using gateway = await createGateway({ ...gatewayOptionsOf(config), log })
+  // The server stops first: it is disposed of before the gateway that it asks.
+  await using server = await startGraphQLServer({
+    server: config.server,
+    plugins: [gateway.plugin],
+    readiness: gateway.readiness,
+    defaultQuery,
+    log,
+  })
+  announce(server.url)
+  await aborted(signal)
+  log.info(`stopping on ${String(signal.reason)}`)
+}
+
+function asBody(query: string): string {
+  return JSON.stringify({ query: query.replaceAll(/\s+/g, ' ') })
+}

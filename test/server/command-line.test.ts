@@ -1,0 +1,153 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { post } from './small-api.ts'
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** The program as a process of its own. */
+interface Started {
+  readonly child: ChildProcess
+  /** Resolves when it has printed what matches; rejects where it ends before. */
+  readonly printed: (pattern: RegExp) => Promise<RegExpExecArray>
+  readonly ended: Promise<Ended>
+}
+
+const children: ChildProcess[] = []
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+})
+
+function start(args: readonly string[], env: Record<string, string> = {}): Started {
+  const child = spawn(process.execPath, ['src/main.ts', ...args], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  children.push(child)
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+  const ended = once(child, 'close').then(([code]) => ({
+    code: code as number | null,
+    stdout,
+    stderr,
+  }))
+  const printed = (pattern: RegExp): Promise<RegExpExecArray> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        const match = pattern.exec(stdout)
+        if (match !== null) resolve(match)
+      }
+      child.stdout.on('data', look)
+      look()
+      ended.then(
+        () => reject(new Error(`ended without ${String(pattern)}: ${stdout}${stderr}`)),
+        reject,
+      )
+    })
+  return { child, printed, ended }
+}
+
+const run = (args: readonly string[], env?: Record<string, string>): Promise<Ended> =>
+  start(args, env).ended
+
+describe('informerql demo', () => {
+  it('serves a simulated cluster, says how to ask it, and stops on SIGTERM', async () => {
+    const { child, printed, ended } = start(['demo', '--port', '0', '--pods', '40'])
+    const [, url = ''] = await printed(/(http:\/\/127\.0\.0\.1:\d+\/graphql)[\s\S]*Ctrl-C/)
+    const [, body = ''] = await printed(/-d '(.+)'/)
+    const response = await post(url, body)
+    expect(await response.json()).toMatchObject({
+      data: { pods: { nodes: [{ node: { metadata: {} } }, { node: { metadata: {} } }] } },
+    })
+    child.kill('SIGTERM')
+    const { code, stdout } = await ended
+    expect(code).toBe(0)
+    expect(stdout).toContain('40 pods')
+  })
+
+  it('says that its port is taken, and what to do', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as { port: number }
+    const { code, stderr } = await run(['demo', '--pods', '10', '--port', String(port)])
+    other.close()
+    expect(code).toBe(1)
+    expect(stderr).toContain(`cannot listen on 127.0.0.1, port ${port}: the port is taken`)
+    expect(stderr).toContain('--port 0')
+  })
+})
+
+describe('informerql simulate', () => {
+  it('runs an API server that a gateway can serve', async () => {
+    const simulated = start(['simulate', '--port', '0', '--pods', '10', '--rate', '0'])
+    const [, server = ''] = await simulated.printed(/--server=(\S+)/)
+    const served = start(['serve', '--server', server, '--port', '0'])
+    const [, url = ''] = await served.printed(/at (\S+)/)
+    const response = await post(url, { query: '{ pods(first: 1) { totalCount } }' })
+    expect(await response.json()).toEqual({ data: { pods: { totalCount: 10 } } })
+    served.child.kill('SIGINT')
+    simulated.child.kill('SIGINT')
+    expect((await served.ended).code).toBe(0)
+    expect((await simulated.ended).code).toBe(0)
+  })
+})
+
+describe('informerql schema', () => {
+  it('prints the schema of the built-in kinds, and nothing else', async () => {
+    const { code, stdout, stderr } = await run(['schema'])
+    expect(code).toBe(0)
+    expect(stderr).toBe('')
+    expect(stdout).toContain('type Deployment implements KubernetesObject')
+    expect(stdout).toContain('type Subscription {')
+  })
+})
+
+describe('informerql says what is wrong when', () => {
+  it.each([
+    {
+      when: 'there is no cluster',
+      args: ['serve'],
+      code: 1,
+      says: /no cluster is configured.*tried/,
+    },
+    {
+      when: 'the cluster does not answer',
+      args: ['serve', '--server', 'http://127.0.0.1:1'],
+      code: 1,
+      says: /127\.0\.0\.1:1: connect ECONNREFUSED/,
+    },
+    {
+      when: 'the kubeconfig is not there',
+      args: ['serve', '--kubeconfig', '/nowhere/config'],
+      code: 1,
+      says: /\/nowhere\/config/,
+    },
+    {
+      when: 'others could reach it',
+      args: ['serve', '--host', '0.0.0.0'],
+      code: 1,
+      says: /0\.0\.0\.0 is not a loopback address[\s\S]*--insecure-no-auth/,
+    },
+    {
+      when: 'a flag has a wrong value',
+      args: ['demo', '--pods', 'many'],
+      code: 2,
+      says: /--pods: simulator\.pods = "many": expected number/,
+    },
+    { when: 'there is no such flag', args: ['demo', '--prot', '1'], code: 2, says: /--prot/ },
+    { when: 'there is no such command', args: ['server'], code: 2, says: /server/ },
+  ])('$when', async ({ args, code, says }) => {
+    const ended = await run(args)
+    expect(ended.stderr).toMatch(says)
+    expect(ended.stderr).not.toMatch(/^\s+at /m)
+    expect(ended.code).toBe(code)
+    expect(ended.stdout).toBe('')
+  })
+})
