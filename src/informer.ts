@@ -53,6 +53,27 @@ export type {
   PostingView,
   StoreView,
 } from './informer/store-view.ts'
+export { createWorkQueue, type WorkQueue } from './informer/work-queue/work-queue.ts'
+export type { WorkersOptions, WorkQueueOptions } from './informer/work-queue/work-queue-options.ts'
+export { workQueueDefaults } from './informer/work-queue/work-queue-defaults.ts'
+export type { WorkQueueObserver } from './informer/work-queue/work-queue-observer.ts'
+export type { PendingKeys } from './informer/work-queue/pending-keys.ts'
+export {
+  bucketRateLimiter,
+  defaultControllerRateLimiter,
+  itemExponentialFailureRateLimiter,
+  itemFastSlowRateLimiter,
+  maxOfRateLimiter,
+  maxWaitRateLimiter,
+  type RateLimiter,
+} from './informer/work-queue/rate-limiter.ts'
+export {
+  ReconcileError,
+  ReconcileStuckError,
+  WorkQueueOptionError,
+} from './informer/work-queue/work-queue-errors.ts'
+export type { Reconcile, ReconcileResult } from './informer/work-queue/reconciliation.ts'
+export { runWorkers, type WorkersQueue, type WorkersReport } from './informer/work-queue/workers.ts'
 export { type ApiServer, type ApiServerOptions, createApiServer } from './api-server/api-server.ts'
 export { ClusterConfigError } from './api-server/cluster-config-error.ts'
 export type { ClusterConfig, ClusterSelection } from './api-server/cluster-config.ts'

@@ -1,0 +1,110 @@
+import { workQueueDefaults } from './work-queue-defaults.ts'
+import { WorkQueueOptionError } from './work-queue-errors.ts'
+
+/**
+ * How long a key waits for its next try (client-go's `RateLimiter`, `util/workqueue/default_rate_limiters.go`). A limiter
+ * that counts remembers each key that has failed until it is forgotten: the number of keys is its bound.
+ */
+export interface RateLimiter {
+  /** Milliseconds from now; counts as one more failure of the key. */
+  when(key: string): number
+  /** The key has succeeded, or is given up. */
+  forget(key: string): void
+  /** How many times `when` was called for the key since it was last forgotten; 0 where the limiter does not count. */
+  numRequeues(key: string): number
+}
+
+/** Per key: `baseDelayMs` doubled by each failure, at most `maxDelayMs`. Throws `WorkQueueOptionError`. */
+export function itemExponentialFailureRateLimiter(
+  options: { readonly baseDelayMs?: number; readonly maxDelayMs?: number } = {},
+): RateLimiter {
+  const { baseDelayMs, maxDelayMs } = { ...workQueueDefaults, ...options }
+  requireDelay('baseDelayMs', baseDelayMs)
+  requireDelay('maxDelayMs', maxDelayMs)
+  return countingLimiter((failures) =>
+    // Beyond that exponent 0 ms would become NaN.
+    Math.min(maxDelayMs, baseDelayMs * 2 ** Math.min(1023, failures - 1)),
+  )
+}
+
+/** Per key: `fastDelayMs` for the first `maxFastAttempts` tries, `slowDelayMs` from then on. Throws `WorkQueueOptionError`. */
+export function itemFastSlowRateLimiter(options: {
+  readonly fastDelayMs: number
+  readonly slowDelayMs: number
+  readonly maxFastAttempts: number
+}): RateLimiter {
+  const { fastDelayMs, slowDelayMs, maxFastAttempts } = options
+  requireDelay('fastDelayMs', fastDelayMs)
+  requireDelay('slowDelayMs', slowDelayMs)
+  return countingLimiter((failures) => (failures <= maxFastAttempts ? fastDelayMs : slowDelayMs))
+}
+
+/**
+ * For all keys together: a bucket of `burst` tokens that fills by `qps` per second. Each call takes one, in advance
+ * where there is none, and waits for it. Counts no failures. Throws `WorkQueueOptionError`.
+ */
+export function bucketRateLimiter(
+  options: { readonly qps?: number; readonly burst?: number } = {},
+): RateLimiter {
+  const { qps, burst } = { ...workQueueDefaults, ...options }
+  if (!(qps > 0)) throw new WorkQueueOptionError('qps', qps, 'a number greater than 0')
+  if (!(burst >= 1)) throw new WorkQueueOptionError('burst', burst, 'a number of at least 1')
+  let tokens = burst
+  let filledAtMs = performance.now()
+  return {
+    when() {
+      const nowMs = performance.now()
+      tokens = Math.min(burst, tokens + ((nowMs - filledAtMs) / 1000) * qps) - 1
+      filledAtMs = nowMs
+      return tokens >= 0 ? 0 : (-tokens / qps) * 1000
+    },
+    forget() {},
+    numRequeues: () => 0,
+  }
+}
+
+/** The longest of several delays. All of them count. */
+export function maxOfRateLimiter(...limiters: readonly RateLimiter[]): RateLimiter {
+  return {
+    when: (key) => limiters.reduce((delayMs, one) => Math.max(delayMs, one.when(key)), 0),
+    forget(key) {
+      for (const one of limiters) one.forget(key)
+    },
+    numRequeues: (key) => limiters.reduce((count, one) => Math.max(count, one.numRequeues(key)), 0),
+  }
+}
+
+/** As another limiter, but at most `maxDelayMs` (client-go's `WithMaxWaitRateLimiter`). Throws `WorkQueueOptionError`. */
+export function maxWaitRateLimiter(limiter: RateLimiter, maxDelayMs: number): RateLimiter {
+  requireDelay('maxDelayMs', maxDelayMs)
+  return {
+    when: (key) => Math.min(maxDelayMs, limiter.when(key)),
+    forget: (key) => limiter.forget(key),
+    numRequeues: (key) => limiter.numRequeues(key),
+  }
+}
+
+/** client-go's `DefaultTypedControllerRateLimiter`: exponential per key, and a bucket for all of them. */
+export function defaultControllerRateLimiter(): RateLimiter {
+  return maxOfRateLimiter(itemExponentialFailureRateLimiter(), bucketRateLimiter())
+}
+
+function countingLimiter(delayMsAfter: (failures: number) => number): RateLimiter {
+  const failuresByKey = new Map<string, number>()
+  return {
+    when(key) {
+      const failures = (failuresByKey.get(key) ?? 0) + 1
+      failuresByKey.set(key, failures)
+      return delayMsAfter(failures)
+    },
+    forget(key) {
+      failuresByKey.delete(key)
+    },
+    numRequeues: (key) => failuresByKey.get(key) ?? 0,
+  }
+}
+
+function requireDelay(option: string, delayMs: number): void {
+  if (delayMs >= 0 && Number.isFinite(delayMs)) return
+  throw new WorkQueueOptionError(option, delayMs, 'milliseconds, 0 or more')
+}
