@@ -14,7 +14,7 @@ import { resolveContext } from './kubeconfig-context.ts'
 import { mergeKubeconfigs, readKubeconfig, type Kubeconfig } from './kubeconfig-file.ts'
 
 /** The environment of this process. */
-export function processEnvironment(): ClusterConfigEnvironment {
+function processEnvironment(): ClusterConfigEnvironment {
   return {
     variables: process.env,
     homeDir: homedir(),

@@ -6,7 +6,7 @@ import { boundedParallel } from './bounded-parallel.ts'
 import { readGroups, readResources, type ApiGroupVersions } from './plain-discovery.ts'
 
 /** One API group, its versions in the server's order of preference. */
-export interface ApiGroup {
+interface ApiGroup {
   /** `''` for the core group. */
   readonly name: string
   readonly preferredVersion: string
@@ -14,7 +14,7 @@ export interface ApiGroup {
 }
 
 /** A group version of which it is not known what it holds. */
-export interface DiscoveryFailure {
+interface DiscoveryFailure {
   /** `'*'` for all but the core group. */
   readonly group: string
   /** `''` where the whole group is unknown. */

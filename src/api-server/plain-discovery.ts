@@ -9,7 +9,7 @@ export interface ApiGroupVersions {
 }
 
 /** An answer that is not a discovery document. */
-export class DiscoveryFormatError extends CodedError {
+class DiscoveryFormatError extends CodedError {
   constructor(wanted: string, answer: unknown) {
     const kind = JSON.stringify((answer as { kind?: unknown } | null | undefined)?.kind ?? null)
     super('DISCOVERY_FORMAT', `discovery: expected ${wanted}, got kind ${kind}`, {

@@ -37,7 +37,7 @@ export interface WatchRequest extends Selection {
 }
 
 /** What a list says beside its items. */
-export interface ListedMetadata {
+interface ListedMetadata {
   /** `''` where the server gives none: some aggregated ones. */
   readonly resourceVersion: ResourceVersion
   readonly continue?: string
@@ -72,7 +72,8 @@ const partialObject = 'g=meta.k8s.io;v=v1'
 /**
  * Lists and watches one resource as byte frames (what client-go calls a `ListerWatcher`). Both methods reject with
  * `ApiStatusError` where the server refuses and with `ConnectionError` where it cannot be reached; reading may fail
- * with those, `TruncatedFrameError`, `OversizedFrameError` and {@link MalformedListError}.
+ * with those, `TruncatedFrameError`, `OversizedFrameError` and {@link MalformedListError}. A response that is not read
+ * holds its connection: read it, leave its iteration, or abort the signal.
  */
 export class ResourceClient {
   readonly resource: ApiResource
@@ -160,7 +161,7 @@ export class ResourceClient {
     return query.size === 0 ? path : `${path}?${query}`
   }
 
-  /** `list pods`, `list deployments.apps (apps/v1)`: for messages. */
+  /** `deployments.apps (apps/v1)`: for messages. */
   toString(): string {
     return `${groupResourceOf(this.resource)} (${apiVersionOf(this.resource)})`
   }

@@ -26,13 +26,13 @@ beforeAll(async () => {
   certificates['other'] = await authority.issue({ name: 'other' })
   certificates['expired'] = await authority.issue({
     name: 'expired',
-    from: '200101000000Z',
-    to: '210203040506Z',
+    from: new Date('2020-01-01'),
+    to: new Date('2021-02-03T04:05:06Z'),
   })
   certificates['future'] = await authority.issue({
     name: 'future',
-    from: '400101000000Z',
-    to: '410101000000Z',
+    from: new Date('2040-01-01'),
+    to: new Date('2041-01-01'),
   })
 })
 
@@ -74,18 +74,19 @@ const failure = (selection: ClusterSelection, from = environment()): ClusterConf
   throw new Error('it should have failed')
 }
 
+const serverOf = (selection: ClusterSelection, where: ClusterConfigEnvironment) =>
+  loadClusterConfig(selection, where).server
+
 describe('where a cluster is looked for', () => {
   it('takes the given file before KUBECONFIG, and that before ~/.kube/config', async () => {
     const given = await write('given', kubeconfig('given'))
     const listed = await write('listed', kubeconfig('listed'))
     await write('home/.kube/config', kubeconfig('home'))
     const from = environment({ KUBECONFIG: listed }, { homeDir: join(dir, 'home') })
-    const server = (selection: ClusterSelection, where: ClusterConfigEnvironment) =>
-      loadClusterConfig(selection, where).server
-    expect(server({ kubeconfig: given }, from)).toBe('https://given.example.com:6443')
-    expect(server({}, from)).toBe('https://listed.example.com:6443')
+    expect(serverOf({ kubeconfig: given }, from)).toBe('https://given.example.com:6443')
+    expect(serverOf({}, from)).toBe('https://listed.example.com:6443')
     const withoutList = { ...from, variables: {} }
-    expect(server({}, withoutList)).toBe('https://home.example.com:6443')
+    expect(serverOf({}, withoutList)).toBe('https://home.example.com:6443')
   })
 
   it('merges the files of KUBECONFIG, the first one winning, and passes over missing ones', async () => {
@@ -195,18 +196,33 @@ describe('where a cluster is looked for', () => {
   })
 })
 
+/** A kubeconfig with the certificate of this name, or in this file, and a key. */
+const withCertificate = async (name: string, key = name): Promise<ClusterSelection> => ({
+  kubeconfig: await write(
+    `with-${name.replaceAll('/', '-')}-${key}`,
+    kubeconfig('c', {
+      cluster: { 'certificate-authority': authority.caFile },
+      user: {
+        'client-certificate': certificates[name]?.certFile ?? name,
+        'client-key-data': Buffer.from(certificates[key]?.key ?? key).toString('base64'),
+      },
+    }),
+  ),
+})
+
 describe('what is wrong with a kubeconfig', () => {
   it('names a file that is missing, unreadable, or a folder', async () => {
     expect(failure({ kubeconfig: '/nonexistent/config' })).toMatchObject({
       code: 'KUBECONFIG_MISSING',
     })
     expect(failure({ kubeconfig: dir }).code).toBe('KUBECONFIG_UNREADABLE')
+  })
+
+  // The superuser reads everything.
+  it.skipIf(process.getuid?.() === 0)('names a file that this user may not read', async () => {
     const file = await write('secret', kubeconfig('secret'))
     await chmod(file, 0)
-    // The superuser reads everything.
-    if (process.getuid?.() !== 0) {
-      expect(failure({ kubeconfig: file }).message).toContain(file)
-    }
+    expect(failure({ kubeconfig: file }).message).toContain(file)
   })
 
   it('names the line of a mistake in the YAML', async () => {
@@ -258,19 +274,6 @@ describe('what is wrong with a kubeconfig', () => {
       kubeconfig('p', { cluster: { 'proxy-url': 'proxy:80' } }),
     )
     expect(failure({ kubeconfig: proxied }).code).toBe('PROXY_INVALID')
-  })
-
-  const withCertificate = async (name: string, key = name): Promise<ClusterSelection> => ({
-    kubeconfig: await write(
-      `with-${name.replaceAll('/', '-')}-${key}`,
-      kubeconfig('c', {
-        cluster: { 'certificate-authority': authority.caFile },
-        user: {
-          'client-certificate': certificates[name]?.certFile ?? name,
-          'client-key-data': Buffer.from(certificates[key]?.key ?? key).toString('base64'),
-        },
-      }),
-    ),
   })
 
   it('accepts a client certificate in its time, and names the dates of others', async () => {

@@ -8,6 +8,7 @@ import type { TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ApiServer, createApiServer } from '../../src/api-server/api-server.ts'
 import { loadClusterConfig } from '../../src/api-server/cluster-lookup.ts'
+import { CredentialsError } from '../../src/api-server/credentials.ts'
 import {
   type Certificate,
   type CertificateAuthority,
@@ -21,8 +22,12 @@ let expired: Certificate
 
 beforeAll(async () => {
   authority = await createCertificateAuthority()
-  certificate = await authority.issue({ name: 'server', altName: 'IP:127.0.0.1,DNS:api.test' })
-  expired = await authority.issue({ name: 'expired', from: '200101000000Z', to: '210101000000Z' })
+  certificate = await authority.issue({ name: 'server', hosts: ['127.0.0.1', 'api.test'] })
+  expired = await authority.issue({
+    name: 'expired',
+    from: new Date('2020-01-01'),
+    to: new Date('2021-01-01'),
+  })
 })
 
 afterAll(async () => authority[Symbol.asyncDispose]())
@@ -131,22 +136,30 @@ describe('credentials', () => {
   })
 })
 
-describe('a credential plugin', () => {
-  /** A plugin that counts its runs in a file, and answers with that number as its token. */
-  const plugin = (script: string, extra: object = {}): object => ({
-    exec: {
-      apiVersion: 'client.authentication.k8s.io/v1',
-      command: process.execPath,
-      args: ['-e', script],
-      ...extra,
-    },
-  })
-  const counting = (file: string): string => `
-    const fs = require('node:fs'); const info = JSON.parse(process.env.KUBERNETES_EXEC_INFO)
-    fs.appendFileSync(${JSON.stringify(file)}, 'x')
-    const token = info.kind + fs.statSync(${JSON.stringify(file)}).size
-    setTimeout(() => console.log(JSON.stringify({ kind: 'ExecCredential', status: { token } })), 100)`
+/** A plugin that hands out this certificate. */
+const handingOut = (client: Certificate): string => {
+  const status = { clientCertificateData: client.cert, clientKeyData: client.key }
+  return `console.log(${JSON.stringify(JSON.stringify({ status }))})`
+}
 
+/** A user whose plugin is this script. */
+const plugin = (script: string, extra: object = {}): object => ({
+  exec: {
+    apiVersion: 'client.authentication.k8s.io/v1',
+    command: process.execPath,
+    args: ['-e', script],
+    ...extra,
+  },
+})
+
+/** A plugin that counts its runs in a file, and answers with that number as its token. */
+const counting = (file: string): string => `
+  const fs = require('node:fs'); const info = JSON.parse(process.env.KUBERNETES_EXEC_INFO)
+  fs.appendFileSync(${JSON.stringify(file)}, 'x')
+  const token = info.kind + fs.statSync(${JSON.stringify(file)}).size
+  setTimeout(() => console.log(JSON.stringify({ kind: 'ExecCredential', status: { token } })), 100)`
+
+describe('a credential plugin', () => {
   it('runs once for many requests, and once more when its token is not accepted', async () => {
     const file = join(authority.dir, 'runs')
     let accepted = 'Bearer ExecCredential1'
@@ -180,35 +193,33 @@ describe('a credential plugin', () => {
     await using server = await startTls(whoAreYou)
     await using api = await connectWith(server.url, user)
     const error = await failureOf(api.request('GET', '/'))
+    expect(error).toBeInstanceOf(CredentialsError)
     expect(error).toMatchObject({ code: 'CREDENTIALS', value: 'u' })
     expect(String(error)).toContain(problem)
     expect((error as { hint: string }).hint).toMatch(/install it|run the plugin by hand/)
   })
 
   it('may hand out a client certificate, which must not have expired', async () => {
-    const script = (client: Certificate): string => {
-      const status = { clientCertificateData: client.cert, clientKeyData: client.key }
-      return `console.log(${JSON.stringify(JSON.stringify({ status }))})`
-    }
     const jane = await authority.issue({ name: 'jane' })
-    expect(await answerOf(plugin(script(jane)))).toEqual({ certificate: 'jane' })
-    expect(await failureOf(answerOf(plugin(script(expired))))).toMatchObject({
+    expect(await answerOf(plugin(handingOut(jane)))).toEqual({ certificate: 'jane' })
+    expect(await failureOf(answerOf(plugin(handingOut(expired))))).toMatchObject({
       code: 'CLIENT_CERTIFICATE_EXPIRED',
     })
   })
 })
 
-describe('the certificate of a server', () => {
-  const failureWith = async (
-    cluster: object,
-    served?: Certificate,
-    at = '127.0.0.1',
-  ): Promise<unknown> => {
-    await using server = await startTls(whoAreYou, served)
-    await using api = await connectWith(server.url.replace('127.0.0.1', at), {}, cluster)
-    return await failureOf(api.request('GET', '/'))
-  }
+/** What a client says of a server with this certificate. */
+const failureWith = async (
+  cluster: object,
+  served?: Certificate,
+  at = '127.0.0.1',
+): Promise<unknown> => {
+  await using server = await startTls(whoAreYou, served)
+  await using api = await connectWith(server.url.replace('127.0.0.1', at), {}, cluster)
+  return await failureOf(api.request('GET', '/'))
+}
 
+describe('the certificate of a server', () => {
   it('is refused when it has expired, is of an unknown authority, or of another host', async () => {
     expect(await failureWith({}, expired)).toMatchObject({ code: 'CONNECTION_CERTIFICATE_EXPIRED' })
     const unknown = await failureWith({ 'certificate-authority': undefined })

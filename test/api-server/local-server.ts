@@ -27,10 +27,11 @@ export interface LocalTls {
   readonly rejectUnauthorized?: boolean
 }
 
-export const startLocalServer = async (
-  listener: RequestListener,
-  tls?: LocalTls,
-): Promise<LocalServer> => {
+/** Answers one request; may take its time. */
+export type Answer = (...exchange: Parameters<RequestListener>) => unknown
+
+export const startLocalServer = async (answer: Answer, tls?: LocalTls): Promise<LocalServer> => {
+  const listener: RequestListener = (...exchange) => void answer(...exchange)
   const server: Server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener)
   server.keepAliveTimeout = 60_000
   const sockets: Socket[] = []
