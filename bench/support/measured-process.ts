@@ -4,14 +4,19 @@ import { createInterface } from 'node:readline'
 /** What one measured process reports: figures by name, as its last line. */
 export type Figures = Readonly<Record<string, number>>
 
+export interface MeasureOptions {
+  readonly deadlineMs?: number
+  readonly onLine?: () => void
+}
+
 /**
  * Runs a script of `bench/process` in a process of its own and returns its figures, so that one contender's heap and
- * garbage are never another's. Fails after `deadlineMs`.
+ * garbage are never another's. `onLine` is called for each line that it prints before them. Fails after `deadlineMs`.
  */
 export async function measure(
   script: string,
   args: readonly (string | number)[],
-  deadlineMs = 300_000,
+  { deadlineMs = 300_000, onLine }: MeasureOptions = {},
 ): Promise<Figures> {
   const child = spawn(process.execPath, ['--expose-gc', script, ...args.map(String)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -19,7 +24,10 @@ export async function measure(
   })
   const timer = setTimeout(() => child.kill('SIGKILL'), deadlineMs)
   let last = ''
-  for await (const line of createInterface({ input: child.stdout })) last = line
+  for await (const line of createInterface({ input: child.stdout })) {
+    last = line
+    if (!line.startsWith('{')) onLine?.()
+  }
   clearTimeout(timer)
   try {
     return JSON.parse(last) as Figures

@@ -38,7 +38,7 @@ export async function updatePods(
 }
 
 function updatePod(storage: Storage, namespace: string, name: string): void {
-  const pod = storage.get(pods, namespace, name) as Pod | undefined
+  const pod: Pod | undefined = storage.get(pods, namespace, name)
   if (pod === undefined) return
   const statuses = pod.status?.containerStatuses ?? []
   storage.update(pods, {
@@ -57,5 +57,5 @@ function updatePod(storage: Storage, namespace: string, name: string): void {
         restartCount: status.restartCount + 1,
       })),
     },
-  } as KubernetesObject)
+  })
 }

@@ -1,0 +1,15 @@
+import type { AnswerReader } from './pod-questions.ts'
+
+/** What a load process is to do. */
+export interface Load {
+  readonly url: string
+  /** Sent as a POST; GET without one. */
+  readonly body?: string
+  readonly connections: number
+  readonly warmUpMs: number
+  readonly durationMs: number
+  /** What is done with each answer. */
+  readonly reader: AnswerReader
+  /** How many rows each answer must have. */
+  readonly rows: number
+}
