@@ -66,6 +66,14 @@ describe('informerql demo', () => {
     expect(await response.json()).toMatchObject({
       data: { pods: { nodes: [{ node: { metadata: {} } }, { node: { metadata: {} } }] } },
     })
+
+    const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text()
+    const [, first = '""'] = /"defaultQuery":("(?:[^"\\]|\\.)*")/.exec(page) ?? []
+    const query = JSON.parse(first) as string
+    expect(query).toContain('subscription')
+    const asked = await post(url, { query, operationName: 'RunningPods' })
+    expect(await asked.json()).not.toHaveProperty('errors')
+
     child.kill('SIGTERM')
     const { code, stdout } = await ended
     expect(code).toBe(0)

@@ -38,6 +38,10 @@ describe('a configuration', () => {
     })
   })
 
+  it('is written down with every default in deploy/informerql.yaml', () => {
+    expect(load({ file: 'deploy/informerql.yaml' })).toEqual(load({}))
+  })
+
   it('takes flags over variables over the file over defaults', () => {
     const path = file(
       'server:\n  port: 1\n  maxBodyBytes: 2048\n  keepAliveMs: 7\nlogLevel: warn\n',
