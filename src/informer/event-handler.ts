@@ -1,14 +1,14 @@
 import { CodedError } from '../lib/coded-error.ts'
-import type { KubernetesObject } from '../kubernetes/object.ts'
+import type { KubernetesObject, TypedObject } from '../kubernetes/object.ts'
 import type { Change } from './change.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 
 /** The last known state of an object whose deletion was not seen but concluded from a list (a tombstone). */
-export class DeletedFinalStateUnknown {
+export class DeletedFinalStateUnknown<T extends TypedObject = KubernetesObject> {
   readonly key: string
-  readonly object: KubernetesObject
+  readonly object: T
 
-  constructor(key: string, object: KubernetesObject) {
+  constructor(key: string, object: T) {
     this.key = key
     this.object = object
   }
@@ -18,10 +18,10 @@ export class DeletedFinalStateUnknown {
  * What a user wants to be told (client-go's `ResourceEventHandler`). Calls come one at a time, per object in the
  * server's order; a returned promise is awaited before the next one. Objects must not be modified.
  */
-export interface ResourceEventHandler {
-  onAdd?(object: KubernetesObject, isInInitialList: boolean): void | Promise<void>
-  onUpdate?(previous: KubernetesObject, object: KubernetesObject): void | Promise<void>
-  onDelete?(object: KubernetesObject | DeletedFinalStateUnknown): void | Promise<void>
+export interface ResourceEventHandler<T extends TypedObject = KubernetesObject> {
+  onAdd?(object: T, isInInitialList: boolean): void | Promise<void>
+  onUpdate?(previous: T, object: T): void | Promise<void>
+  onDelete?(object: T | DeletedFinalStateUnknown<T>): void | Promise<void>
 }
 
 /** A handler that threw. It loses that one item, nothing else. */
@@ -84,10 +84,9 @@ export class HandlerRun implements HandlerRegistration {
 
   async #run(): Promise<void> {
     let sliceStart = performance.now()
-    let removed = false
     for await (const { changes, synced } of this.#listener) {
       for (const change of changes) {
-        if (removed) return
+        if (this.#listener.closed) return
         try {
           const result = this.#call(change)
           if (result !== undefined) await result
@@ -98,7 +97,6 @@ export class HandlerRun implements HandlerRegistration {
           await new Promise<void>((resolve) => setImmediate(resolve))
           sliceStart = performance.now()
         }
-        removed = this.#listener.closed
       }
       if (synced) this.#synced = true
     }

@@ -1,4 +1,5 @@
 import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
+import type { KubernetesObject, TypedObject } from '../kubernetes/object.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { Change } from './change.ts'
@@ -22,12 +23,14 @@ import type { ReflectorOptions } from './reflector-options.ts'
 import { StoreWriter } from './store-writer.ts'
 import type { Indexers } from './store-view.ts'
 
-export interface SharedInformerOptions extends ReflectorOptions {
+export interface SharedInformerOptions<
+  T extends TypedObject = KubernetesObject,
+> extends ReflectorOptions {
   readonly resource: ApiResource
   readonly source: ListerWatcher
   /** Index functions besides the standard ones; more can be added at any time. */
-  readonly indexers?: Indexers
-  readonly transform?: Transform
+  readonly indexers?: Indexers<T>
+  readonly transform?: Transform<T>
   /** The source sends `PartialObjectMetadata` instead of whole objects. */
   readonly metadataOnly?: boolean
   readonly observer?: InformerObserver
@@ -61,10 +64,10 @@ export type InformerState = ReflectorState | 'synced'
  * Keeps an indexed store in step with one resource and tells its handlers and listeners of every change (client-go's
  * `SharedIndexInformer`). Store and indices are always up to date before anyone is told.
  */
-export class SharedInformer {
+export class SharedInformer<T extends TypedObject = KubernetesObject> {
   readonly resource: ApiResource
   /** The indexed store; everyone but the informer only reads it. */
-  readonly store: IndexedStore
+  readonly store: IndexedStore<T>
   readonly #codec: ObjectCodec
   readonly #observer: InformerObserver
   readonly #queue: DeltaQueue
@@ -76,7 +79,7 @@ export class SharedInformer {
   readonly #failures = new Map<InformerFailure, number>()
   #phase: 'new' | 'running' | 'stopped' = 'new'
 
-  constructor(options: SharedInformerOptions) {
+  constructor(options: SharedInformerOptions<T>) {
     const { resource, metadataOnly } = options
     this.resource = resource
     this.#observer = options.observer ?? {}
@@ -169,6 +172,8 @@ export class SharedInformer {
   async run(signal: AbortSignal): Promise<void> {
     if (this.#phase !== 'new') throw new InformerStoppedError(groupResourceOf(this.resource))
     this.#phase = 'running'
+    const stop = () => this.#stop()
+    signal.addEventListener('abort', stop, { once: true })
     const reflecting = this.#reflector.run(signal)
     try {
       for await (const deltas of this.#queue.batches(signal)) {
@@ -182,8 +187,8 @@ export class SharedInformer {
         }
       }
     } finally {
-      this.#phase = 'stopped'
-      this.#processor.close()
+      signal.removeEventListener('abort', stop)
+      this.#stop()
       await reflecting
       await Promise.all([...this.#registrations].map((run) => run[Symbol.asyncDispose]()))
     }
@@ -194,7 +199,7 @@ export class SharedInformer {
    * whatever follows. Throws {@link InformerStoppedError}.
    */
   addEventHandler(
-    handler: ResourceEventHandler,
+    handler: ResourceEventHandler<T>,
     options: EventHandlerOptions = {},
   ): HandlerRegistration {
     const run = new HandlerRun(handler, this.listen(options), (error) =>
@@ -213,19 +218,25 @@ export class SharedInformer {
   }
 
   /** The handler as an async iterable of batches. Throws {@link InformerStoppedError}. */
-  listen(options: ListenerOptions & { readonly replay?: boolean } = {}): Listener {
+  listen(options: ListenerOptions & { readonly replay?: boolean } = {}): Listener<T> {
     if (this.#phase === 'stopped') throw new InformerStoppedError(groupResourceOf(this.resource))
     return this.#processor.listen(options)
   }
 
   /** Adds indexes, also while running: they are back-filled at once. Throws `DuplicateIndexError`. */
-  addIndexers(indexers: Indexers): void {
+  addIndexers(indexers: Indexers<T>): void {
     this.store.addIndexers(indexers)
   }
 
   /** Reads by namespace, name and labels. */
-  lister(): Lister {
+  lister(): Lister<T> {
     return listerOf(this.store)
+  }
+
+  /** In the same tick as the abort, so that a handler in the middle of a batch is called no more. */
+  #stop(): void {
+    this.#phase = 'stopped'
+    this.#processor.close()
   }
 
   #snapshot(): Change[] {
@@ -248,6 +259,8 @@ export class SharedInformer {
 }
 
 /** Creates an informer; nothing happens until {@link SharedInformer.run}. */
-export function createSharedInformer(options: SharedInformerOptions): SharedInformer {
+export function createSharedInformer<T extends TypedObject = KubernetesObject>(
+  options: SharedInformerOptions<T>,
+): SharedInformer<T> {
   return new SharedInformer(options)
 }
