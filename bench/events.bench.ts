@@ -39,7 +39,11 @@ async function subscribed(): Promise<Figures> {
   const figures = await measure(
     `${processes}/events-subscriber.ts`,
     [gateway.url, durationMs, options.pods],
-    { onLine: () => (before = gateway.cpuMs()) },
+    {
+      onLine() {
+        before = gateway.cpuMs()
+      },
+    },
   )
   const used = (await gateway.cpuMs()) - (await before)
   const { cpuUsPerEvent: subscriberCpuUs = 0, ...others } = figures
