@@ -150,19 +150,19 @@ export class Reflector {
         stream ??= await this.#open(signal)
         // oxlint-disable-next-line no-await-in-loop -- one watch after the other
         await this.#consume(stream, signal)
-        this.#checkLength(stream)
         this.#probeDue ||= !stream.hasRunItsTime
+        this.#checkLength(stream)
       } catch (error) {
         if (signal.aborted) return
         this.#report('watch', error)
         if (isRetriedInPlace(error)) {
           // oxlint-disable-next-line no-await-in-loop -- back-off
           await this.#pause(error, signal)
-        } else if (isFatalForWatch(error)) {
+        } else if (stream === undefined || isFatalForWatch(error)) {
           throw error
         } else {
           this.#probeDue = true
-          if (stream !== undefined) this.#checkLength(stream)
+          this.#checkBroken(stream)
         }
       } finally {
         // oxlint-disable-next-line no-await-in-loop -- nothing outlives its turn
@@ -173,11 +173,14 @@ export class Reflector {
   }
 
   async #open(signal: AbortSignal): Promise<WatchStream> {
-    if (this.#probeDue) await this.#probe(signal)
-    return await this.#start(
+    // Without a position there is nothing that the server could have lost.
+    if (this.#probeDue && this.#last !== latestResourceVersion) await this.#probe(signal)
+    const stream = await this.#start(
       { ...this.#selection, resourceVersion: this.#last, allowWatchBookmarks: true },
       signal,
     )
+    this.#lastError = undefined
+    return stream
   }
 
   async #start(
@@ -254,7 +257,7 @@ export class Reflector {
       case 'DELETED': {
         const intake = this.#parts.target.take(object)
         if (intake === undefined) return
-        this.#last = intake.resourceVersion
+        if (intake.resourceVersion !== latestResourceVersion) this.#last = intake.resourceVersion
         if (intake.entry === undefined) return
         this.#parts.target.push({ type, entry: intake.entry, resourceVersion: this.#last })
       }
@@ -314,9 +317,17 @@ export class Reflector {
   /** A server that ends watches at once must not be asked in a tight loop. */
   #checkLength(stream: WatchStream): void {
     if (stream.frames > 0 || stream.ageMs >= this.#options.shortWatchMs) return
-    const error = new VeryShortWatchError(this.#parts.resourceName, stream.ageMs)
-    this.#report('watch', error)
-    throw error
+    throw new VeryShortWatchError(this.#parts.resourceName, stream.ageMs)
+  }
+
+  /** The same for a connection that broke, which has been reported already. */
+  #checkBroken(stream: WatchStream): void {
+    try {
+      this.#checkLength(stream)
+    } catch (error) {
+      this.#report('watch', error)
+      throw error
+    }
   }
 
   async #pause(error: unknown, signal: AbortSignal): Promise<void> {

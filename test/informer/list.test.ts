@@ -22,7 +22,7 @@ describe('An informer lists', () => {
     expect(running.informer.store.resourceVersion).toBe('25')
   })
 
-  it.each([
+  it.each<readonly [string, number, object]>([
     ['an expired resource version', 410, {}],
     ...Object.entries(tooLargeStatuses).map(([name, status]) => [name, 504, status] as const),
   ])(

@@ -122,11 +122,13 @@ export class ScriptedServer implements AsyncDisposable {
     this.#requests.push(new ScriptedRequest(request, response))
   })
   #port = 0
+  #broken = false
 
   static async start(): Promise<ScriptedServer> {
     const server = new ScriptedServer()
     server.#server.keepAliveTimeout = 60_000
     server.#server.on('connection', (socket: Socket) => {
+      if (server.#broken) socket.resetAndDestroy()
       server.#sockets.add(socket)
       socket.on('error', () => {})
       socket.once('close', () => server.#sockets.delete(socket))
@@ -152,6 +154,12 @@ export class ScriptedServer implements AsyncDisposable {
     this.#server.close()
     for (const socket of this.#sockets) socket.destroy()
     await closed
+  }
+
+  /** From now on every connection is broken before any answer, or no longer so. */
+  break(broken: boolean): void {
+    this.#broken = broken
+    if (broken) for (const socket of this.#sockets) socket.destroy()
   }
 
   /** The next request that has not been asked for; fails where it is another one than expected. */
