@@ -20,7 +20,7 @@ export interface ChangeOptions {
  * One change of a store on its way to the listeners. All listeners share it; what it says is decoded when the first
  * one asks, once.
  */
-export class Change {
+export class Change<T extends KubernetesObject = KubernetesObject> {
   readonly type: ChangeType
   readonly key: string
   readonly uid: string
@@ -46,20 +46,20 @@ export class Change {
   }
 
   /** The new state, or the last one of a deleted object. */
-  get object(): KubernetesObject {
-    return (this.#object ??= this.#codec.decode(this.#held))
+  get object(): T {
+    return (this.#object ??= this.#codec.decode(this.#held)) as T
   }
 
   /** The state before a modification. */
-  get previous(): KubernetesObject | undefined {
-    return this.#previous === undefined ? undefined : this.#codec.decode(this.#previous)
+  get previous(): T | undefined {
+    return this.#previous === undefined ? undefined : (this.#codec.decode(this.#previous) as T)
   }
 
   /**
    * This change and a later one of the same object (by key and UID) as one: what a listener that missed the state in
    * between has to be told. `undefined` where that is nothing.
    */
-  followedBy(later: Change): Change | undefined {
+  followedBy(later: Change<T>): Change<T> | undefined {
     if (this.type === 'ADDED' && later.type === 'DELETED') return undefined
     const type = this.type === 'ADDED' ? 'ADDED' : later.type
     const previous = type === 'MODIFIED' ? this.#previous : undefined

@@ -1,10 +1,10 @@
 import { CodedError } from '../lib/coded-error.ts'
-import type { KubernetesObject, TypedObject } from '../kubernetes/object.ts'
+import type { KubernetesObject } from '../kubernetes/object.ts'
 import type { Change } from './change.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 
 /** The last known state of an object whose deletion was not seen but concluded from a list (a tombstone). */
-export class DeletedFinalStateUnknown<T extends TypedObject = KubernetesObject> {
+export class DeletedFinalStateUnknown<T extends KubernetesObject = KubernetesObject> {
   readonly key: string
   readonly object: T
 
@@ -18,7 +18,7 @@ export class DeletedFinalStateUnknown<T extends TypedObject = KubernetesObject> 
  * What a user wants to be told (client-go's `ResourceEventHandler`). Calls come one at a time, per object in the
  * server's order; a returned promise is awaited before the next one. Objects must not be modified.
  */
-export interface ResourceEventHandler<T extends TypedObject = KubernetesObject> {
+export interface ResourceEventHandler<T extends KubernetesObject = KubernetesObject> {
   onAdd?(object: T, isInInitialList: boolean): void | Promise<void>
   onUpdate?(previous: T, object: T): void | Promise<void>
   onDelete?(object: T | DeletedFinalStateUnknown<T>): void | Promise<void>

@@ -24,7 +24,7 @@ export interface IndexedStoreOptions {
  * The objects of one resource, indexed (client-go's `ThreadSafeStore` and `Indexer`). It has one writer, the shared
  * informer; everyone else gets it as a {@link StoreView}.
  */
-export class IndexedStore implements StoreView {
+export class IndexedStore<T extends KubernetesObject = KubernetesObject> implements StoreView<T> {
   readonly resource: ApiResource
   readonly #codec: ObjectCodec
   readonly #onIndexFailure: (error: IndexFunctionError) => void
@@ -63,10 +63,10 @@ export class IndexedStore implements StoreView {
     return this.#contents.keys[id] ?? ''
   }
 
-  object(id: ObjectId): KubernetesObject {
+  object(id: ObjectId): T {
     const held = this.#contents.helds[id]
     if (held === undefined) throw new RangeError(`no object has the id ${id} in this tick`)
-    return this.#codec.decode(held)
+    return this.#codec.decode(held) as T
   }
 
   ids(): IterableIterator<ObjectId> {

@@ -1,4 +1,5 @@
 import { type ApiResource, apiVersionOf, groupResourceOf } from '../kubernetes/api-resource.ts'
+import type { KubernetesObject } from '../kubernetes/object.ts'
 import type { ListerWatcher } from './lister-watcher.ts'
 import {
   createSharedInformer,
@@ -8,7 +9,9 @@ import {
 } from './shared-informer.ts'
 
 /** The options of one informer that its factory does not decide. */
-export type InformerOptions = Partial<Omit<SharedInformerOptions, 'resource' | 'source'>>
+export type InformerOptions<T extends KubernetesObject = KubernetesObject> = Partial<
+  Omit<SharedInformerOptions<T>, 'resource' | 'source'>
+>
 
 export interface SharedInformerFactoryOptions extends InformerOptions {
   /** Where the objects of a resource come from: `apiServer.resource(…)`, or any other source. */
@@ -42,15 +45,20 @@ export class SharedInformerFactory implements AsyncDisposable {
 
   /**
    * The informer of a resource, created when nobody has asked for it with these options before. Options that are
-   * functions count as the same only when they are the same function. Throws {@link InformerStoppedError}.
+   * functions count as the same only when they are the same function. `T` is the caller's word for what the objects
+   * are: nothing checks it. Throws {@link InformerStoppedError}.
    */
-  informer(resource: ApiResource, options: InformerOptions = {}): SharedInformer {
+  informer<T extends KubernetesObject = KubernetesObject>(
+    resource: ApiResource,
+    options: InformerOptions<T> = {},
+  ): SharedInformer<T> {
     if (this.#stopped) throw new InformerStoppedError(groupResourceOf(resource))
     const key = this.#keyOf(resource, options)
     const known = this.#informers.get(key)
-    if (known !== undefined) return known.informer
+    if (known !== undefined) return known.informer as SharedInformer<T>
     const { source, forResource, ...common } = this.#options
-    const merged = { ...common, ...forResource?.(resource), ...options }
+    // An informer does not know T: what it is given as functions of T are functions of what it holds.
+    const merged = { ...common, ...forResource?.(resource), ...(options as object) }
     const { metadataOnly } = merged
     const informer = createSharedInformer({
       watchListSupport: this.#watchListSupport,
@@ -59,7 +67,7 @@ export class SharedInformerFactory implements AsyncDisposable {
       source: source(resource, metadataOnly === undefined ? {} : { metadataOnly }),
     })
     this.#informers.set(key, { informer, controller: new AbortController(), running: undefined })
-    return informer
+    return informer as SharedInformer<T>
   }
 
   /** Starts every informer that is not running yet. Can be called again at any time. */
@@ -109,7 +117,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     return this.shutdown()
   }
 
-  #keyOf(resource: ApiResource, options: InformerOptions): string {
+  #keyOf(resource: ApiResource, options: object): string {
     const parts = Object.entries(options)
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, value]) => `${name}=${identify(value)}`)

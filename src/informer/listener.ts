@@ -1,3 +1,4 @@
+import type { KubernetesObject } from '../kubernetes/object.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import type { Change } from './change.ts'
 
@@ -21,10 +22,10 @@ export const listenerDefaults = { bufferLimit: 10_000, overflow: 'coalesce' } as
 const sparse = 1024
 
 /** What a listener is given at a time. */
-export interface ListenerBatch {
+export interface ListenerBatch<T extends KubernetesObject = KubernetesObject> {
   /** Forget what you hold: `changes` begins with a new snapshot. Only with the policy `reset`. */
   readonly reset: boolean
-  readonly changes: readonly Change[]
+  readonly changes: readonly Change<T>[]
   /** Whether the snapshot that the listener began with is complete after this batch. True once. */
   readonly synced: boolean
 }
@@ -50,7 +51,9 @@ export interface ListenerSource {
  * One consumer of an informer's changes: a bounded buffer that is read as batches. Its snapshot does not count
  * towards the bound. Made by the processor; ends with {@link close}.
  */
-export class Listener implements AsyncIterable<ListenerBatch> {
+export class Listener<T extends KubernetesObject = KubernetesObject> implements AsyncIterable<
+  ListenerBatch<T>
+> {
   readonly #source: ListenerSource
   readonly #bufferLimit: number
   readonly #overflow: OverflowPolicy
@@ -104,7 +107,7 @@ export class Listener implements AsyncIterable<ListenerBatch> {
     this.#notify()
   }
 
-  [Symbol.asyncIterator](): AsyncGenerator<ListenerBatch, void, void> {
+  [Symbol.asyncIterator](): AsyncGenerator<ListenerBatch<T>, void, void> {
     return this.gathered(() => undefined)
   }
 
@@ -114,7 +117,7 @@ export class Listener implements AsyncIterable<ListenerBatch> {
    */
   async *gathered(
     pause: () => Promise<void> | undefined,
-  ): AsyncGenerator<ListenerBatch, void, void> {
+  ): AsyncGenerator<ListenerBatch<T>, void, void> {
     try {
       while (true) {
         // oxlint-disable-next-line no-await-in-loop -- gathers a batch
@@ -185,7 +188,7 @@ export class Listener implements AsyncIterable<ListenerBatch> {
     if (this.#changes.length > 2 * positions.size + sparse) this.#coalesceAll()
   }
 
-  #take(): ListenerBatch | undefined {
+  #take(): ListenerBatch<T> | undefined {
     if (this.#ended !== undefined) return undefined
     if (this.#reset) {
       this.#reset = false
@@ -205,9 +208,9 @@ export class Listener implements AsyncIterable<ListenerBatch> {
     return changes.length === 0 ? undefined : this.#batch(false, changes)
   }
 
-  #batch(reset: boolean, changes: readonly Change[]): ListenerBatch {
+  #batch(reset: boolean, changes: readonly Change[]): ListenerBatch<T> {
     const synced = this.#initialComplete && !this.#synced
     this.#synced ||= synced
-    return { reset, changes, synced }
+    return { reset, changes: changes as readonly Change<T>[], synced }
   }
 }

@@ -12,21 +12,24 @@ export class ObjectNotFoundError extends CodedError {
 }
 
 /** Reads a store by namespace, name and labels (client-go's listers). */
-export interface Lister {
+export interface Lister<T extends KubernetesObject = KubernetesObject> {
   /** In the order of namespace, then name. `labelSelector` is kubectl's syntax; throws `LabelSelectorError`. */
-  list(labelSelector?: string): KubernetesObject[]
+  list(labelSelector?: string): T[]
   /** Throws {@link ObjectNotFoundError}. Cluster-scoped objects have no namespace. */
-  get(name: string): KubernetesObject
+  get(name: string): T
   /** The same, within one namespace. */
-  namespaced(namespace: string): Lister
+  namespaced(namespace: string): Lister<T>
 }
 
 /** A lister of the whole store. */
-export function listerOf(store: StoreView): Lister {
+export function listerOf<T extends KubernetesObject>(store: StoreView<T>): Lister<T> {
   return lister(store, undefined)
 }
 
-function lister(store: StoreView, namespace: string | undefined): Lister {
+function lister<T extends KubernetesObject>(
+  store: StoreView<T>,
+  namespace: string | undefined,
+): Lister<T> {
   return {
     list(labelSelector = '') {
       const selector = parseLabelSelector(labelSelector)

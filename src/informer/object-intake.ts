@@ -8,7 +8,7 @@ import type { ObjectCodec } from './object-codec.ts'
 import type { Intake } from './reflector-target.ts'
 
 /** Changes an object before it is stored: drops what nobody needs. Must return a new object or the same one. */
-export type Transform = (object: KubernetesObject) => KubernetesObject
+export type Transform<T extends KubernetesObject = KubernetesObject> = (object: T) => T
 
 /** A transform that threw. The object is skipped. */
 export class TransformError extends CodedError {

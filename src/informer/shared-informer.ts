@@ -1,5 +1,5 @@
 import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
-import type { KubernetesObject, TypedObject } from '../kubernetes/object.ts'
+import type { KubernetesObject } from '../kubernetes/object.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { Change } from './change.ts'
@@ -24,7 +24,7 @@ import { StoreWriter } from './store-writer.ts'
 import type { Indexers } from './store-view.ts'
 
 export interface SharedInformerOptions<
-  T extends TypedObject = KubernetesObject,
+  T extends KubernetesObject = KubernetesObject,
 > extends ReflectorOptions {
   readonly resource: ApiResource
   readonly source: ListerWatcher
@@ -64,7 +64,7 @@ export type InformerState = ReflectorState | 'synced'
  * Keeps an indexed store in step with one resource and tells its handlers and listeners of every change (client-go's
  * `SharedIndexInformer`). Store and indices are always up to date before anyone is told.
  */
-export class SharedInformer<T extends TypedObject = KubernetesObject> {
+export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   readonly resource: ApiResource
   /** The indexed store; everyone but the informer only reads it. */
   readonly store: IndexedStore<T>
@@ -90,7 +90,7 @@ export class SharedInformer<T extends TypedObject = KubernetesObject> {
     this.store = new IndexedStore({
       resource,
       codec: this.#codec,
-      indexers: options.indexers ?? {},
+      indexers: (options.indexers ?? {}) as Indexers,
       onIndexFailure: (error) => this.#failed('index', error),
       resourceVersionsComparable:
         options.resourceVersionsComparable ?? sharedInformerDefaults.resourceVersionsComparable,
@@ -101,7 +101,7 @@ export class SharedInformer<T extends TypedObject = KubernetesObject> {
     const intake = new ObjectIntake({
       resource,
       codec: this.#codec,
-      transform: options.transform,
+      transform: options.transform as Transform | undefined,
       failed: (failure, error) => this.#failed(failure, error),
     })
     this.#reflector = new Reflector(
@@ -220,12 +220,12 @@ export class SharedInformer<T extends TypedObject = KubernetesObject> {
   /** The handler as an async iterable of batches. Throws {@link InformerStoppedError}. */
   listen(options: ListenerOptions & { readonly replay?: boolean } = {}): Listener<T> {
     if (this.#phase === 'stopped') throw new InformerStoppedError(groupResourceOf(this.resource))
-    return this.#processor.listen(options)
+    return this.#processor.listen(options) as Listener<T>
   }
 
   /** Adds indexes, also while running: they are back-filled at once. Throws `DuplicateIndexError`. */
   addIndexers(indexers: Indexers<T>): void {
-    this.store.addIndexers(indexers)
+    this.store.addIndexers(indexers as Indexers)
   }
 
   /** Reads by namespace, name and labels. */
@@ -259,7 +259,7 @@ export class SharedInformer<T extends TypedObject = KubernetesObject> {
 }
 
 /** Creates an informer; nothing happens until {@link SharedInformer.run}. */
-export function createSharedInformer<T extends TypedObject = KubernetesObject>(
+export function createSharedInformer<T extends KubernetesObject = KubernetesObject>(
   options: SharedInformerOptions<T>,
 ): SharedInformer<T> {
   return new SharedInformer(options)

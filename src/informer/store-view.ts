@@ -31,7 +31,7 @@ export interface IndexView {
  * A store as its readers see it. Everything is synchronous: what is read within one tick is one moment of the
  * resource. Objects are decoded on demand and are not to be kept beyond the tick.
  */
-export interface StoreView {
+export interface StoreView<T extends KubernetesObject = KubernetesObject> {
   readonly resource: ApiResource
   readonly size: number
   /** The position of the last applied list, event or bookmark; `''` before the first list. */
@@ -39,7 +39,7 @@ export interface StoreView {
   idOf(key: string): ObjectId | undefined
   /** `namespace/name`, or `name`. */
   keyOf(id: ObjectId): string
-  object(id: ObjectId): KubernetesObject
+  object(id: ObjectId): T
   /** All ids in the order of namespace, then name (both by UTF-16 code units). */
   ids(): IterableIterator<ObjectId>
   /** The ids after `key` in the same order; `key` itself need not exist. */
@@ -59,7 +59,11 @@ export interface StoreView {
 export const builtInIndexes = ['namespace', 'name', 'uid', 'ownerUid'] as const
 
 /** Computes the values of one object in one index. Must be pure. */
-export type IndexFunction = (object: KubernetesObject) => readonly string[]
+export type IndexFunction<T extends KubernetesObject = KubernetesObject> = (
+  object: T,
+) => readonly string[]
 
 /** Index functions by index name, client-go's `Indexers`. */
-export type Indexers = Readonly<Record<string, IndexFunction>>
+export type Indexers<T extends KubernetesObject = KubernetesObject> = Readonly<
+  Record<string, IndexFunction<T>>
+>
