@@ -1,0 +1,105 @@
+import type { Client } from 'graphql-ws'
+import { type Frame, FrameFold } from 'informerql/client'
+import type { AnsweredError } from '../support/gateway.ts'
+import type { Fields } from './test-cluster.ts'
+
+/** A subscription that is folded as its frames come, and held to what frames promise. */
+export interface FollowedSubscription {
+  readonly fold: FrameFold<Fields>
+  readonly frames: readonly Frame<Fields>[]
+  /** Broken promises, in words; empty as long as all is well. */
+  readonly problems: readonly string[]
+  readonly ended: () => boolean
+  /** Resolves after the first frame behind which `holds` says true. Rejects at its deadline, and when the subscription ends. */
+  readonly until: (
+    what: string,
+    holds: (objects: ReadonlyMap<string, Fields>) => boolean,
+  ) => Promise<void>
+  readonly complete: () => void
+}
+
+const deadlineMs = 40_000
+
+/** What one frame breaks of the promises, given what was held before it. */
+const problemsOf = (
+  frame: Frame<Fields>,
+  position: number,
+  wasSynced: boolean,
+  before: ReadonlyMap<string, Fields>,
+): readonly string[] => {
+  const problems: string[] = []
+  const say = (problem: string): void => void problems.push(`frame ${position}: ${problem}`)
+  if (frame.reset !== (position === 0)) say(`reset is ${frame.reset}`)
+  if (frame.synced && wasSynced) say('synced twice')
+  if (wasSynced && frame.changes.length === 0) say('no changes')
+  const held = new Set(before.keys())
+  for (const { type, objectId, object } of frame.changes) {
+    if (!wasSynced && type !== 'ADDED') say(`${type} in the snapshot`)
+    if (type === 'ADDED' && held.has(objectId)) say(`ADDED twice: ${objectId}`)
+    if (type === 'MODIFIED' && !held.has(objectId)) say(`MODIFIED before ADDED: ${objectId}`)
+    if (object?.id !== objectId) say(`${type} without its object: ${objectId}`)
+    if (type === 'DELETED') held.delete(objectId)
+    else held.add(objectId)
+  }
+  return problems
+}
+
+/** `selection`: what is asked for of each object, besides its id. */
+export const follow = (client: Client, field: string, selection: string): FollowedSubscription => {
+  const fold = new FrameFold<Fields>()
+  const frames: Frame<Fields>[] = []
+  const problems: string[] = []
+  const waiting = new Set<() => void>()
+  let ended: string | undefined
+  const end = (why: string): void => {
+    ended ??= why
+    for (const check of waiting) check()
+  }
+  const query = `subscription {
+    frame: ${field} {
+      reset synced resumeToken resourceVersion
+      changes { type objectId finalStateKnown object { id ${selection} } }
+    }
+  }`
+  const complete = client.subscribe<{ frame: Frame<Fields> }>(
+    { query },
+    {
+      next: ({ data, errors }) => {
+        const frame = data?.frame
+        if (frame === undefined) {
+          problems.push(JSON.stringify(errors))
+          return
+        }
+        problems.push(...problemsOf(frame, frames.length, fold.synced, fold.objects))
+        frames.push(frame)
+        fold.apply(frame)
+        for (const check of waiting) check()
+      },
+      error: (error) => end(`error: ${JSON.stringify(error as AnsweredError[])}`),
+      complete: () => end('completed'),
+    },
+  )
+  return {
+    fold,
+    frames,
+    problems,
+    complete,
+    ended: () => ended !== undefined,
+    until: async (what, holds) => {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const timer = setTimeout(() => reject(new Error(`${field}: no ${what}`)), deadlineMs)
+      const check = (): void => {
+        if (frames.length > 0 && holds(fold.objects)) resolve()
+        else if (ended !== undefined) reject(new Error(`${field}: ${ended} before ${what}`))
+      }
+      waiting.add(check)
+      check()
+      try {
+        await promise
+      } finally {
+        clearTimeout(timer)
+        waiting.delete(check)
+      }
+    },
+  }
+}

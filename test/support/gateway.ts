@@ -1,0 +1,130 @@
+import { createGateway, defaultServerOptions, startGraphQLServer } from 'informerql'
+import type { Gateway, GatewayOptions, ServerOptions } from 'informerql'
+import { type Client, createClient } from 'graphql-ws'
+import { WebSocket } from 'ws'
+
+/** An error in an answer, as the API promises it. */
+export interface AnsweredError {
+  readonly message: string
+  readonly path?: readonly (string | number)[]
+  readonly extensions: {
+    readonly code: string
+    readonly argument?: string
+    readonly value?: unknown
+    readonly hint?: string
+    readonly cluster?: string
+    readonly kind?: string
+    readonly retryAfterMs?: number
+  }
+}
+
+/** An answer by either transport. */
+export interface GraphQLAnswer {
+  // oxlint-disable-next-line typescript/no-explicit-any -- answers are read by the names that their query gives them
+  readonly data?: any
+  readonly errors?: readonly AnsweredError[]
+}
+
+export type Variables = Readonly<Record<string, unknown>>
+
+/** A gateway with a server of its own, as a client sees it. */
+export interface ServedGateway extends AsyncDisposable {
+  /** `http://127.0.0.1:PORT/graphql`. */
+  readonly url: string
+  readonly gateway: Gateway
+  /** What it has logged. */
+  readonly log: readonly string[]
+  /** A WebSocket of its own, which does not connect again by itself. */
+  readonly connect: () => Client
+  /** One operation by HTTP; any answer is one, with errors or without. */
+  readonly query: (query: string, variables?: Variables) => Promise<GraphQLAnswer>
+  /** The body of the answer, byte by byte as the server wrote it. */
+  readonly queryText: (query: string, variables?: Variables) => Promise<string>
+  /** The same by HTTP, where an error is a failure. */
+  readonly data: (query: string, variables?: Variables) => Promise<GraphQLAnswer['data']>
+}
+
+const deadlineMs = 30_000
+
+/** The first answer to an operation by WebSocket; errors of the operation are an answer, too. */
+export const firstAnswer = async (
+  client: Client,
+  query: string,
+  variables: Variables = {},
+): Promise<GraphQLAnswer> => {
+  const { promise, resolve, reject } = Promise.withResolvers<GraphQLAnswer>()
+  const timer = setTimeout(() => reject(new Error(`no answer to ${query}`)), deadlineMs)
+  const leave = client.subscribe(
+    { query, variables },
+    {
+      next: (answer) => resolve(answer as GraphQLAnswer),
+      error: (errors) =>
+        Array.isArray(errors) ? resolve({ errors: errors as AnsweredError[] }) : reject(errors),
+      complete: () => reject(new Error(`completed without an answer: ${query}`)),
+    },
+  )
+  try {
+    return await promise
+  } finally {
+    clearTimeout(timer)
+    leave()
+  }
+}
+
+/** Starts a gateway and serves it on a free port of loopback. */
+export const serveGateway = async (
+  options: GatewayOptions,
+  server: Partial<ServerOptions> = {},
+): Promise<ServedGateway> => {
+  const lines: string[] = []
+  const write = (message: string): void => void lines.push(message)
+  const log = { info: write, warn: write, error: write }
+  const gateway = await createGateway({
+    // A cluster that comes back is to be found at once.
+    reflector: { backoff: { initialMs: 50, factor: 1.5, maxMs: 500, resetAfterMs: 10_000 } },
+    ...options,
+    log,
+  })
+  const running = await startGraphQLServer({
+    server: { ...defaultServerOptions(), port: 0, ...server },
+    plugins: [gateway.plugin],
+    log,
+    readiness: gateway.readiness,
+    defaultQuery: '{ __typename }',
+  })
+  const clients: Client[] = []
+  const queryText = async (query: string, variables: Variables = {}): Promise<string> => {
+    const response = await fetch(running.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query, variables }),
+      signal: AbortSignal.timeout(deadlineMs),
+    })
+    return await response.text()
+  }
+  const query = async (text: string, variables?: Variables): Promise<GraphQLAnswer> =>
+    JSON.parse(await queryText(text, variables)) as GraphQLAnswer
+  return {
+    url: running.url,
+    gateway,
+    log: lines,
+    query,
+    queryText,
+    connect: () => {
+      const url = running.url.replace('http', 'ws')
+      const client = createClient({ url, webSocketImpl: WebSocket, retryAttempts: 0, lazy: true })
+      clients.push(client)
+      return client
+    },
+    data: async (text, variables) => {
+      const { data, errors } = await query(text, variables)
+      if (errors !== undefined) throw new Error(`${text}: ${JSON.stringify(errors)}`)
+      return data
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(clients.map(async (client) => client.dispose()))
+      await running[Symbol.asyncDispose]()
+      await gateway[Symbol.asyncDispose]()
+    },
+  }
+}
