@@ -13,7 +13,7 @@ if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
     // Whoever read the output has read enough: `informerql schema | head`.
     if (error.code !== 'EPIPE') throw error
   })
-  const { runCommandLine } = await import('./command-line.ts')
+  const { runCommandLine } = await import('./command/command-line.ts')
   process.exitCode = await runCommandLine(process.argv.slice(2))
   // Signals are listened to until the end, which keeps nothing alive; a connection that was forgotten would.
   setTimeout(() => process.exit(), 2_000).unref()

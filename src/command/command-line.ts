@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { addFlags, append, commandFlags, givenFlags } from './command-flags.ts'
-import { type Config, ConfigError, type FlagOption, loadConfig } from './config.ts'
-import { CodedError } from './lib/coded-error.ts'
+import { type Config, ConfigError, type FlagOption, loadConfig } from '../config.ts'
+import { CodedError } from '../lib/coded-error.ts'
 import { createLog } from './log.ts'
 import type { CommandContext } from './run-gateway.ts'
 import { stopSignal } from './stop-signal.ts'
@@ -153,7 +153,7 @@ function codeOf(error: unknown): string | undefined {
 }
 
 function packageVersion(): string {
-  const file = new URL('../package.json', import.meta.url)
+  const file = new URL('../../package.json', import.meta.url)
   const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }
   return version
 }
