@@ -290,7 +290,6 @@ export class Reflector {
           silenceMs: this.#options.watchListSilenceMs,
         })
         this.#replace(list.contents, list.resourceVersion, startedMs)
-        for (const frame of list.rest) this.#handle(frame)
         return stream
       } catch (error) {
         // oxlint-disable-next-line no-await-in-loop -- nothing outlives its turn

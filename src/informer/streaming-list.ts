@@ -17,8 +17,6 @@ export interface StreamingListOptions {
 export interface StreamedList {
   readonly contents: StoreContents
   readonly resourceVersion: ResourceVersion
-  /** Frames that came in one batch with the end of the initial events: live ones, valid until the next batch. */
-  readonly rest: readonly Uint8Array[]
 }
 
 /**
@@ -39,7 +37,8 @@ export async function receiveInitialEvents(
     for (const [position, frame] of frames.entries()) {
       const end = collect(frame, contents, options)
       if (end !== undefined) {
-        return { contents, resourceVersion: end, rest: frames.slice(position + 1) }
+        stream.unread(frames.slice(position + 1))
+        return { contents, resourceVersion: end }
       }
     }
   }

@@ -11,6 +11,7 @@ export class WatchStream {
   readonly #iterator: AsyncIterator<readonly Uint8Array[]>
   readonly #controller: AbortController
   readonly #release: () => void
+  #unread: readonly Uint8Array[] = []
 
   /** Opens a watch; rejects as {@link ListerWatcher.watch} does. */
   static async open(
@@ -60,6 +61,12 @@ export class WatchStream {
 
   /** The next batch of frames, valid until the next call; `undefined` at the end. */
   async next(silenceMs?: number): Promise<readonly Uint8Array[] | undefined> {
+    if (this.#unread.length > 0) {
+      const frames = this.#unread
+      this.#unread = []
+      this.frames += frames.length
+      return frames
+    }
     const next = this.#iterator.next()
     const { done, value } =
       silenceMs === undefined
@@ -74,6 +81,12 @@ export class WatchStream {
     if (done === true) return undefined
     this.frames += value.length
     return value
+  }
+
+  /** Gives the last frames of the last batch back: {@link next} begins with them. */
+  unread(frames: readonly Uint8Array[]): void {
+    this.#unread = frames
+    this.frames -= frames.length
   }
 
   /** Breaks the connection; a waiting {@link next} rejects. */
@@ -96,10 +109,15 @@ export class WatchStream {
 export function abortOnSuspend(stream: WatchStream, gapMs: number): () => void {
   const everyMs = Math.max(1, gapMs / 4)
   let last = performance.now()
+  let lastDateMs = Date.now()
   const timer = setInterval(() => {
     const now = performance.now()
-    if (now - last > gapMs + everyMs) stream.abort(new SuspendedError(now - last))
+    const dateMs = Date.now()
+    // The monotonic clock of some systems stands still while the machine sleeps. A clock that was set costs one watch.
+    const stoodStillMs = Math.max(now - last, dateMs - lastDateMs)
+    if (stoodStillMs > gapMs + everyMs) stream.abort(new SuspendedError(stoodStillMs))
     last = now
+    lastDateMs = dateMs
   }, everyMs)
   timer.unref()
   return () => clearInterval(timer)

@@ -185,8 +185,12 @@ describe('An informer lists', () => {
       for (let time = 0; time < 5; time++) {
         const list = await server.next('list')
         expect(list.query).toEqual({ resourceVersion: '0', limit: '500' })
-        if (time > 0) expect(running.informer.lastError).toMatchObject({ httpStatus: code })
         list.refuse(code)
+        await until(
+          () => running.informer.failures.get('list') === time + 1,
+          'the report of the refusal',
+        )
+        expect(running.informer.lastError).toMatchObject({ httpStatus: code })
       }
       ;(await server.next('list')).list('10', [])
       await server.next('watch')
@@ -201,6 +205,7 @@ describe('An informer lists', () => {
     await using running = runInformer({ server: server.url, backoff: endlessBackoff })
     ;(await server.next('list')).refuse(403)
     await until(() => running.informer.state === 'waiting', 'the back-off')
+    expect(running.informer.lastError).toMatchObject({ httpStatus: 403 })
   })
 
   it('[9] [11] after the time that Retry-After asks for, instead of the back-off', async () => {

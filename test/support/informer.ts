@@ -10,7 +10,11 @@ import {
   type SharedInformer,
   type SharedInformerOptions,
 } from 'informerql/informer'
-import { type ApiServerLimits, createApiServer } from '../../src/api-server/api-server.ts'
+import {
+  type ApiServer,
+  type ApiServerLimits,
+  createApiServer,
+} from '../../src/api-server/api-server.ts'
 import type { ClusterConfig } from '../../src/api-server/cluster-config.ts'
 import { loadClusterConfig } from '../../src/api-server/cluster-lookup.ts'
 
@@ -56,6 +60,16 @@ const bareEnvironment = {
   variables: {},
   homeDir: '/nonexistent',
   serviceAccountDir: '/nonexistent',
+}
+
+/** A connection to a server. */
+export function connect(
+  server: string | ClusterConfig,
+  limits: Partial<ApiServerLimits> = {},
+): ApiServer {
+  const config =
+    typeof server === 'string' ? loadClusterConfig({ server }, bareEnvironment) : server
+  return createApiServer({ name: 'test', config, ...limits })
 }
 
 export interface InformerSetting extends Partial<Omit<SharedInformerOptions, 'source'>> {
