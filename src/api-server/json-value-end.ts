@@ -1,5 +1,6 @@
 const quote = 0x22
 const backslash = 0x5c
+const openBracket = 0x5b
 
 /** Whether the byte is JSON's insignificant white space. */
 export function isSpace(byte: number | undefined): boolean {
@@ -37,27 +38,45 @@ export class JsonValueEnd {
       this.#escaped = false
       at += 1
     }
+    if (this.#inString) {
+      at = this.#endOfString(chunk, at)
+      if (at < 0 || this.#kind === 'string') return at
+    } else if (this.#kind === 'string') {
+      this.#inString = true
+      return this.#endOfString(chunk, at + 1)
+    }
     let depth = this.#depth
-    let inString = this.#inString
     const length = chunk.length
-    const alone = this.#kind === 'string'
-    while (at < length) {
-      if (inString) {
-        const end = endOfString(chunk, at)
-        if (end < 0) {
-          this.#escaped = end === endsInEscape
-          break
-        }
-        at = end
-        inString = false
-        if (alone) return at
-        continue
-      }
+    const lastTurn = length - 4
+    outside: while (at < length) {
       const byte = chunk[at++] as number
       if (byte === quote) {
-        inString = true
-        continue
+        // Written out here, since a call for each string costs as much again as the string.
+        while (at <= lastTurn) {
+          let inner = chunk[at++]
+          if (inner === quote) continue outside
+          if (inner !== backslash) {
+            inner = chunk[at++]
+            if (inner === quote) continue outside
+            if (inner !== backslash) {
+              inner = chunk[at++]
+              if (inner === quote) continue outside
+              if (inner !== backslash) {
+                inner = chunk[at++]
+                if (inner === quote) continue outside
+                if (inner !== backslash) continue
+              }
+            }
+          }
+          at += 1
+        }
+        this.#inString = true
+        at = this.#endOfString(chunk, at)
+        if (at >= 0) continue
+        break
       }
+      // Below the brackets stand digits, colons, commas and white space: most of what is outside strings.
+      if (byte < openBracket) continue
       // Bit 0x20 is all that square brackets lack to be curly ones.
       const bracket = byte | 0x20
       if (bracket === 0x7b) depth += 1
@@ -67,48 +86,24 @@ export class JsonValueEnd {
       }
     }
     this.#depth = depth
-    this.#inString = inString
     return -1
   }
-}
 
-const unfinished = -1
-const endsInEscape = -2
-
-/** The position after the closing quote; {@link unfinished} or {@link endsInEscape} where it is in a later chunk. */
-function endOfString(chunk: Uint8Array, from: number): number {
-  const length = chunk.length
-  const lastTurn = length - 4
-  let at = from
-  while (at <= lastTurn) {
-    let byte = chunk[at]
-    if (byte === quote) return at + 1
-    if (byte === backslash) {
-      at += 2
-      continue
+  /** The position after the closing quote of the string that `from` is in, or -1. */
+  #endOfString(chunk: Uint8Array, from: number): number {
+    const length = chunk.length
+    let at = from
+    while (at < length) {
+      const byte = chunk[at++]
+      if (byte === quote) {
+        this.#inString = false
+        return at
+      }
+      if (byte === backslash) at += 1
     }
-    byte = chunk[at + 1]
-    if (byte === quote) return at + 2
-    if (byte === backslash) {
-      at += 3
-      continue
-    }
-    byte = chunk[at + 2]
-    if (byte === quote) return at + 3
-    if (byte === backslash) {
-      at += 4
-      continue
-    }
-    byte = chunk[at + 3]
-    if (byte === quote) return at + 4
-    at += byte === backslash ? 5 : 4
+    this.#escaped = at > length
+    return -1
   }
-  while (at < length) {
-    const byte = chunk[at++]
-    if (byte === quote) return at
-    if (byte === backslash) at += 1
-  }
-  return at > length ? endsInEscape : unfinished
 }
 
 function endOfWord(chunk: Uint8Array, from: number): number {
