@@ -6,6 +6,7 @@ import {
   executeSubscriptionEvent,
   getOperationAST,
   type GraphQLError,
+  type ValidatedSubscriptionArgs,
   validateSubscriptionArgs,
 } from 'graphql'
 import { interruptible } from '../../lib/interruptible.ts'
@@ -41,9 +42,10 @@ export class Execution {
   /** Answers a query. */
   async execute(args: ExecutionArgs): Promise<ExecutionResult> {
     const prepared = await this.#prepareDocument(args)
-    return await this.#rounds(prepared, (read) =>
+    const result = await this.#rounds(prepared, (read) =>
       execute({ ...args, contextValue: contextOf(args.contextValue, read) }),
     )
+    return withClientErrors(result)
   }
 
   /** Answers a subscription: its events, or why there are none. */
@@ -51,19 +53,19 @@ export class Execution {
     args: ExecutionArgs,
   ): Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult> {
     const prepared = await this.#prepareDocument(args)
-    const contextValue = contextOf(args.contextValue, this.#reader(prepared))
-    const validated = validateSubscriptionArgs({ ...args, contextValue })
-    if (!('schema' in validated)) return withClientErrors({ errors: validated })
-    const source = await createSourceEventStream(validated)
-    if (!(Symbol.asyncIterator in source)) return withClientErrors(source)
-    const answer = (event: unknown): Promise<ExecutionResult> =>
-      this.#rounds(prepared, (read) =>
+    const opened = await this.#rounds(prepared, (read) => openSource(args, read))
+    if (!('source' in opened)) return withClientErrors(opened)
+    const { source, validated } = opened
+    const answer = async (event: unknown): Promise<ExecutionResult> => {
+      const result = await this.#rounds(prepared, (read) =>
         executeSubscriptionEvent({
           ...validated,
           rootValue: event,
           contextValue: contextOf(args.contextValue, read),
         }),
       )
+      return withClientErrors(result)
+    }
     return answers(source, answer)
   }
 
@@ -94,10 +96,10 @@ export class Execution {
     )
   }
 
-  async #rounds(
+  async #rounds<T>(
     prepared: PreparedKinds,
-    run: (read: OperationReader) => ExecutionResult | PromiseLike<ExecutionResult>,
-  ): Promise<ExecutionResult> {
+    run: (read: OperationReader) => T | PromiseLike<T>,
+  ): Promise<T> {
     let result = await run(this.#reader(prepared))
     for (let round = 1; round < maxRounds && prepared.needed.length > 0; round++) {
       // oxlint-disable-next-line no-await-in-loop -- a round finds what the next one needs
@@ -105,12 +107,29 @@ export class Execution {
       // oxlint-disable-next-line no-await-in-loop -- a round finds what the next one needs
       result = await run(this.#reader(prepared))
     }
-    return withClientErrors(result)
+    return result
   }
 
   #reader(prepared: PreparedKinds): OperationReader {
     return new OperationReader({ served: this.#served, limits: this.#limits, prepared })
   }
+}
+
+/** The events of a subscription, and what they are answered with. */
+interface OpenedSource {
+  readonly source: AsyncIterable<unknown>
+  readonly validated: ValidatedSubscriptionArgs
+}
+
+async function openSource(
+  args: ExecutionArgs,
+  read: OperationReader,
+): Promise<OpenedSource | ExecutionResult> {
+  const contextValue = contextOf(args.contextValue, read)
+  const validated = validateSubscriptionArgs({ ...args, contextValue })
+  if (!('schema' in validated)) return { errors: validated }
+  const source = await createSourceEventStream(validated)
+  return Symbol.asyncIterator in source ? { source, validated } : source
 }
 
 function withClientErrors(result: ExecutionResult): ExecutionResult {
