@@ -1,6 +1,5 @@
 import type { Client } from 'graphql-ws'
 import { type Frame, FrameFold } from 'informerql/client'
-import type { AnsweredError } from '../support/gateway.ts'
 import type { Fields } from './test-cluster.ts'
 
 /** A subscription that is folded as its frames come, and held to what frames promise. */
@@ -75,7 +74,7 @@ export const follow = (client: Client, field: string, selection: string): Follow
         fold.apply(frame)
         for (const check of waiting) check()
       },
-      error: (error) => end(`error: ${JSON.stringify(error as AnsweredError[])}`),
+      error: (error) => end(`error: ${JSON.stringify(error)}`),
       complete: () => end('completed'),
     },
   )

@@ -97,7 +97,7 @@ export const inParallel = async <T>(
 }
 
 /** What RBAC forbids a {@link TestUser}, and nothing else. */
-export const forbiddenResources = ['secrets', 'deployments.apps']
+export const forbiddenResources: readonly string[] = ['secrets', 'deployments.apps']
 
 const kubeconfigText = (server: string, token: string): string =>
   JSON.stringify({
@@ -140,7 +140,7 @@ export const startSimulatedCluster = async (
         signal: AbortSignal.timeout(30_000),
       })
       const text = await response.text()
-      return { status: response.status, json: () => JSON.parse(text) as Fields }
+      return { status: response.status, json: () => JSON.parse(text) }
     },
     outage: async ({ forgetHistory, meanwhile }) => {
       const pods = { group: '', version: 'v1', resource: 'pods' }
