@@ -14,9 +14,19 @@ export interface ListenerOptions {
   /** How many changes may wait before {@link overflow} applies; 0 with `coalesce` keeps one per object from the start. */
   readonly bufferLimit?: number
   readonly overflow?: OverflowPolicy
+  /**
+   * How often everything in the store is delivered again, from the store, as modifications whose two objects have the same
+   * resource version. 0: never. Below a second counts as a second.
+   */
+  readonly resyncPeriodMs?: number
 }
 
-export const listenerDefaults = { bufferLimit: 10_000, overflow: 'coalesce' } as const
+/** Every default of {@link ListenerOptions}. */
+export const listenerDefaults: Required<ListenerOptions> = {
+  bufferLimit: 10_000,
+  overflow: 'coalesce',
+  resyncPeriodMs: 0,
+}
 
 /** How many holes a coalesced buffer may have before it is closed up. */
 const sparse = 1024
@@ -42,8 +52,8 @@ export class ListenerOverflowError extends CodedError {
 
 /** What a listener needs to know of its informer. */
 export interface ListenerSource {
-  /** Everything in the store now, as changes of type ADDED. */
-  snapshot(): Change[]
+  /** Everything in the store now: as additions, or for a resync as modifications that change nothing. */
+  snapshot(type: 'ADDED' | 'MODIFIED'): Change[]
   remove(listener: Listener): void
 }
 
@@ -61,6 +71,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
   #initialComplete = false
   #synced = false
   #reset = false
+  #resyncDue = false
   /** Holes are additions that a deletion has cancelled. */
   #changes: (Change | undefined)[] = []
   /** Where coalescing: the position in `#changes` of each object's entry. */
@@ -94,6 +105,13 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
   push(changes: readonly Change[]): void {
     if (this.#ended !== undefined || this.#reset || changes.length === 0) return
     for (const change of changes) this.#add(change)
+    this.#notify()
+  }
+
+  /** The processor's: everything is due again. It does not count towards the bound, and is due once at a time. */
+  resync(): void {
+    if (this.#ended !== undefined || !this.#synced) return
+    this.#resyncDue = true
     this.#notify()
   }
 
@@ -137,7 +155,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
   }
 
   get #ready(): boolean {
-    return this.#reset || this.pending > 0
+    return this.#reset || this.#resyncDue || this.pending > 0
   }
 
   #notify(): void {
@@ -192,19 +210,24 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     if (this.#ended !== undefined) return undefined
     if (this.#reset) {
       this.#reset = false
+      this.#resyncDue = false
       this.#initial = []
       this.#initialComplete = true
-      return this.#batch(true, this.#source.snapshot())
+      return this.#batch(true, this.#source.snapshot('ADDED'))
     }
     if (this.#initial.length > 0 || (this.#initialComplete && !this.#synced)) {
       const initial = this.#initial
       this.#initial = []
       return this.#batch(false, initial)
     }
-    if (this.#changes.length === 0) return undefined
     const changes = this.#changes.filter((change) => change !== undefined)
     this.#changes = []
     this.#positions = undefined
+    if (this.#resyncDue) {
+      // Behind what waited, in the same tick: so the consumer's view is the store's when it reads of the resync.
+      this.#resyncDue = false
+      for (const change of this.#source.snapshot('MODIFIED')) changes.push(change)
+    }
     return changes.length === 0 ? undefined : this.#batch(false, changes)
   }
 

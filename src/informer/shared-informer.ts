@@ -11,10 +11,12 @@ import {
   type ResourceEventHandler,
 } from './event-handler.ts'
 import { IndexedStore } from './indexed-store.ts'
+import { type Indexer, indexerOf } from './indexer.ts'
 import type { InformerFailure, InformerObserver } from './informer-observer.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import { type Lister, listerOf } from './lister.ts'
 import type { ListerWatcher } from './lister-watcher.ts'
+import { freezingCodec } from './freezing-codec.ts'
 import { createObjectCodec, type ObjectCodec } from './object-codec.ts'
 import { ObjectIntake, type Transform } from './object-intake.ts'
 import { Processor } from './processor.ts'
@@ -34,6 +36,10 @@ export interface SharedInformerOptions<
   /** The source sends `PartialObjectMetadata` instead of whole objects. */
   readonly metadataOnly?: boolean
   readonly observer?: InformerObserver
+  /** The resync period of handlers that do not say their own; 0, the default, is none. See {@link ListenerOptions}. */
+  readonly resyncPeriodMs?: number
+  /** Freezes every object that leaves the store, so that a handler that modifies one throws there and then. Costly. */
+  readonly detectMutations?: boolean
   /** How many deltas may wait between the reflector and the store; the reflector pauses when it is full. */
   readonly queueLimit?: number
   /** Whether the server promises that resource versions have an order (Kubernetes 1.35 and later). Default true. */
@@ -46,6 +52,8 @@ export interface SharedInformerOptions<
 export const sharedInformerDefaults = {
   queueLimit: 10_000,
   resourceVersionsComparable: true,
+  resyncPeriodMs: 0,
+  detectMutations: false,
 } as const
 
 /** A handler or listener added to an informer that has been stopped. */
@@ -70,6 +78,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   readonly store: IndexedStore<T>
   readonly #codec: ObjectCodec
   readonly #observer: InformerObserver
+  readonly #resyncPeriodMs: number
   readonly #queue: DeltaQueue
   readonly #processor: Processor
   readonly #writer: StoreWriter
@@ -83,10 +92,15 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     const { resource, metadataOnly } = options
     this.resource = resource
     this.#observer = options.observer ?? {}
-    this.#codec = createObjectCodec({
+    this.#resyncPeriodMs = options.resyncPeriodMs ?? sharedInformerDefaults.resyncPeriodMs
+    const codec = createObjectCodec({
       resource,
       ...(metadataOnly === undefined ? {} : { metadataOnly }),
     })
+    this.#codec =
+      (options.detectMutations ?? sharedInformerDefaults.detectMutations)
+        ? freezingCodec(codec)
+        : codec
     this.store = new IndexedStore({
       resource,
       codec: this.#codec,
@@ -96,7 +110,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
         options.resourceVersionsComparable ?? sharedInformerDefaults.resourceVersionsComparable,
     })
     this.#queue = new DeltaQueue({ limit: options.queueLimit ?? sharedInformerDefaults.queueLimit })
-    this.#processor = new Processor({ snapshot: () => this.#snapshot() })
+    this.#processor = new Processor({ snapshot: (type) => this.#snapshot(type) })
     this.#writer = new StoreWriter({ store: this.store, codec: this.#codec })
     const intake = new ObjectIntake({
       resource,
@@ -196,15 +210,15 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
 
   /**
    * Adds a handler. One that is added late is told of everything present first, with `isInInitialList`, and then of
-   * whatever follows. Throws {@link InformerStoppedError}.
+   * whatever follows, and, where it wants a resync, of everything again from time to time. Throws
+   * {@link InformerStoppedError}.
    */
   addEventHandler(
     handler: ResourceEventHandler<T>,
     options: EventHandlerOptions = {},
   ): HandlerRegistration {
-    const run = new HandlerRun(handler, this.listen(options), (error) =>
-      this.#failed('handler', error),
-    )
+    const listener = this.listen({ resyncPeriodMs: this.#resyncPeriodMs, ...options })
+    const run = new HandlerRun(handler, listener, (error) => this.#failed('handler', error))
     this.#registrations.add(run)
     run.start(() => this.#registrations.delete(run))
     return run
@@ -233,21 +247,26 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     return listerOf(this.store)
   }
 
+  /** Reads by index. */
+  indexer(): Indexer<T> {
+    return indexerOf(this.store)
+  }
+
   /** In the same tick as the abort, so that a handler in the middle of a batch is called no more. */
   #stop(): void {
     this.#phase = 'stopped'
     this.#processor.close()
   }
 
-  #snapshot(): Change[] {
+  #snapshot(type: 'ADDED' | 'MODIFIED'): Change[] {
+    const isInInitialList = type === 'ADDED'
     const changes: Change[] = []
     for (const key of this.store.keys()) {
       const stored = this.store.stored(key)
       if (stored === undefined) continue
       const { uid, held } = stored
-      changes.push(
-        new Change(this.#codec, { type: 'ADDED', key, uid, held, isInInitialList: true }),
-      )
+      const previous = isInInitialList ? {} : { previous: held }
+      changes.push(new Change(this.#codec, { type, key, uid, held, isInInitialList, ...previous }))
     }
     return changes
   }
