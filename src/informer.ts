@@ -45,6 +45,7 @@ export {
   IndexFunctionError,
   UnknownIndexError,
 } from './informer/store-errors.ts'
+export type { Indexer } from './informer/indexer.ts'
 export type {
   IndexFunction,
   Indexers,

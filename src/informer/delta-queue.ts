@@ -8,6 +8,12 @@ export type Delta =
       readonly entry: StoreEntry
       readonly resourceVersion: ResourceVersion
     }
+  /** A state that the user's transform refused: the object must not stay in the store as it was before. */
+  | {
+      readonly type: 'REFUSED'
+      readonly key: string
+      readonly resourceVersion: ResourceVersion
+    }
   /** A whole list: atomic, however long it is. */
   | {
       readonly type: 'REPLACED'
@@ -89,8 +95,9 @@ export class DeltaQueue {
         break
       }
       if (delta.type !== 'BOOKMARK') {
-        if (keys.has(delta.entry.key)) break
-        keys.add(delta.entry.key)
+        const key = delta.type === 'REFUSED' ? delta.key : delta.entry.key
+        if (keys.has(key)) break
+        keys.add(key)
       }
       end += 1
     }

@@ -1,12 +1,12 @@
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import { groupResourceOf } from '../kubernetes/api-resource.ts'
-import type { KubernetesObject } from '../kubernetes/object.ts'
+import { type KubernetesObject, objectKey } from '../kubernetes/object.ts'
 import { latestResourceVersion, type ResourceVersion } from '../kubernetes/resource-version.ts'
 import type { HeldObject, ObjectCodec } from './object-codec.ts'
 import { ResourceVersionWaiters } from './resource-version-waiters.ts'
 import { standardIndexers } from './standard-indexers.ts'
 import { StoreContents, type StoredObject, type StoreEntry } from './store-contents.ts'
-import { DuplicateIndexError, type IndexFunctionError, UnknownIndexError } from './store-errors.ts'
+import { DuplicateIndexError, IndexFunctionError, UnknownIndexError } from './store-errors.ts'
 import type { Indexers, IndexView, ObjectId, StoreView } from './store-view.ts'
 
 export interface IndexedStoreOptions {
@@ -85,6 +85,20 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
     return index
   }
 
+  /**
+   * The values that an index's function finds in an object, be it stored or not. Throws {@link UnknownIndexError}, and
+   * {@link IndexFunctionError} where the function throws.
+   */
+  indexValues(name: string, object: T): readonly string[] {
+    const known = this.index(name)
+    try {
+      return this.#indexers[known.name]?.(object) ?? []
+    } catch (cause) {
+      const resource = groupResourceOf(this.resource)
+      throw new IndexFunctionError(resource, name, objectKey(object.metadata), cause)
+    }
+  }
+
   indexNames(): readonly string[] {
     return [...this.#contents.indexes.keys()]
   }
@@ -96,7 +110,7 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
   /** Adds indexes, back-filling them at once. Throws {@link DuplicateIndexError} and then adds none. */
   addIndexers(indexers: Indexers): void {
     for (const name of Object.keys(indexers)) {
-      if (name in this.#indexers) {
+      if (Object.hasOwn(this.#indexers, name)) {
         throw new DuplicateIndexError(groupResourceOf(this.resource), name)
       }
     }

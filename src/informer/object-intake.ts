@@ -47,8 +47,8 @@ export class ObjectIntake {
       const key = objectKey(object.metadata)
       const version = resourceVersion(object.metadata.resourceVersion ?? '')
       return transform === undefined
-        ? { entry: { key, held, object }, resourceVersion: version }
-        : { entry: this.#transformed(transform, key, object), resourceVersion: version }
+        ? { key, entry: { key, held, object }, resourceVersion: version }
+        : { key, entry: this.#transformed(transform, key, object), resourceVersion: version }
     } catch (error) {
       failed('object', error as Error)
       return undefined

@@ -4,6 +4,7 @@ import type { StoreContents, StoreEntry } from './store-contents.ts'
 
 /** What became of the text of one object. */
 export interface Intake {
+  readonly key: string
   /** `undefined` where the user's transform refused it. */
   readonly entry: StoreEntry | undefined
   readonly resourceVersion: ResourceVersion

@@ -258,8 +258,11 @@ export class Reflector {
         const intake = this.#parts.target.take(object)
         if (intake === undefined) return
         if (intake.resourceVersion !== latestResourceVersion) this.#last = intake.resourceVersion
-        if (intake.entry === undefined) return
-        this.#parts.target.push({ type, entry: intake.entry, resourceVersion: this.#last })
+        const { key, entry } = intake
+        const at = { resourceVersion: this.#last }
+        this.#parts.target.push(
+          entry === undefined ? { type: 'REFUSED', key, ...at } : { type, entry, ...at },
+        )
       }
     }
   }

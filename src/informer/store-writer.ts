@@ -41,6 +41,11 @@ export class StoreWriter {
         return []
       case 'REPLACED':
         return this.#replace(delta.contents)
+      case 'REFUSED': {
+        const before = this.#store.stored(delta.key)
+        this.#store.remove(delta.key)
+        return before === undefined ? [] : [this.#vanished(delta.key, before)]
+      }
       case 'DELETED': {
         const { key, held, object } = delta.entry
         this.#store.remove(key)

@@ -56,9 +56,10 @@ function collect(
     const bookmark = readBookmark(object)
     return bookmark.endsInitialEvents ? bookmark.resourceVersion : undefined
   }
-  const entry = target.take(object)?.entry
-  if (entry === undefined) return undefined
-  if (type === 'DELETED') contents.remove(entry.key)
+  const intake = target.take(object)
+  if (intake === undefined) return undefined
+  const { key, entry } = intake
+  if (type === 'DELETED' || entry === undefined) contents.remove(key)
   else contents.put(entry)
   return undefined
 }
