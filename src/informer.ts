@@ -12,6 +12,13 @@ export {
   type SharedInformerFactory,
   type SharedInformerFactoryOptions,
 } from './informer/informers.ts'
+export {
+  createDynamicInformerFactory,
+  type DynamicInformerFactory,
+  type DynamicInformerFactoryOptions,
+  type GroupVersionResource,
+  ResourceNotServedError,
+} from './informer/dynamic-informers.ts'
 export type {
   ListerWatcher,
   ListMetadata,

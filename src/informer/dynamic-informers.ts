@@ -1,0 +1,139 @@
+import { type ApiResource, apiVersionOf, groupResourceOf } from '../kubernetes/api-resource.ts'
+import type { KubernetesObject } from '../kubernetes/object.ts'
+import { sleep } from '../lib/backoff.ts'
+import { CodedError } from '../lib/coded-error.ts'
+import {
+  createSharedInformerFactory,
+  type InformerOptions,
+  type SharedInformerFactory,
+  type SharedInformerFactoryOptions,
+} from './informers.ts'
+import type { SharedInformer } from './shared-informer.ts'
+
+/** What names a resource without knowing its kind: `{ group: 'apps', version: 'v1', resource: 'deployments' }`. */
+export type GroupVersionResource = Pick<ApiResource, 'group' | 'version' | 'resource'>
+
+export interface DynamicInformerFactoryOptions extends SharedInformerFactoryOptions {
+  /** What the server serves now: `() => apiServer.discover()`. */
+  readonly discover: (
+    signal: AbortSignal,
+  ) => Promise<{ readonly resources: readonly ApiResource[] }>
+  /** How often {@link DynamicInformerFactory.waitForResource} asks again. Default a second. */
+  readonly discoverEveryMs?: number
+}
+
+/** A resource that the server does not serve, or not yet. */
+export class ResourceNotServedError extends CodedError {
+  constructor(wanted: GroupVersionResource, known: readonly ApiResource[]) {
+    const versions = known
+      .filter(({ group, resource }) => group === wanted.group && resource === wanted.resource)
+      .map(apiVersionOf)
+    super(
+      'RESOURCE_NOT_SERVED',
+      `the server does not serve ${groupResourceOf(wanted)} in ${apiVersionOf(wanted)}`,
+      {
+        value: wanted,
+        hint:
+          versions.length > 0
+            ? `it serves it in ${versions.join(', ')}`
+            : 'install its CustomResourceDefinition, or wait for it with waitForResource',
+      },
+    )
+  }
+}
+
+/**
+ * Informers of resources that are known by name only, custom ones above all (client-go's
+ * `DynamicSharedInformerFactory`). The kind comes from discovery, when an informer is first asked for.
+ *
+ * An informer whose resource vanishes while it runs keeps the deletions that the server sent, reports each list that
+ * the server refuses with 404, and tries again with back-off; it recovers by itself when the resource is there again.
+ */
+export class DynamicInformerFactory implements AsyncDisposable {
+  readonly #options: DynamicInformerFactoryOptions
+  readonly #factory: SharedInformerFactory
+  #known: readonly ApiResource[] = []
+
+  constructor(options: DynamicInformerFactoryOptions) {
+    this.#options = options
+    const { discover: _, discoverEveryMs: __, ...shared } = options
+    this.#factory = createSharedInformerFactory(shared)
+  }
+
+  /**
+   * The informer of a resource, one per resource and options. Asks the server what it serves when the resource is not
+   * known yet. Rejects with {@link ResourceNotServedError}.
+   */
+  async informer<T extends KubernetesObject = KubernetesObject>(
+    wanted: GroupVersionResource,
+    options: InformerOptions<T> & { readonly signal?: AbortSignal } = {},
+  ): Promise<SharedInformer<T>> {
+    const { signal = new AbortController().signal, ...rest } = options
+    const resource = this.#find(wanted) ?? (await this.#discover(wanted, signal))
+    if (resource === undefined) throw new ResourceNotServedError(wanted, this.#known)
+    return this.#factory.informer<T>(resource, rest)
+  }
+
+  /** Resolves when the server serves the resource. Rejects with {@link ResourceNotServedError} after `deadlineMs`. */
+  async waitForResource(
+    wanted: GroupVersionResource,
+    options: { readonly deadlineMs: number; readonly signal?: AbortSignal },
+  ): Promise<ApiResource> {
+    const { deadlineMs, signal = new AbortController().signal } = options
+    const end = performance.now() + deadlineMs
+    while (true) {
+      // oxlint-disable-next-line no-await-in-loop -- one question after the other
+      const resource = await this.#discover(wanted, signal)
+      if (resource !== undefined) return resource
+      if (performance.now() >= end) throw new ResourceNotServedError(wanted, this.#known)
+      // oxlint-disable-next-line no-await-in-loop -- one question after the other
+      await sleep(this.#options.discoverEveryMs ?? 1000, signal)
+      signal.throwIfAborted()
+    }
+  }
+
+  /** Starts every informer that is not running yet. */
+  start(): void {
+    this.#factory.start()
+  }
+
+  /** See `SharedInformerFactory.waitForCacheSync`. */
+  waitForCacheSync(options: {
+    readonly deadlineMs: number
+    readonly signal?: AbortSignal
+  }): Promise<ReadonlyMap<string, boolean>> {
+    return this.#factory.waitForCacheSync(options)
+  }
+
+  /** Stops every informer and waits for them. */
+  shutdown(): Promise<void> {
+    return this.#factory.shutdown()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.shutdown()
+  }
+
+  async #discover(
+    wanted: GroupVersionResource,
+    signal: AbortSignal,
+  ): Promise<ApiResource | undefined> {
+    const { resources } = await this.#options.discover(signal)
+    this.#known = resources
+    return this.#find(wanted)
+  }
+
+  #find(wanted: GroupVersionResource): ApiResource | undefined {
+    return this.#known.find(
+      ({ group, version, resource }) =>
+        group === wanted.group && version === wanted.version && resource === wanted.resource,
+    )
+  }
+}
+
+/** Creates a dynamic factory; nothing is asked before the first informer. */
+export function createDynamicInformerFactory(
+  options: DynamicInformerFactoryOptions,
+): DynamicInformerFactory {
+  return new DynamicInformerFactory(options)
+}
