@@ -1,0 +1,23 @@
+/** A time as RFC 3339 text in UTC, to the second: `2026-11-21T09:30:00Z`. */
+export type Time = string
+
+/** A time as RFC 3339 text in UTC, to the microsecond: `2026-11-21T09:30:00.123456Z`. */
+export type MicroTime = string
+
+/** An amount as the server writes it: `100m`, `2Gi`. Amounts of equal size may have different texts. */
+export type Quantity = string
+
+/** A number, or text such as `25%` or the name of a port. */
+export type IntOrString = number | string
+
+/**
+ * An integer of 64 bits. One that a double cannot hold (beyond 2^53) is an object made by `JSON.rawJSON`, so that no
+ * digit is lost; `JSON.stringify` writes its digits.
+ */
+export type Int64 = number
+
+/** Bytes in base64. */
+export type Base64 = string
+
+/** Text of which these values are known; a newer server may send others. */
+export type OpenEnum<Known extends string> = Known | (string & {})
