@@ -53,20 +53,24 @@ export class ObjectIndex implements IndexView {
 
   /** Makes `values` (repeated ones count once) all the values of the object. */
   set(id: ObjectId, values: readonly string[]): void {
-    if (this.#unchanged(id, values)) return
+    const own = distinct(values)
+    if (this.#unchanged(id, own)) return
     this.delete(id)
-    const [first] = values
+    const [first] = own
     if (first === undefined) return
-    if (values.length === 1) {
+    if (own.length === 1) {
       this.#positions[id] = 0
       this.#memberships[id] = this.#join(id, first, 0)
       return
     }
-    const memberships: Membership[] = []
+    // Of their final size from the start: arrays that grow keep room for a dozen more.
+    const memberships: Membership[] = own.map(() => '')
     this.#memberships[id] = memberships
-    this.#positions[id] = []
-    for (const value of new Set(values)) {
-      memberships.push(this.#join(id, value, memberships.length))
+    this.#positions[id] = own.map(() => 0)
+    let slot = 0
+    for (const value of own) {
+      memberships[slot] = this.#join(id, value, slot)
+      slot += 1
     }
   }
 
@@ -146,6 +150,15 @@ export class ObjectIndex implements IndexView {
     if (Array.isArray(positions)) positions[slot] = position
     else this.#positions[id] = position
   }
+}
+
+/** The values, each once.. */
+function distinct(values: readonly string[]): readonly string[] {
+  for (let at = 1; at < values.length; at++) {
+    const value = values[at]
+    if (value !== undefined && values.indexOf(value) < at) return [...new Set(values)]
+  }
+  return values
 }
 
 function valueOf(membership: Membership): string {
