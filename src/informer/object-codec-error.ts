@@ -27,13 +27,17 @@ export class WrongKindError extends CodedError {
   }
 }
 
-/** An object without `metadata`, or without a `metadata.name`. */
+/** An object without `metadata` or `metadata.name`, or with a namespace that is not a string. */
 export class MissingMetadataError extends CodedError {
   constructor(resource: ApiResource, value: unknown) {
-    super('MISSING_METADATA', `${subject(resource, undefined)}: an object without metadata.name`, {
-      value,
-      hint: 'the object was dropped; check what answers for this resource',
-    })
+    super(
+      'MISSING_METADATA',
+      `${subject(resource, undefined)}: an object without a metadata.name, or with a metadata.namespace that is not a string`,
+      {
+        value,
+        hint: 'the object was dropped; check what answers for this resource',
+      },
+    )
   }
 }
 

@@ -174,7 +174,7 @@ class TemplateCodec implements ObjectCodec {
       object.apiVersion === this.#type.apiVersion &&
       typeof metadata === 'object' &&
       metadata !== null &&
-      typeof metadata.name === 'string' &&
+      keyOf(metadata) !== undefined &&
       !Object.hasOwn(metadata, 'managedFields') &&
       metadata.annotations?.[lastAppliedAnnotation] === undefined
     )
@@ -202,9 +202,11 @@ function encoded(held: Held, object: KubernetesObject): EncodedObject {
   return { held: held as unknown as HeldObject, object }
 }
 
+/** `undefined` where there is no name, or a namespace that is none. */
 function keyOf(metadata: ObjectMeta | undefined | null): string | undefined {
-  const name: unknown = metadata?.name
-  return typeof name === 'string' && name !== '' ? objectKey({ ...metadata, name }) : undefined
+  const { name, namespace = '' }: { name?: unknown; namespace?: unknown } = metadata ?? {}
+  if (typeof name !== 'string' || name === '' || typeof namespace !== 'string') return undefined
+  return objectKey({ name, namespace })
 }
 
 function withoutBookkeeping(metadata: ObjectMeta & { managedFields?: unknown }): ObjectMeta {

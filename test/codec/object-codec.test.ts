@@ -138,8 +138,14 @@ describe('encode refuses', () => {
     expect(encode('{"kind":5,"metadata":{"name":"a"}}')).toThrow(WrongKindError)
   })
 
-  it('an object without metadata or without a name', () => {
-    for (const text of ['{}', '{"metadata":null}', '{"metadata":{}}', '{"metadata":{"name":""}}']) {
+  it('an object without metadata, without a name, or with a namespace that is none', () => {
+    for (const text of [
+      '{}',
+      '{"metadata":null}',
+      '{"metadata":{}}',
+      '{"metadata":{"name":""}}',
+      '{"metadata":{"name":"a","namespace":1}}',
+    ]) {
       expect(encode(text)).toThrow(MissingMetadataError)
     }
   })
@@ -159,6 +165,34 @@ describe('encode refuses', () => {
     const cutOff =
       '{"metadata":{"managedFields":[{"a":1}],"namespace":"n","name":"a"},"spec":{"x":1'
     expect(encode(cutOff)).toThrow('pods n/a: ')
+  })
+})
+
+describe('malformed texts among well-formed siblings', () => {
+  const pod = (value: string): Buffer => {
+    const rest = `"filler":"${'x'.repeat(400)}","last":[{}]`
+    return Buffer.from(`{"metadata":{"name":"a"},"spec":{"value":${value},${rest}}}`)
+  }
+
+  it.each([
+    '"s"d',
+    '{}d',
+    '[]1',
+    '7d',
+    '"s" "t"',
+    '1 2',
+    'tru',
+    '',
+    '7,8',
+    '"s":1',
+    '\\u0031',
+    '-',
+  ])('are refused, not walked over for ever: %s', (value) => {
+    for (const usual of ['300', '"s"', '{}', '[]', 'true', '{"a":1}', '[1]']) {
+      const codec = createObjectCodec({ resource: podResource })
+      for (let count = 0; count < 20; count++) codec.encode(pod(usual))
+      expect(() => codec.encode(pod(value))).toThrow(MalformedObjectError)
+    }
   })
 })
 

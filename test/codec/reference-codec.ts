@@ -41,6 +41,9 @@ export function referenceDecode(
   if (!isRecord(metadata) || typeof metadata['name'] !== 'string' || metadata['name'] === '') {
     return { refusal: 'MISSING_METADATA' }
   }
+  if ('namespace' in metadata && typeof metadata['namespace'] !== 'string') {
+    return { refusal: 'MISSING_METADATA' }
+  }
   delete metadata['managedFields']
   const { annotations } = metadata
   if (isRecord(annotations)) delete annotations['kubectl.kubernetes.io/last-applied-configuration']

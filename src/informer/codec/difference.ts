@@ -57,8 +57,9 @@ export class Difference {
     }
     let node = low
     // `1` against `12`: the texts differ after the template's number, yet it is the number that differs.
-    if (nodes[node * nodeWidth + nodeField.end] === at && !endsScalar(found)) {
-      if (startsScalar(bytes[nodes[node * nodeWidth] ?? 0])) return node
+    const isBehind = node >= fromNode && nodes[node * nodeWidth + nodeField.end] === at
+    if (isBehind && startsScalar(bytes[nodes[node * nodeWidth] ?? 0]) && !endsScalar(found)) {
+      return node
     }
     while (node > 0 && (nodes[node * nodeWidth + nodeField.end] ?? 0) <= at) {
       node = nodes[node * nodeWidth + nodeField.parent] ?? 0
@@ -67,7 +68,7 @@ export class Difference {
   }
 
   /** Where the object's text has the start of a node; forgets the differences within that node. */
-  #startOf(nodes: Int32Array, node: number): number {
+  #startOf(nodes: Uint16Array, node: number): number {
     const { entries } = this
     const width = differenceWidth
     while (this.count > 0 && (entries[(this.count - 1) * width] ?? 0) >= node) this.count--

@@ -196,6 +196,7 @@ export class ObjectText {
         this.#nameStart = value
         this.#nameEnd = bytes[value] === byte.quote ? valueEnd : value
       } else if (metadata.is(keys.namespace)) {
+        if (bytes[value] !== byte.quote) return -1
         this.#namespaceStart = value
         this.#namespaceEnd = valueEnd
       }

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { ObjectText } from './object-text.ts'
 import { noGroup } from './sibling-group.ts'
-import { createTemplate, type Template } from './template.ts'
+import { createTemplate, maxTemplateBytes, type Template } from './template.ts'
 
 /** So many objects of a group are seen before the group may have a template. */
 const firstObjects = 4
@@ -9,8 +9,6 @@ const firstObjects = 4
 const fittingPart = 1 / 8
 /** What a template takes in memory: its text, its tree and its object, as a multiple of the text. */
 const templateCost = 3
-/** The texts of larger objects become no templates. */
-const maxTemplateBytes = 1 << 18
 /** So many groups are remembered without looking which of them are still in use. */
 const firstSweep = 4096
 

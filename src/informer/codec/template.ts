@@ -16,28 +16,32 @@ export interface Template {
   readonly bytes: Buffer
   readonly view: DataView
   /** `nodeWidth` numbers a node: where its text starts and ends, its parent, the next node that is not within it. */
-  readonly nodes: Int32Array
+  readonly nodes: Uint16Array
   /** The key or the index of each node in its parent. */
   readonly keys: readonly (string | number)[]
   readonly object: KubernetesObject
 }
 
+/** The texts of larger objects become no templates: their places do not fit 16 bits. */
+export const maxTemplateBytes = 0xffff
+
 /**
  * Makes a template of the text and its parsed value. `undefined` when the text is not as a server writes it (white
- * space). Objects in which a key comes twice, or that have a `__proto__`, are not taken apart.
+ * space), or longer than {@link maxTemplateBytes}. Objects in which a key comes twice, or that have a `__proto__`, are not taken apart.
  */
 export function createTemplate(
   text: Buffer,
   end: number,
   object: KubernetesObject,
 ): Template | undefined {
+  if (end > maxTemplateBytes) return undefined
   const bytes = Buffer.from(
     text.buffer.slice(text.byteOffset, text.byteOffset + end) as ArrayBuffer,
   )
   const tree = new TreeBuilder(bytes)
-  if (tree.add(0, -1, '', object as unknown as Json, 0) !== end) return undefined
+  if (tree.add(0, 0, '', object as unknown as Json, 0) !== end) return undefined
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  return { bytes, view, nodes: new Int32Array(tree.nodes), keys: tree.keys.slice(), object }
+  return { bytes, view, nodes: new Uint16Array(tree.nodes), keys: tree.keys.slice(), object }
 }
 
 class TreeBuilder {
