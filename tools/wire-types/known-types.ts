@@ -29,7 +29,7 @@ export const objectMeta: KnownType = { name: 'ObjectMeta', from: object }
 export const embeddedObjectMeta = 'EmbeddedObjectMeta'
 
 /** The definition of metadata. */
-export const objectMetaDefinition = `${meta}.ObjectMeta`
+export const objectMetaDefinition: string = `${meta}.ObjectMeta`
 
 /** A definition with an alternative to it, for which OpenAPI has no words. */
 export interface Alternative {
