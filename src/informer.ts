@@ -27,6 +27,7 @@ export type {
   Selection,
   WatchOptions,
 } from './informer/lister-watcher.ts'
+export type { TweakListOptions } from './informer/tweaked-source.ts'
 export { type ReflectorOptions, reflectorDefaults } from './informer/reflector-options.ts'
 export type { InformerFailure, InformerObserver } from './informer/informer-observer.ts'
 export {

@@ -24,12 +24,14 @@ import { Reflector, type ReflectorState } from './reflector.ts'
 import type { ReflectorOptions } from './reflector-options.ts'
 import { StoreWriter } from './store-writer.ts'
 import type { Indexers } from './store-view.ts'
+import { type TweakListOptions, tweakedSource } from './tweaked-source.ts'
 
 export interface SharedInformerOptions<
   T extends KubernetesObject = KubernetesObject,
 > extends ReflectorOptions {
   readonly resource: ApiResource
   readonly source: ListerWatcher
+  readonly tweakListOptions?: TweakListOptions
   /** Index functions besides the standard ones; more can be added at any time. */
   readonly indexers?: Indexers<T>
   readonly transform?: Transform<T>
@@ -121,7 +123,10 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     this.#reflector = new Reflector(
       {
         resourceName: groupResourceOf(resource),
-        source: options.source,
+        source:
+          options.tweakListOptions === undefined
+            ? options.source
+            : tweakedSource(options.source, options.tweakListOptions),
         target: {
           take: (text) => intake.take(text),
           stage: () => this.store.stage(),
