@@ -262,6 +262,28 @@ describe('[32] the stop of workers', () => {
     expect(retried).toEqual([false])
   })
 
+  it('[32] names a key whose delay was dropped while an earlier reconcile of it went on', async () => {
+    await using queue = quickQueue()
+    const stop = new AbortController()
+    const begun = Promise.withResolvers<void>()
+    const open = Promise.withResolvers<void>()
+    const running = runWorkers(
+      queue,
+      1,
+      async () => {
+        begun.resolve()
+        await open.promise
+      },
+      stop.signal,
+    )
+    queue.add('a')
+    await begun.promise
+    queue.addAfter('a', 3_600_000)
+    stop.abort()
+    open.resolve()
+    expect(await running).toEqual({ abandoned: ['a'] })
+  })
+
   it('[32] aborts what is running when the drain takes too long, and leaves the rest', async () => {
     await using queue = quickQueue()
     const stop = new AbortController()

@@ -68,6 +68,8 @@ export class Reconciliation {
       this.#abandoned.add(key)
       return
     }
+    // What is left while this one runs, it may not have seen.
+    this.#abandoned.delete(key)
     try {
       this.#succeeded(key, await this.#call(key))
     } catch (cause) {
@@ -94,7 +96,6 @@ export class Reconciliation {
 
   /** Throws where the time of the result is no number: that is a failure, too. */
   #succeeded(key: string, result: void | ReconcileResult): void {
-    this.#abandoned.delete(key)
     const requeueAfterMs = result?.requeueAfterMs
     if (requeueAfterMs !== undefined && !this.#queue.addAfter(key, requeueAfterMs)) {
       this.#abandoned.add(key)
