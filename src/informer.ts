@@ -34,6 +34,7 @@ export {
   DeletedFinalStateUnknown,
   type EventHandlerOptions,
   HandlerError,
+  MissingOnResetError,
   type HandlerRegistration,
   type ResourceEventHandler,
 } from './informer/event-handler.ts'

@@ -61,8 +61,11 @@ export class Change<T extends KubernetesObject = KubernetesObject> {
    */
   followedBy(later: Change<T>): Change<T> | undefined {
     if (this.type === 'ADDED' && later.type === 'DELETED') return undefined
-    const type = this.type === 'ADDED' ? 'ADDED' : later.type
-    const previous = type === 'MODIFIED' ? this.#previous : undefined
+    // An object that left the selection and came back has, for who missed both, only changed.
+    const isBack = this.type === 'DELETED' && later.type !== 'DELETED'
+    const type = this.type === 'ADDED' ? 'ADDED' : isBack ? 'MODIFIED' : later.type
+    const known = isBack ? this.#held : this.#previous
+    const previous = type === 'MODIFIED' ? known : undefined
     return new Change(this.#codec, {
       type,
       key: this.key,

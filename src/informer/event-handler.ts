@@ -1,7 +1,7 @@
 import { CodedError } from '../lib/coded-error.ts'
 import type { KubernetesObject } from '../kubernetes/object.ts'
 import type { Change } from './change.ts'
-import type { Listener, ListenerOptions } from './listener.ts'
+import { type Listener, type ListenerOptions, ListenerOverflowError } from './listener.ts'
 
 /** The last known state of an object whose deletion was not seen but concluded from a list (a tombstone). */
 export class DeletedFinalStateUnknown<T extends KubernetesObject = KubernetesObject> {
@@ -22,6 +22,8 @@ export interface ResourceEventHandler<T extends KubernetesObject = KubernetesObj
   onAdd?(object: T, isInInitialList: boolean): void | Promise<void>
   onUpdate?(previous: T, object: T): void | Promise<void>
   onDelete?(object: T | DeletedFinalStateUnknown<T>): void | Promise<void>
+  /** Forget everything: what there is now follows as additions. Only with the overflow policy `reset`, which needs it. */
+  onReset?(): void | Promise<void>
 }
 
 /** A handler that threw. It loses that one item, nothing else. */
@@ -31,6 +33,16 @@ export class HandlerError extends CodedError {
   constructor(key: string, cause: unknown) {
     super('HANDLER', `an event handler threw for ${key}: ${String(cause)}`, { value: key, cause })
     this.key = key
+  }
+}
+
+/** A handler with the policy `reset` that cannot be told to forget: it would keep what has been deleted meanwhile. */
+export class MissingOnResetError extends CodedError {
+  constructor() {
+    super('MISSING_ON_RESET', 'a handler with the overflow policy "reset" has no onReset', {
+      value: 'reset',
+      hint: 'give it onReset, or choose the overflow policy "coalesce" or "disconnect"',
+    })
   }
 }
 
@@ -48,14 +60,14 @@ const sliceMs = 8
 export class HandlerRun implements HandlerRegistration {
   readonly #handler: ResourceEventHandler
   readonly #listener: Listener
-  readonly #onFailure: (error: HandlerError) => void
+  readonly #onFailure: (error: CodedError) => void
   #synced = false
   #done: Promise<void> = Promise.resolve()
 
   constructor(
     handler: ResourceEventHandler,
     listener: Listener,
-    onFailure: (error: HandlerError) => void,
+    onFailure: (error: CodedError) => void,
   ) {
     this.#handler = handler
     this.#listener = listener
@@ -65,7 +77,11 @@ export class HandlerRun implements HandlerRegistration {
   /** Begins the delivery; `ended` is called when it is over. */
   start(ended: () => void): void {
     this.#done = this.#run()
-      .catch((cause: unknown) => this.#onFailure(new HandlerError('', cause)))
+      .catch((cause: unknown) => {
+        this.#onFailure(
+          cause instanceof ListenerOverflowError ? cause : new HandlerError('', cause),
+        )
+      })
       .finally(ended)
   }
 
@@ -84,15 +100,12 @@ export class HandlerRun implements HandlerRegistration {
 
   async #run(): Promise<void> {
     let sliceStart = performance.now()
-    for await (const { changes, synced } of this.#listener) {
+    for await (const { reset, changes, synced } of this.#listener) {
+      if (reset) await this.#deliver(undefined)
       for (const change of changes) {
         if (this.#listener.closed) return
-        try {
-          const result = this.#call(change)
-          if (result !== undefined) await result
-        } catch (cause) {
-          this.#onFailure(new HandlerError(change.key, cause))
-        }
+        const delivered = this.#deliver(change)
+        if (delivered !== undefined) await delivered
         if (performance.now() - sliceStart > sliceMs) {
           await new Promise<void>((resolve) => setImmediate(resolve))
           sliceStart = performance.now()
@@ -100,6 +113,29 @@ export class HandlerRun implements HandlerRegistration {
       }
       if (synced) this.#synced = true
     }
+  }
+
+  /** `undefined` for a reset. Only a handler that returns a promise costs one. */
+  #deliver(change: Change | undefined): Promise<void> | undefined {
+    try {
+      const result = change === undefined ? this.#handler.onReset?.() : this.#call(change)
+      return result === undefined ? undefined : this.#settle(change, result)
+    } catch (cause) {
+      this.#failed(change, cause)
+      return undefined
+    }
+  }
+
+  async #settle(change: Change | undefined, result: void | Promise<void>): Promise<void> {
+    try {
+      await result
+    } catch (cause) {
+      this.#failed(change, cause)
+    }
+  }
+
+  #failed(change: Change | undefined, cause: unknown): void {
+    this.#onFailure(new HandlerError(change?.key ?? '', cause))
   }
 
   #call(change: Change): void | Promise<void> {

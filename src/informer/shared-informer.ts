@@ -8,6 +8,7 @@ import {
   type EventHandlerOptions,
   type HandlerRegistration,
   HandlerRun,
+  MissingOnResetError,
   type ResourceEventHandler,
 } from './event-handler.ts'
 import { IndexedStore } from './indexed-store.ts'
@@ -134,7 +135,10 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
           room: (signal) => this.#queue.room(signal),
         },
         observer: {
-          ...this.#observer,
+          // Not copied: an observer may be an instance of a class.
+          listed: (list) => this.#observer.listed?.(list),
+          watching: (resourceVersion) => this.#observer.watching?.(resourceVersion),
+          watched: (watch) => this.#observer.watched?.(watch),
           failed: (failure, error) => this.#failed(failure, error),
         },
         watchListSupport: options.watchListSupport ?? { refused: false },
@@ -193,7 +197,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     this.#phase = 'running'
     const stop = () => this.#stop()
     signal.addEventListener('abort', stop, { once: true })
-    const reflecting = this.#reflector.run(signal)
+    const ending = new AbortController()
+    const reflecting = this.#reflector.run(AbortSignal.any([signal, ending.signal]))
     try {
       for await (const deltas of this.#queue.batches(signal)) {
         for (const delta of deltas) {
@@ -208,6 +213,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     } finally {
       signal.removeEventListener('abort', stop)
       this.#stop()
+      ending.abort()
       await reflecting
       await Promise.all([...this.#registrations].map((run) => run[Symbol.asyncDispose]()))
     }
@@ -216,12 +222,15 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   /**
    * Adds a handler. One that is added late is told of everything present first, with `isInInitialList`, and then of
    * whatever follows, and, where it wants a resync, of everything again from time to time. Throws
-   * {@link InformerStoppedError}.
+   * {@link InformerStoppedError} and {@link MissingOnResetError}.
    */
   addEventHandler(
     handler: ResourceEventHandler<T>,
     options: EventHandlerOptions = {},
   ): HandlerRegistration {
+    if (options.overflow === 'reset' && handler.onReset === undefined) {
+      throw new MissingOnResetError()
+    }
     const listener = this.listen({ resyncPeriodMs: this.#resyncPeriodMs, ...options })
     const run = new HandlerRun(handler, listener, (error) => this.#failed('handler', error))
     this.#registrations.add(run)

@@ -5,16 +5,9 @@ import {
   resourceVersion,
   type SharedInformer,
 } from 'informerql/informer'
-import {
-  foldingHandler,
-  held,
-  runInformer,
-  type InformerSetting,
-  shown,
-  type TestInformer,
-  until,
-} from '../support/informer.ts'
-import { configMap, type ScriptedRequest, ScriptedServer } from './scripted-server.ts'
+import { foldingHandler, held, runInformer, shown, until } from '../support/informer.ts'
+import { play, reach } from './played-informer.ts'
+import { configMap, ScriptedServer } from './scripted-server.ts'
 
 const objects = [
   configMap('a', '1', { labels: { app: 'web', tier: 'x' } }),
@@ -24,36 +17,8 @@ const objects = [
 const byLabelValue = ({ metadata }: KubernetesObject): readonly string[] =>
   Object.values(metadata.labels ?? {})
 
-interface Played extends TestInformer {
-  readonly server: ScriptedServer
-  readonly watch: ScriptedRequest
-}
-
-/** Plays a server whose list has these items, up to the watch. */
-async function play(
-  items: readonly object[],
-  options: Partial<InformerSetting> = {},
-): Promise<Played> {
-  const server = await ScriptedServer.start()
-  const running = runInformer({ server: server.url, ...options })
-  const watch = await server.sync('10', items)
-  await running.informer.waitForSync({ deadlineMs: 5000 })
-  return {
-    ...running,
-    server,
-    watch,
-    [Symbol.asyncDispose]: async () => {
-      await running[Symbol.asyncDispose]()
-      await server[Symbol.asyncDispose]()
-    },
-  }
-}
-
 const found = ({ store }: SharedInformer, index: string, value: string): string[] =>
   [...(store.index(index).posting(value) ?? [])].map((id) => store.keyOf(id)).toSorted()
-
-const reach = async ({ informer }: TestInformer, version: string): Promise<void> =>
-  informer.store.waitForResourceVersion(resourceVersion(version), { deadlineMs: 5000 })
 
 describe('A store', () => {
   it('[15] applies events in the order of their arrival across keys, and tells of deletions of unknown objects', async () => {

@@ -75,6 +75,8 @@ export function connect(
 export interface InformerSetting extends Partial<Omit<SharedInformerOptions, 'source'>> {
   /** The server's address, or how to reach it. */
   readonly server: string | ClusterConfig
+  /** Given to the informer as it is; `failures` stays empty then. */
+  readonly plainObserver?: InformerObserver
   /** Of the connection. */
   readonly limits?: Partial<ApiServerLimits>
 }
@@ -91,7 +93,12 @@ export interface TestInformer extends AsyncDisposable {
 }
 
 /** An informer over a real connection; of config maps unless another resource is given. It does not run yet. */
-export function testInformer({ server, limits, ...options }: InformerSetting): TestInformer {
+export function testInformer({
+  server,
+  limits,
+  plainObserver,
+  ...options
+}: InformerSetting): TestInformer {
   const config =
     typeof server === 'string' ? loadClusterConfig({ server }, bareEnvironment) : server
   const connection = createApiServer({ name: 'test', config, ...limits })
@@ -114,7 +121,7 @@ export function testInformer({ server, limits, ...options }: InformerSetting): T
     ...options,
     resource,
     source,
-    observer,
+    observer: plainObserver ?? observer,
   })
   const stopping = new AbortController()
   let running: Promise<void> | undefined
