@@ -171,6 +171,26 @@ describe('[32] delays', () => {
     expect([queue.length, queue.delayed]).toEqual([0, 1])
   })
 
+  it('[32] is not troubled when a moment passes while earlier keys are added', async () => {
+    const warnings: string[] = []
+    const listen = ({ name }: Error) => void warnings.push(name)
+    process.on('warning', listen)
+    await using queue = createWorkQueue({
+      observer: {
+        added() {
+          const startMs = performance.now()
+          while (performance.now() - startMs < 60);
+        },
+      },
+    })
+    queue.addAfter('b', 40)
+    queue.addAfter('a', 5)
+    expect([await queue.get(), await queue.get()]).toEqual(['a', 'b'])
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('warning', listen)
+    expect(warnings).toEqual([])
+  })
+
   it('[32] keeps the delay of a key that is added meanwhile, as client-go does', async () => {
     await using queue = createWorkQueue()
     queue.addAfter('a', 20)

@@ -63,7 +63,7 @@ export class DelayedKeys {
     clearTimeout(this.#timer)
     this.#timerDueMs = dueMs
     if (dueMs === Number.POSITIVE_INFINITY) return
-    const delayMs = Math.min(maxTimerMs, Math.ceil(dueMs - performance.now()))
+    const delayMs = Math.max(1, Math.min(maxTimerMs, Math.ceil(dueMs - performance.now())))
     this.#timer = setTimeout(() => this.#release(), delayMs)
   }
 
