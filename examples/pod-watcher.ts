@@ -10,6 +10,7 @@ import {
   DeletedFinalStateUnknown,
   loadClusterConfig,
 } from 'informerql/informer'
+import type { Pod } from 'informerql/kubernetes'
 
 const [server] = process.argv.slice(2)
 const stop = new AbortController()
@@ -24,12 +25,9 @@ const { resources } = await apiServer.discover()
 const resource = resources.find((one) => one.group === '' && one.resource === 'pods')
 if (resource === undefined) throw new Error('this server has no pods')
 
-const pods = factory.informer(resource)
+const pods = factory.informer<Pod>(resource)
 pods.addIndexers({
-  byIP: ({ status }) => {
-    const { podIPs = [] } = (status ?? {}) as { podIPs?: readonly { ip: string }[] }
-    return podIPs.map(({ ip }) => ip)
-  },
+  byIP: ({ status }) => status?.podIPs?.map(({ ip }) => ip) ?? [],
 })
 pods.addEventHandler({
   onAdd: ({ metadata }, isInInitialList) => {
