@@ -14,8 +14,9 @@ export class LabelIndex {
   }
 
   set(id: ObjectId, labels: Readonly<Record<string, string>> | undefined): void {
-    const keys = labels === undefined ? [] : Object.keys(labels)
-    for (const old of this.#keys[id] ?? []) {
+    const before = this.#keys[id] ?? none
+    const keys = labels === undefined ? none : Object.keys(labels)
+    for (const old of before) {
       if (labels?.[old] === undefined) this.#remove(id, old)
     }
     for (const key of keys) {
@@ -23,7 +24,8 @@ export class LabelIndex {
       if (index === undefined) this.#byKey.set(key, (index = new ObjectIndex(key)))
       index.set(id, [labels?.[key] ?? ''])
     }
-    this.#keys[id] = keys.length === 0 ? undefined : this.#shared(keys)
+    const isSame = keys.length === before.length && keys.every((key, at) => key === before[at])
+    if (!isSame) this.#keys[id] = keys.length === 0 ? undefined : this.#shared(keys)
   }
 
   delete(id: ObjectId): void {
@@ -48,4 +50,5 @@ export class LabelIndex {
   }
 }
 
+const none: readonly string[] = []
 const maxKeySets = 4096
