@@ -1,5 +1,6 @@
 import { CloseCode, type Server } from 'graphql-ws'
 import type { RawData, WebSocket } from 'ws'
+import { sleep } from '../lib/backoff.ts'
 import type { ServerLog } from './server-log.ts'
 import type { OpenedBy } from './web-socket-operations.ts'
 
@@ -17,6 +18,8 @@ export interface GraphQLSocketOptions {
 const slowReaderCode = 1008
 /** As in HTTP, 429. */
 const tooManyMessagesCode = 4429
+/** How long a WebSocket with too many messages under way may wait for the first of them to end. */
+const pileUpMs = 1_000
 
 /**
  * Serves one WebSocket until it closes. Sending waits until the bytes have left the process, so a slow reader slows its
@@ -27,6 +30,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
   // An operation that was completed may still be preparing; so messages may outnumber operations, but not for long.
   const maxPending = 2 * options.maxOperationsPerSocket + 10
   let pending = 0
+  let someEnded = new AbortController()
 
   const closed = operations.opened(
     {
@@ -34,11 +38,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
       send: (text) => send(socket, text, maxBufferedBytes),
       close: (code, reason) => socket.close(code, reason),
       onMessage: (handle) => {
-        const receive = async (message: RawData): Promise<void> => {
-          if (pending >= maxPending) {
-            socket.close(tooManyMessagesCode, 'Too many operations')
-            return
-          }
+        const answer = async (message: RawData): Promise<void> => {
           pending += 1
           try {
             // oxlint-disable-next-line typescript/no-base-to-string -- a Buffer, as binaryType is nodebuffer
@@ -48,9 +48,25 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
             socket.close(CloseCode.InternalServerError, 'Internal server error')
           } finally {
             pending -= 1
+            someEnded.abort()
           }
         }
-        socket.on('message', (message) => void receive(message))
+        const receive = async (message: RawData): Promise<void> => {
+          if (socket.readyState !== socket.OPEN) return
+          if (pending >= maxPending) {
+            // Those that were completed in the same burst of messages are about to end.
+            someEnded = new AbortController()
+            socket.pause()
+            await sleep(pileUpMs, someEnded.signal)
+            socket.resume()
+          }
+          if (pending < maxPending) void answer(message)
+          else socket.close(tooManyMessagesCode, 'Too many operations')
+        }
+        let received = Promise.resolve()
+        socket.on('message', (message) => {
+          received = received.then(async () => receive(message))
+        })
       },
     },
     openedBy,
