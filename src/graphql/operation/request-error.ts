@@ -21,9 +21,11 @@ export function requestError(error: GraphQLError, document?: DocumentNode): Grap
 function argumentAt(document: DocumentNode, wanted: ASTNode): string | undefined {
   let found: string | undefined
   visit(document, {
-    enter(node, _key, _parent, _path, ancestors) {
+    enter(node, _key, parent, _path, ancestors) {
       if (node !== wanted) return undefined
-      const names = [...ancestors, node].flatMap((one) => (isNamed(one) ? [one.name.value] : []))
+      // The parent is not yet among the ancestors.
+      const line = [...ancestors, ...(parent === undefined ? [] : [parent]), node]
+      const names = line.flatMap((one) => (isNamed(one) ? [one.name.value] : []))
       found = names.length === 0 ? undefined : names.join('.')
       return BREAK
     },
