@@ -43,6 +43,13 @@ const problemsOf = (
   return problems
 }
 
+/** Errors of the operation, or how the WebSocket was closed. */
+const describeError = (error: unknown): string => {
+  if (typeof error !== 'object' || error === null || !('code' in error && 'reason' in error))
+    return JSON.stringify(error)
+  return `closed with ${String(error.code)} ${String(error.reason)}`
+}
+
 /** `selection`: what is asked for of each object, besides its id. */
 export const follow = (client: Client, field: string, selection: string): FollowedSubscription => {
   const fold = new FrameFold<Fields>()
@@ -74,7 +81,7 @@ export const follow = (client: Client, field: string, selection: string): Follow
         fold.apply(frame)
         for (const check of waiting) check()
       },
-      error: (error) => end(`error: ${JSON.stringify(error)}`),
+      error: (error) => end(`error: ${describeError(error)}`),
       complete: () => end('completed'),
     },
   )

@@ -20,6 +20,7 @@ export interface RawRequest {
 
 export interface RawAnswer {
   readonly status: number
+  readonly text: string
   readonly json: () => Fields
 }
 
@@ -140,7 +141,7 @@ export const startSimulatedCluster = async (
         signal: AbortSignal.timeout(30_000),
       })
       const text = await response.text()
-      return { status: response.status, json: () => JSON.parse(text) }
+      return { status: response.status, text, json: () => JSON.parse(text) }
     },
     outage: async ({ forgetHistory, meanwhile }) => {
       const pods = { group: '', version: 'v1', resource: 'pods' }
