@@ -2,8 +2,9 @@
  * The informer library on its own: a cache of all pods, indexed by IP, that tells of every change. Reads the cluster that
  * kubectl would read, or the server given as an argument.
  *
- *     npm exec -- node --conditions=informerql-source examples/pod-watcher.ts [http://127.0.0.1:8001]
+ *     npm exec -- node --conditions=informerql-source examples/pod-watcher.ts [--server=http://127.0.0.1:8001]
  */
+import { parseArgs } from 'node:util'
 import {
   createApiServer,
   createSharedInformerFactory,
@@ -12,12 +13,11 @@ import {
 } from 'informerql/informer'
 import type { Pod } from 'informerql/kubernetes'
 
-const [server] = process.argv.slice(2)
+const { values: where } = parseArgs({ options: { server: { type: 'string' } } })
 const stop = new AbortController()
 process.once('SIGINT', () => stop.abort())
 
-const config = loadClusterConfig(server === undefined ? {} : { server })
-await using apiServer = createApiServer({ name: 'cluster', config })
+await using apiServer = createApiServer({ name: 'cluster', config: loadClusterConfig(where) })
 await using factory = createSharedInformerFactory({
   source: (resource, options) => apiServer.resource(resource, options),
 })

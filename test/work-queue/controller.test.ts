@@ -1,6 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { expect, it } from 'vitest'
 import {
   ask,
@@ -9,68 +6,12 @@ import {
   type Fields,
   newNamespace,
 } from '../contract/contract-server.ts'
-import { writeKubeconfig } from './kubeconfig.ts'
+import { type ExampleProcess, startExample } from '../support/example-process.ts'
 
-/** The example as a process, and everything it has printed. */
-interface Controller extends AsyncDisposable {
-  readonly lines: readonly string[]
-  /** Resolves when a line that contains the text has been printed. */
-  readonly printed: (text: string) => Promise<void>
-  /** SIGINT; answers with the exit code. */
-  readonly interrupt: () => Promise<number | null>
-}
-
-async function startController(server: ContractServer): Promise<Controller> {
-  await using kubeconfig = await writeKubeconfig(server)
-  const child: ChildProcess = spawn(
-    process.execPath,
-    [
-      '--conditions=informerql-source',
-      'examples/controller.ts',
-      ...(server.ca === undefined ? ['--server', server.url] : []),
-    ],
-    {
-      env: { ...process.env, KUBECONFIG: kubeconfig.path },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      // Also where a test gives up before it has a controller to dispose of.
-      timeout: 60_000,
-      killSignal: 'SIGKILL',
-    },
-  )
-  const lines: string[] = []
-  const waiting = new Set<() => void>()
-  const ended = once(child, 'close')
-  for (const stream of [child.stdout, child.stderr]) {
-    if (stream === null) throw new Error('the output of the example is piped')
-    createInterface({ input: stream }).on('line', (line) => {
-      lines.push(line)
-      for (const look of waiting) look()
-    })
-  }
-  const printed = (text: string) => {
-    const found = Promise.withResolvers<void>()
-    const look = () => {
-      if (lines.some((line) => line.includes(text))) found.resolve()
-    }
-    waiting.add(look)
-    look()
-    const early = ended.then(() => found.reject(new Error(`ended early:\n${lines.join('\n')}`)))
-    return Promise.race([found.promise, early]).finally(() => waiting.delete(look))
-  }
-  await printed('counting the pods of')
-  return {
-    lines,
-    printed,
-    interrupt: async () => {
-      child.kill('SIGINT')
-      await ended
-      return child.exitCode
-    },
-    [Symbol.asyncDispose]: async () => {
-      child.kill('SIGKILL')
-      await ended
-    },
-  }
+async function startController(server: ContractServer): Promise<ExampleProcess> {
+  const controller = await startExample('controller', server)
+  await controller.printed('counting the pods of')
+  return controller
 }
 
 async function newPod(server: ContractServer, namespace: string, name: string): Promise<void> {

@@ -1,0 +1,39 @@
+/**
+ * The resync walk-through: two handlers on one informer, one with a resync every second and one every five. A resync lists
+ * nothing; it delivers the store again, as updates whose two objects have the same resource version. Edit a label in between
+ * (`kubectl label node NAME colour=blue`) and see an update whose versions differ.
+ *
+ *     npm exec -- node --conditions=informerql-source examples/resync.ts [--server=http://127.0.0.1:8001]
+ */
+import { parseArgs } from 'node:util'
+import { createApiServer, createSharedInformer, loadClusterConfig } from 'informerql/informer'
+import type { Node } from 'informerql/kubernetes'
+
+const { values: where } = parseArgs({ options: { server: { type: 'string' } } })
+const stop = new AbortController()
+process.once('SIGINT', () => stop.abort())
+
+await using apiServer = createApiServer({ name: 'cluster', config: loadClusterConfig(where) })
+const { resources } = await apiServer.discover()
+const resource = resources.find((one) => one.group === '' && one.resource === 'nodes')
+if (resource === undefined) throw new Error('this server has no nodes')
+
+const nodes = createSharedInformer<Node>({ resource, source: apiServer.resource(resource) })
+for (const seconds of [1, 5]) {
+  nodes.addEventHandler(
+    {
+      onUpdate({ metadata: before }, { metadata: after }) {
+        const what =
+          before.resourceVersion === after.resourceVersion
+            ? `resync at ${after.resourceVersion}`
+            : `update ${before.resourceVersion} -> ${after.resourceVersion}`
+        console.log(`every ${seconds} s: ${after.name}: ${what}`)
+      },
+    },
+    { resyncPeriodMs: seconds * 1000 },
+  )
+}
+const running = nodes.run(stop.signal)
+await nodes.waitForSync({ deadlineMs: 30_000, signal: stop.signal })
+console.log(`synced, ${nodes.store.size} nodes`)
+await running

@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import type { ContractServer } from '../contract/contract-server.ts'
+import { writeKubeconfig } from './kubeconfig.ts'
+
+/** An example of `examples/` as a process, and everything it has printed. */
+export interface ExampleProcess extends AsyncDisposable {
+  readonly lines: readonly string[]
+  /** Resolves when a line that contains the text has been printed; rejects where the process ends before. */
+  printed(text: string): Promise<void>
+  /** SIGINT; answers with the exit code. */
+  interrupt(): Promise<number | null>
+}
+
+/** Starts an example as a user of the server: by `--server`, or by a kubeconfig where there are credentials. */
+export async function startExample(
+  name: string,
+  server: ContractServer,
+  args: readonly string[] = [],
+): Promise<ExampleProcess> {
+  const kubeconfig = await writeKubeconfig(server)
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [
+      '--conditions=informerql-source',
+      `examples/${name}.ts`,
+      ...args,
+      ...(server.ca === undefined ? ['--server', server.url] : []),
+    ],
+    {
+      env: { ...process.env, KUBECONFIG: kubeconfig.path },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // Also where a test gives up before it has a process to dispose of.
+      timeout: 60_000,
+      killSignal: 'SIGKILL',
+    },
+  )
+  const lines: string[] = []
+  const waiting = new Set<() => void>()
+  const ended = once(child, 'close')
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream === null) throw new Error('the output of the example is piped')
+    createInterface({ input: stream }).on('line', (line) => {
+      lines.push(line)
+      for (const look of waiting) look()
+    })
+  }
+  return {
+    lines,
+    printed: (text) => {
+      const found = Promise.withResolvers<void>()
+      const look = () => {
+        if (lines.some((line) => line.includes(text))) found.resolve()
+      }
+      waiting.add(look)
+      look()
+      const early = ended.then(() => found.reject(new Error(`ended early:\n${lines.join('\n')}`)))
+      return Promise.race([found.promise, early]).finally(() => waiting.delete(look))
+    },
+    interrupt: async () => {
+      child.kill('SIGINT')
+      await ended
+      return child.exitCode
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGKILL')
+      await ended
+      await kubeconfig[Symbol.asyncDispose]()
+    },
+  }
+}
