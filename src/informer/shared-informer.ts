@@ -3,7 +3,8 @@ import type { KubernetesObject } from '../kubernetes/object.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { Change } from './change.ts'
-import { DeltaQueue } from './delta-queue.ts'
+import { Controller, type ControllerOptions } from './controller.ts'
+import type { Delta } from './delta-queue.ts'
 import {
   type EventHandlerOptions,
   type HandlerRegistration,
@@ -16,44 +17,32 @@ import { type Indexer, indexerOf } from './indexer.ts'
 import type { InformerFailure, InformerObserver } from './informer-observer.ts'
 import type { Listener, ListenerOptions } from './listener.ts'
 import { type Lister, listerOf } from './lister.ts'
-import type { ListerWatcher } from './lister-watcher.ts'
 import { freezingCodec } from './freezing-codec.ts'
 import { createObjectCodec, type ObjectCodec } from './object-codec.ts'
-import { ObjectIntake, type Transform } from './object-intake.ts'
+import type { Transform } from './object-intake.ts'
 import { Processor } from './processor.ts'
-import { Reflector, type ReflectorState } from './reflector.ts'
-import type { ReflectorOptions } from './reflector-options.ts'
+import type { ReflectorState } from './reflector.ts'
 import { StoreWriter } from './store-writer.ts'
 import type { Indexers } from './store-view.ts'
-import { type TweakListOptions, tweakedSource } from './tweaked-source.ts'
 
 export interface SharedInformerOptions<
   T extends KubernetesObject = KubernetesObject,
-> extends ReflectorOptions {
-  readonly resource: ApiResource
-  readonly source: ListerWatcher
-  readonly tweakListOptions?: TweakListOptions
+> extends ControllerOptions {
   /** Index functions besides the standard ones; more can be added at any time. */
   readonly indexers?: Indexers<T>
   readonly transform?: Transform<T>
   /** The source sends `PartialObjectMetadata` instead of whole objects. */
   readonly metadataOnly?: boolean
-  readonly observer?: InformerObserver
   /** The resync period of handlers that do not say their own; 0, the default, is none. See {@link ListenerOptions}. */
   readonly resyncPeriodMs?: number
   /** Freezes every object that leaves the store, so that a handler that modifies one throws there and then. Costly. */
   readonly detectMutations?: boolean
-  /** How many deltas may wait between the reflector and the store; the reflector pauses when it is full. */
-  readonly queueLimit?: number
   /** Whether the server promises that resource versions have an order (Kubernetes 1.35 and later). Default true. */
   readonly resourceVersionsComparable?: boolean
-  /** Shared by the informers of one cluster: whether its server has refused a streaming list. */
-  readonly watchListSupport?: { refused: boolean }
 }
 
-/** Every default of {@link SharedInformerOptions}, but for the reflector's. */
+/** Every default of {@link SharedInformerOptions}, but for the controller's and the reflector's. */
 export const sharedInformerDefaults = {
-  queueLimit: 10_000,
   resourceVersionsComparable: true,
   resyncPeriodMs: 0,
   detectMutations: false,
@@ -82,10 +71,9 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   readonly #codec: ObjectCodec
   readonly #observer: InformerObserver
   readonly #resyncPeriodMs: number
-  readonly #queue: DeltaQueue
   readonly #processor: Processor
   readonly #writer: StoreWriter
-  readonly #reflector: Reflector
+  readonly #controller: Controller
   readonly #registrations = new Set<HandlerRun>()
   readonly #firstSync = Promise.withResolvers<void>()
   readonly #failures = new Map<InformerFailure, number>()
@@ -112,59 +100,40 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       resourceVersionsComparable:
         options.resourceVersionsComparable ?? sharedInformerDefaults.resourceVersionsComparable,
     })
-    this.#queue = new DeltaQueue({ limit: options.queueLimit ?? sharedInformerDefaults.queueLimit })
     this.#processor = new Processor({ snapshot: (type) => this.#snapshot(type) })
     this.#writer = new StoreWriter({ store: this.store, codec: this.#codec })
-    const intake = new ObjectIntake({
-      resource,
+    this.#controller = new Controller(options, {
       codec: this.#codec,
       transform: options.transform as Transform | undefined,
+      stage: () => this.store.stage(),
+      process: (deltas) => this.#apply(deltas),
       failed: (failure, error) => this.#failed(failure, error),
     })
-    this.#reflector = new Reflector(
-      {
-        resourceName: groupResourceOf(resource),
-        source:
-          options.tweakListOptions === undefined
-            ? options.source
-            : tweakedSource(options.source, options.tweakListOptions),
-        target: {
-          take: (text) => intake.take(text),
-          stage: () => this.store.stage(),
-          push: (delta) => this.#queue.push(delta),
-          room: (signal) => this.#queue.room(signal),
-        },
-        observer: {
-          // Not copied: an observer may be an instance of a class.
-          listed: (list) => this.#observer.listed?.(list),
-          watching: (resourceVersion) => this.#observer.watching?.(resourceVersion),
-          watched: (watch) => this.#observer.watched?.(watch),
-          failed: (failure, error) => this.#failed(failure, error),
-        },
-        watchListSupport: options.watchListSupport ?? { refused: false },
-      },
-      options,
-    )
   }
 
   get state(): InformerState {
-    const { state } = this.#reflector
+    const { state } = this.#controller
     return state === 'watching' && this.hasSynced() ? 'synced' : state
   }
 
   /** The last failure of a list or watch; `undefined` since the last success. */
   get lastError(): Error | undefined {
-    return this.#reflector.lastError
+    return this.#controller.lastError
   }
 
   /** `performance.now()` at the last list, event or bookmark; `undefined` before the first. */
   get lastContactMs(): number | undefined {
-    return this.#reflector.lastContactMs
+    return this.#controller.lastContactMs
   }
 
   /** How often each kind of failure has happened. */
   get failures(): ReadonlyMap<InformerFailure, number> {
     return this.#failures
+  }
+
+  /** How many deltas wait to be applied to the store. */
+  get queueLength(): number {
+    return this.#controller.queueLength
   }
 
   /** How many handlers and listeners it has. */
@@ -197,24 +166,11 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     this.#phase = 'running'
     const stop = () => this.#stop()
     signal.addEventListener('abort', stop, { once: true })
-    const ending = new AbortController()
-    const reflecting = this.#reflector.run(AbortSignal.any([signal, ending.signal]))
     try {
-      for await (const deltas of this.#queue.batches(signal)) {
-        for (const delta of deltas) {
-          const isFirstList = !this.#writer.hasList && delta.type === 'REPLACED'
-          const changes = this.#writer.apply(delta)
-          if (isFirstList) {
-            this.#processor.distributeInitial(changes)
-            this.#firstSync.resolve()
-          } else this.#processor.distribute(changes)
-        }
-      }
+      await this.#controller.run(signal)
     } finally {
       signal.removeEventListener('abort', stop)
       this.#stop()
-      ending.abort()
-      await reflecting
       await Promise.all([...this.#registrations].map((run) => run[Symbol.asyncDispose]()))
     }
   }
@@ -270,6 +226,17 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   #stop(): void {
     this.#phase = 'stopped'
     this.#processor.close()
+  }
+
+  #apply(deltas: readonly Delta[]): void {
+    for (const delta of deltas) {
+      const isFirstList = !this.#writer.hasList && delta.type === 'REPLACED'
+      const changes = this.#writer.apply(delta)
+      if (isFirstList) {
+        this.#processor.distributeInitial(changes)
+        this.#firstSync.resolve()
+      } else this.#processor.distribute(changes)
+    }
   }
 
   #snapshot(type: 'ADDED' | 'MODIFIED'): Change[] {
