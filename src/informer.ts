@@ -38,6 +38,13 @@ export {
   type HandlerRegistration,
   type ResourceEventHandler,
 } from './informer/event-handler.ts'
+export {
+  createController,
+  type DeltaController,
+  type DeltaControllerOptions,
+  type KnownObjects,
+  type RawDelta,
+} from './informer/raw-deltas.ts'
 export type { Change, ChangeType } from './informer/change.ts'
 export {
   type Listener,

@@ -1,0 +1,137 @@
+import type { KubernetesObject } from '../kubernetes/object.ts'
+import type { ResourceVersion } from '../kubernetes/resource-version.ts'
+import { Controller, type ControllerOptions } from './controller.ts'
+import type { Delta } from './delta-queue.ts'
+import { DeletedFinalStateUnknown } from './event-handler.ts'
+import type { InformerFailure } from './informer-observer.ts'
+import { createObjectCodec, type ObjectCodec } from './object-codec.ts'
+import type { Transform } from './object-intake.ts'
+import { StoreContents } from './store-contents.ts'
+
+/** One step of a resource's history, as it left the delta queue (client-go's `Delta`). */
+export type RawDelta<T extends KubernetesObject = KubernetesObject> =
+  | {
+      readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
+      readonly key: string
+      readonly object: T
+      readonly resourceVersion: ResourceVersion
+    }
+  /** A whole list, as one step. */
+  | {
+      readonly type: 'REPLACED'
+      /** In the order of the list; decoded as they are read. */
+      readonly objects: () => IterableIterator<T>
+      /** What {@link DeltaControllerOptions.knownObjects} has and the list has not. */
+      readonly vanished: readonly DeletedFinalStateUnknown<T>[]
+      readonly resourceVersion: ResourceVersion
+    }
+  /** A new state that the transform refused: what is known of the object is out of date. */
+  | { readonly type: 'REFUSED'; readonly key: string; readonly resourceVersion: ResourceVersion }
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: ResourceVersion }
+
+/** What the owner of the deltas knows, so that a list can tell what has vanished (client-go's `KnownObjects`). */
+export interface KnownObjects<T extends KubernetesObject = KubernetesObject> {
+  keys(): Iterable<string>
+  getByKey(key: string): T | undefined
+}
+
+export interface DeltaControllerOptions<
+  T extends KubernetesObject = KubernetesObject,
+> extends ControllerOptions {
+  readonly transform?: Transform<T>
+  readonly metadataOnly?: boolean
+  readonly knownObjects?: KnownObjects<T>
+  /**
+   * Is given the deltas in batches, each object at most once in each (client-go's `Process`). The next batch waits for
+   * the promise. What it throws ends the controller.
+   */
+  readonly process: (deltas: readonly RawDelta<T>[]) => void | Promise<void>
+}
+
+/** A controller of one's own: the raw deltas of a resource, without a store. */
+export interface DeltaController {
+  /** Runs until the signal is aborted; rejects with what `process` throws. To be called once. */
+  run(signal: AbortSignal): Promise<void>
+  /** Whether the first list has been processed. */
+  hasSynced(): boolean
+  /** The position behind the last delta that was processed; `''` before the first. */
+  readonly lastSyncResourceVersion: ResourceVersion | ''
+  /** How many deltas wait. */
+  readonly queueLength: number
+}
+
+/** Creates a controller; nothing happens until it is run. */
+export function createController<T extends KubernetesObject = KubernetesObject>(
+  options: DeltaControllerOptions<T>,
+): DeltaController {
+  const { resource, metadataOnly, knownObjects, process, observer } = options
+  const codec = createObjectCodec({
+    resource,
+    ...(metadataOnly === undefined ? {} : { metadataOnly }),
+  })
+  let synced = false
+  let last: ResourceVersion | '' = ''
+  const controller = new Controller(options, {
+    codec,
+    transform: options.transform as Transform | undefined,
+    stage: () => new StoreContents({ resourceName: '', indexers: {}, onIndexFailure: () => {} }),
+    async process(deltas) {
+      await process(deltas.map((delta) => rawDelta(codec, delta, knownObjects)))
+      synced ||= deltas.some(({ type }) => type === 'REPLACED')
+      last = deltas.at(-1)?.resourceVersion ?? last
+    },
+    failed: (failure: InformerFailure, error: Error) => observer?.failed?.(failure, error),
+  })
+  return {
+    run: (signal) => controller.run(signal),
+    hasSynced: () => synced,
+    get lastSyncResourceVersion() {
+      return last
+    },
+    get queueLength() {
+      return controller.queueLength
+    },
+  }
+}
+
+function rawDelta<T extends KubernetesObject>(
+  codec: ObjectCodec,
+  delta: Delta,
+  known: KnownObjects<T> | undefined,
+): RawDelta<T> {
+  const { resourceVersion } = delta
+  switch (delta.type) {
+    case 'BOOKMARK':
+    case 'REFUSED':
+      return delta
+    case 'REPLACED': {
+      const { contents } = delta
+      const vanished = [...(known?.keys() ?? [])].flatMap((key) => {
+        const object = contents.ids.has(key) ? undefined : known?.getByKey(key)
+        return object === undefined ? [] : [new DeletedFinalStateUnknown<T>(key, object)]
+      })
+      return {
+        type: delta.type,
+        vanished,
+        resourceVersion,
+        objects: () => decoded(codec, contents),
+      }
+    }
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED': {
+      const { key, object } = delta.entry
+      return { type: delta.type, key, object: object as T, resourceVersion }
+    }
+  }
+}
+
+function* decoded<T extends KubernetesObject>(
+  codec: ObjectCodec,
+  contents: StoreContents,
+): IterableIterator<T> {
+  for (const id of contents.ids.values()) {
+    const held = contents.helds[id]
+    if (held !== undefined) yield codec.decode(held) as T
+  }
+}
