@@ -13,8 +13,9 @@ interface PodList {
 const [url = ''] = process.argv.slice(2)
 await reportSync(async () => {
   const cache = new Map<string, unknown>()
-  await readPages(new ListClient(url, 1), (bytes) => {
-    const list = JSON.parse(bytes.toString()) as PodList
+  const client = new ListClient(url, 1)
+  await readPages(async (path) => {
+    const list = JSON.parse(await client.text(path)) as PodList
     for (const pod of list.items) {
       pod.metadata.managedFields = undefined
       cache.set(`${pod.metadata.namespace}/${pod.metadata.name}`, pod)
