@@ -8,6 +8,8 @@ export interface ReflectorOptions extends Selection {
   /** `watchlist` (KEP-3157) falls back to `list` where the server refuses it. */
   readonly initialList?: 'list' | 'watchlist'
   readonly backoff?: BackoffOptions
+  /** The longest that a server's `Retry-After` is followed; `0` there means the back-off. */
+  readonly maxRetryAfterMs?: number
   /** Bounds of `timeoutSeconds`, chosen uniformly for each watch. */
   readonly watchTimeoutSeconds?: { readonly min: number; readonly max: number }
   /** How long a streaming list may be silent before it is given up. */
@@ -23,6 +25,7 @@ export const reflectorDefaults: Required<Omit<ReflectorOptions, keyof Selection>
   pageSize: 500,
   initialList: 'list',
   backoff: reflectorBackoff,
+  maxRetryAfterMs: 600_000,
   watchTimeoutSeconds: { min: 300, max: 600 },
   watchListSilenceMs: 10_000,
   shortWatchMs: 1000,

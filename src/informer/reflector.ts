@@ -334,9 +334,9 @@ export class Reflector {
 
   async #pause(error: unknown, signal: AbortSignal): Promise<void> {
     this.#state = 'waiting'
-    const asked = error instanceof ApiStatusError ? error.retryAfterMs : undefined
+    const askedMs = (error instanceof ApiStatusError ? error.retryAfterMs : undefined) ?? 0
     const delayMs = this.#backoff.nextMs()
-    await sleep(asked ?? delayMs, signal)
+    await sleep(askedMs > 0 ? Math.min(askedMs, this.#options.maxRetryAfterMs) : delayMs, signal)
   }
 
   #report(failure: InformerFailure, error: unknown): void {

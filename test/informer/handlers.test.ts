@@ -38,6 +38,18 @@ describe('A handler', () => {
     ])
   })
 
+  it('[23] is told again of objects without a resource version: nothing says that they are the same', async () => {
+    const bare = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a', uid: 'a' } }
+    await using played = await play([bare])
+    const handler = foldingHandler()
+    played.informer.addEventHandler(handler)
+    await until(() => handler.events.length === 1, 'the object')
+    played.watch.error(500)
+    ;(await played.server.next('list')).list('20', [bare])
+    await until(() => handler.events.length === 2, 'the object again')
+    expect(handler.events).toEqual(['INITIAL a@', 'MODIFIED a@ -> a@'])
+  })
+
   it.each([
     ['in a list', true],
     ['in an event', false],

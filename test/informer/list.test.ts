@@ -215,6 +215,16 @@ describe('An informer lists', () => {
     expect((await server.next('list')).query).toEqual({ resourceVersion: '0', limit: '500' })
   })
 
+  it('[9] [11] not later than maxRetryAfterMs, and not at once for a Retry-After of 0', async () => {
+    await using server = await ScriptedServer.start()
+    const options = { server: server.url, backoff: endlessBackoff, maxRetryAfterMs: 20 }
+    await using running = runInformer(options)
+    ;(await server.next('list')).refuse(429, {}, { 'retry-after': '99999999' })
+    ;(await server.next('list')).refuse(429, {}, { 'retry-after': '0' })
+    await until(() => running.informer.state === 'waiting', 'the back-off')
+    expect(running.informer.failures.get('list')).toBe(2)
+  })
+
   it('[12] a Table, a Status or a page of HTML as a failure, not as an empty list', async () => {
     await using server = await ScriptedServer.start()
     await using running = runInformer({ server: server.url })

@@ -89,8 +89,13 @@ describeWithControlPlane(
           () => handler.events.join('\n'),
         )
         expect(handler.events.map((event) => event.split(' ')[0])).toEqual([
-          ...['INITIAL', 'INITIAL', 'INITIAL'],
-          ...['ADDED', 'MODIFIED', 'DELETED', 'DELETED'],
+          'INITIAL',
+          'INITIAL',
+          'INITIAL',
+          'ADDED',
+          'MODIFIED',
+          'DELETED',
+          'DELETED',
         ])
         await equal(plane(), running)
         expect(running.failures).toEqual([])
