@@ -30,6 +30,7 @@ const setting = (plane: ControlPlane, more: Partial<InformerSetting> = {}): Info
   labelSelector: 'of=informer',
   namespace,
   backoff,
+  shortWatchMs: 1000,
   ...more,
 })
 
@@ -105,7 +106,7 @@ describeWithControlPlane(
 
     it('[8] watches on after the time that it asked for, without a list', async () => {
       await using running = await syncedInformer(
-        setting(plane(), { watchTimeoutSeconds: { min: 1, max: 1 } }),
+        setting(plane(), { watchTimeoutSeconds: { min: 1, max: 1 }, shortWatchMs: 100 }),
       )
       for (let round = 0; round < 3; round++) {
         await write(plane(), 'a', { round: String(round) })

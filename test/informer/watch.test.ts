@@ -349,12 +349,12 @@ describe('An informer watches', () => {
     await using running = runInformer({
       server: server.url,
       backoff: endlessBackoff,
-      suspendGapMs: 100,
+      suspendGapMs: 1000,
     })
     const watch = await server.sync('10', [])
     watch.send('ADDED', configMap('a', '11'))
     await until(() => running.informer.store.size === 1, 'the event')
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500)
     ;(await server.next('list')).list('11', [])
     expect((await server.next('watch')).query).toMatchObject({ resourceVersion: '11' })
     expect(running.failures).toMatchObject([{ error: { code: 'SUSPENDED' } }])

@@ -118,6 +118,8 @@ export function testInformer({
   }
   const informer = createSharedInformer({
     backoff: shortBackoff,
+    // So that a machine that stands still for a second changes nothing.
+    shortWatchMs: 60_000,
     ...options,
     resource,
     source,
