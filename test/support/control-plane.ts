@@ -30,6 +30,8 @@ interface DataSnapshot {
 export interface ControlPlane extends AsyncDisposable {
   /** `https://127.0.0.1:port`, the same for the plane's whole life. */
   readonly url: string
+  /** Where etcd listens, `http://127.0.0.1:port`, the same for the plane's whole life. */
+  readonly etcdUrl: string
   /** The certificates to trust, PEM. */
   readonly ca: string
   /** The administrator's bearer token (group `system:masters`). */
@@ -104,6 +106,7 @@ const startIn = async (
   let snapshots = 0
   return {
     url: server.url,
+    etcdUrl: etcd.url,
     ca: server.ca(),
     token,
     kubeconfigPath: await server.kubeconfigFor(token),

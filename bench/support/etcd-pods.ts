@@ -1,0 +1,76 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import { population } from '../../src/simulator.ts'
+import type { ControlPlane } from '../../test/support/control-plane.ts'
+
+const settleDeadlineMs = 120_000
+
+/** Writes the pods of a population straight into etcd; resolves when the API server's cache has them all. */
+export async function fillWithPods(plane: ControlPlane, count: number): Promise<void> {
+  await plane.putMany(podsOf(count))
+  const deadline = performance.now() + settleDeadlineMs
+  const accept = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
+  while (performance.now() < deadline) {
+    // oxlint-disable-next-line no-await-in-loop -- polls
+    const { text } = await plane.request('/api/v1/pods?resourceVersion=0', { accept })
+    if (text.split('"creationTimestamp":').length > count) return
+    // oxlint-disable-next-line no-await-in-loop -- polls
+    await delay(500)
+  }
+  throw new Error(`the API server did not have ${count} pods within ${settleDeadlineMs} ms`)
+}
+
+/** Resolves when the API server's cache has everything that was written so far. */
+export async function caughtUp(plane: ControlPlane): Promise<void> {
+  const { text } = await plane.request('/api/v1/pods?limit=1')
+  const { metadata } = JSON.parse(text) as { metadata: { resourceVersion: string } }
+  const query = `limit=1&resourceVersion=${metadata.resourceVersion}&resourceVersionMatch=NotOlderThan`
+  const deadline = performance.now() + settleDeadlineMs
+  while (performance.now() < deadline) {
+    // oxlint-disable-next-line no-await-in-loop -- polls
+    const { status } = await plane.request(`/api/v1/pods?${query}`)
+    if (status === 200) return
+    // oxlint-disable-next-line no-await-in-loop -- polls
+    await delay(500)
+  }
+  throw new Error(`the API server did not catch up within ${settleDeadlineMs} ms`)
+}
+
+function* podsOf(count: number): Generator<readonly [key: string, object: object]> {
+  const now = new Date('2026-01-15T12:00:00Z')
+  for (const { resource, object } of population({ seed: 'bench', pods: count, now })) {
+    const { namespace, name } = object.metadata
+    if (resource.resource === 'pods') yield [`/registry/pods/${namespace}/${name}`, object]
+  }
+}
+
+/** A process that updates pods at an even pace, straight in etcd; see `bench/client-go/cmd/writer`. */
+export class EtcdWriter {
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>
+  readonly #lines: AsyncIterator<string>
+
+  constructor(program: string, plane: ControlPlane, updatesPerSecond: number) {
+    this.#child = spawn(
+      program,
+      ['-kubeconfig', plane.kubeconfigPath, '-etcd', plane.etcdUrl, '-rate', `${updatesPerSecond}`],
+      { stdio: ['pipe', 'pipe', 'inherit'] },
+    )
+    this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]()
+  }
+
+  /** Resolves when it writes. */
+  async begun(): Promise<void> {
+    const { done } = await this.#lines.next()
+    if (done === true) throw new Error('the writer has failed')
+  }
+
+  /** Ends it; resolves with the rate that it achieved, per second. */
+  async end(): Promise<number> {
+    this.#child.stdin.end()
+    const { done, value } = await this.#lines.next()
+    if (done === true) throw new Error('the writer has failed')
+    return Number(value)
+  }
+}
