@@ -230,6 +230,10 @@ class RunningGateway implements Gateway {
       failed: (failure, error) => {
         this.#log.warn(`${cluster}: ${typeName}: ${failure} failed: ${error.message}`)
       },
+      slowList: ({ items, durationMs, stages }) => {
+        const seconds = Math.round(durationMs / 1000)
+        this.#log.warn(`${cluster}: ${typeName}: ${items} objects took ${seconds} s`, stages)
+      },
       listed: ({ items, durationMs }) => {
         this.#log.info(`${cluster}: ${typeName}: ${items} objects in ${Math.round(durationMs)} ms`)
       },

@@ -30,6 +30,7 @@ export type {
 export type { TweakListOptions } from './informer/tweaked-source.ts'
 export { type ReflectorOptions, reflectorDefaults } from './informer/reflector-options.ts'
 export type { InformerFailure, InformerObserver } from './informer/informer-observer.ts'
+export type { ListStages } from './informer/list-stages.ts'
 export {
   DeletedFinalStateUnknown,
   type EventHandlerOptions,

@@ -5,7 +5,7 @@ import type { ListerWatcher } from './lister-watcher.ts'
 import type { ObjectCodec } from './object-codec.ts'
 import { ObjectIntake, type Transform } from './object-intake.ts'
 import { Reflector, type ReflectorState } from './reflector.ts'
-import type { ReflectorOptions } from './reflector-options.ts'
+import { reflectorDefaults, type ReflectorOptions } from './reflector-options.ts'
 import type { StoreContents } from './store-contents.ts'
 import { type TweakListOptions, tweakedSource } from './tweaked-source.ts'
 
@@ -41,12 +41,16 @@ export class Controller {
   readonly #queue: DeltaQueue
   readonly #reflector: Reflector
   readonly #process: ControllerParts['process']
+  readonly #observer: InformerObserver
+  readonly #slowListMs: number
 
   constructor(options: ControllerOptions, parts: ControllerParts) {
     const { resource, source, tweakListOptions, observer = {} } = options
     const { codec, transform, failed } = parts
     const intake = new ObjectIntake({ resource, codec, transform, failed })
     this.#process = parts.process
+    this.#observer = observer
+    this.#slowListMs = options.slowListMs ?? reflectorDefaults.slowListMs
     this.#queue = new DeltaQueue({ limit: options.queueLimit ?? defaultQueueLimit })
     this.#reflector = new Reflector(
       {
@@ -60,6 +64,7 @@ export class Controller {
         },
         observer: {
           // Not copied: an observer may be an instance of a class.
+          listing: () => observer.listing?.(),
           listed: (list) => observer.listed?.(list),
           watching: (resourceVersion) => observer.watching?.(resourceVersion),
           watched: (watch) => observer.watched?.(watch),
@@ -98,10 +103,21 @@ export class Controller {
       for await (const deltas of this.#queue.batches(signal)) {
         const processed = this.#process(deltas)
         if (processed !== undefined) await processed
+        this.#reportSlowList(deltas)
       }
     } finally {
       ending.abort()
       await reflecting
     }
+  }
+
+  #reportSlowList([delta]: readonly Delta[]): void {
+    if (delta?.type !== 'REPLACED' || delta.clock.ageMs <= this.#slowListMs) return
+    const { contents, clock } = delta
+    this.#observer.slowList?.({
+      items: contents.size,
+      durationMs: clock.ageMs,
+      stages: clock.stages(),
+    })
   }
 }

@@ -1,4 +1,5 @@
 import type { ResourceVersion } from '../kubernetes/resource-version.ts'
+import type { ListClock } from './list-stages.ts'
 import type { StoreContents, StoreEntry } from './store-contents.ts'
 
 /** One step of a resource's history, from the reflector to the store. */
@@ -19,6 +20,7 @@ export type Delta =
       readonly type: 'REPLACED'
       readonly contents: StoreContents
       readonly resourceVersion: ResourceVersion
+      readonly clock: ListClock
     }
   /** A bookmark: moves the resource version and nothing else. */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: ResourceVersion }

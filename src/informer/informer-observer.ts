@@ -1,3 +1,5 @@
+import type { ListStages } from './list-stages.ts'
+
 /** What can go wrong in an informer without ending it. */
 export type InformerFailure =
   /** A LIST or WATCH that failed, or an ERROR event; it is tried again. */
@@ -10,15 +12,28 @@ export type InformerFailure =
   | 'handler'
 
 /**
- * What an informer reports to whoever runs it: log lines and metrics are made of this. Every method is optional and
- * must not throw.
+ * What an informer reports to whoever runs it: log lines and metrics are made of this (client-go's reflector metrics).
+ * Every method is optional and must not throw. Gauges are read from the informer: `queueLength`, `listeners`,
+ * `failures`, `lastContactMs`, `store.resourceVersion`, `store.size`.
  */
 export interface InformerObserver {
   failed?(failure: InformerFailure, error: Error): void
+  /** A list has begun, with as many requests as it takes. */
+  listing?(): void
   /** A whole list has been received. */
   listed?(list: { readonly items: number; readonly durationMs: number }): void
+  /** A list has been received and applied, and that took longer than `slowListMs`. The stages add up to the duration. */
+  slowList?(list: {
+    readonly items: number
+    readonly durationMs: number
+    readonly stages: ListStages
+  }): void
   /** A watch has begun. */
   watching?(resourceVersion: string): void
-  /** A watch has ended. */
-  watched?(watch: { readonly events: number; readonly durationMs: number }): void
+  /** A watch has ended. `isShort`: sooner than `shortWatchMs`, and without an event. */
+  watched?(watch: {
+    readonly events: number
+    readonly durationMs: number
+    readonly isShort: boolean
+  }): void
 }

@@ -4,6 +4,7 @@ import {
   latestResourceVersion,
   type ResourceVersion,
 } from '../kubernetes/resource-version.ts'
+import type { ListClock } from './list-stages.ts'
 import type {
   ListerWatcher,
   ListMetadata,
@@ -52,6 +53,7 @@ export class InitialList {
    */
   async receive(
     last: ResourceVersion | undefined,
+    clock: ListClock,
     signal: AbortSignal,
     onUnavailable: (error: Error) => void,
   ): Promise<ReceivedList> {
@@ -59,16 +61,21 @@ export class InitialList {
     try {
       return await this.#pages(
         last === latestResourceVersion ? anyResourceVersion : requested,
+        clock,
         signal,
       )
     } catch (error) {
       if (last === undefined || !(isExpired(error) || isTooLargeResourceVersion(error))) throw error
       onUnavailable(error as Error)
-      return await this.#pages(latestResourceVersion, signal)
+      return await this.#pages(latestResourceVersion, clock, signal)
     }
   }
 
-  async #pages(requested: ResourceVersion, signal: AbortSignal): Promise<ReceivedList> {
+  async #pages(
+    requested: ResourceVersion,
+    clock: ListClock,
+    signal: AbortSignal,
+  ): Promise<ReceivedList> {
     const { pageSize, defaultPageSize, selection } = this.#options
     const fromCache = requested !== latestResourceVersion && requested !== anyResourceVersion
     const limit = pageSize ?? (fromCache && !this.#pagingSticks ? undefined : defaultPageSize)
@@ -77,6 +84,7 @@ export class InitialList {
     const first = await this.#page(
       { ...selection, ...page, resourceVersion: requested },
       contents,
+      clock,
       signal,
     )
     if (first.continue !== undefined && requested === anyResourceVersion) this.#pagingSticks = true
@@ -87,6 +95,7 @@ export class InitialList {
         const metadata = await this.#page(
           { ...selection, ...page, continue: next },
           contents,
+          clock,
           signal,
         )
         next = metadata.continue
@@ -94,17 +103,22 @@ export class InitialList {
         if (!isExpired(error)) throw error
         // The snapshot behind the pages is gone: one whole list instead.
         // oxlint-disable-next-line no-await-in-loop -- leaves the loop
-        return await this.#whole(requested, signal)
+        return await this.#whole(requested, clock, signal)
       }
     }
     return { contents, resourceVersion: first.resourceVersion, items: contents.size }
   }
 
-  async #whole(requested: ResourceVersion, signal: AbortSignal): Promise<ReceivedList> {
+  async #whole(
+    requested: ResourceVersion,
+    clock: ListClock,
+    signal: AbortSignal,
+  ): Promise<ReceivedList> {
     const contents = this.#options.target.stage()
     const { resourceVersion } = await this.#page(
       { ...this.#options.selection, resourceVersion: requested },
       contents,
+      clock,
       signal,
     )
     return { contents, resourceVersion, items: contents.size }
@@ -113,10 +127,11 @@ export class InitialList {
   async #page(
     options: ListOptions,
     contents: StoreContents,
+    clock: ListClock,
     signal: AbortSignal,
   ): Promise<ListMetadata> {
     const { target } = this.#options
-    const response = await this.#request(options, signal)
+    const response = await clock.untilFirstByte(this.#request(options, signal))
     for await (const items of response) {
       signal.throwIfAborted()
       for (const text of items) {

@@ -16,6 +16,8 @@ export interface ReflectorOptions extends Selection {
   readonly watchListSilenceMs?: number
   /** A watch that ends sooner, without an event, is a failure. */
   readonly shortWatchMs?: number
+  /** A list that takes longer, until it is applied, is reported with its stages. */
+  readonly slowListMs?: number
   /** A pause of the event loop after which the watch is opened anew. */
   readonly suspendGapMs?: number
 }
@@ -29,5 +31,6 @@ export const reflectorDefaults: Required<Omit<ReflectorOptions, keyof Selection>
   watchTimeoutSeconds: { min: 300, max: 600 },
   watchListSilenceMs: 10_000,
   shortWatchMs: 1000,
+  slowListMs: 10_000,
   suspendGapMs: 60_000,
 }

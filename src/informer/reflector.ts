@@ -4,6 +4,7 @@ import { ApiStatusError, isExpired, isTooLargeResourceVersion } from '../kuberne
 import { readBookmark, readErrorEvent, readWatchFrame } from '../kubernetes/watch-event.ts'
 import type { InformerFailure, InformerObserver } from './informer-observer.ts'
 import { InitialList } from './initial-list.ts'
+import { ListClock } from './list-stages.ts'
 import type { ListerWatcher, Selection } from './lister-watcher.ts'
 import {
   isFatalForWatch,
@@ -113,32 +114,31 @@ export class Reflector {
 
   async #receiveList(signal: AbortSignal): Promise<void> {
     this.#state = 'listing'
-    const startedMs = performance.now()
+    this.#parts.observer.listing?.()
+    const clock = new ListClock()
     try {
       const last = this.#lastUnavailable ? undefined : this.#last
-      const list = await this.#list.receive(last, signal, (error) => {
+      const list = await this.#list.receive(last, clock, signal, (error) => {
         this.#lastUnavailable = true
         this.#report('list', error)
       })
       if (signal.aborted) return
-      this.#replace(list.contents, list.resourceVersion, startedMs)
+      this.#replace(list.contents, list.resourceVersion, clock)
     } catch (error) {
       if (!signal.aborted) this.#report('list', error)
       throw error
     }
   }
 
-  #replace(contents: StoreContents, at: ResourceVersion, startedMs: number): void {
+  #replace(contents: StoreContents, at: ResourceVersion, clock: ListClock): void {
+    clock.received()
     this.#last = at
     this.#lastUnavailable = false
     this.#probeDue = false
     this.#lastError = undefined
     this.#lastContactMs = performance.now()
-    this.#parts.target.push({ type: 'REPLACED', contents, resourceVersion: at })
-    this.#parts.observer.listed?.({
-      items: contents.size,
-      durationMs: performance.now() - startedMs,
-    })
+    this.#parts.target.push({ type: 'REPLACED', contents, resourceVersion: at, clock })
+    this.#parts.observer.listed?.({ items: contents.size, durationMs: clock.ageMs })
   }
 
   /** Watches from the last resource version, again and again, until only a list can help: then it throws. */
@@ -237,7 +237,9 @@ export class Reflector {
       }
     } finally {
       release()
-      this.#parts.observer.watched?.({ events: stream.frames, durationMs: stream.ageMs })
+      const { frames: events, ageMs: durationMs } = stream
+      const isShort = stream.isShort(this.#options.shortWatchMs)
+      this.#parts.observer.watched?.({ events, durationMs, isShort })
     }
   }
 
@@ -271,28 +273,32 @@ export class Reflector {
   async #streamList(signal: AbortSignal): Promise<WatchStream | undefined> {
     this.#state = 'listing'
     while (!signal.aborted) {
-      const startedMs = performance.now()
+      this.#parts.observer.listing?.()
+      const clock = new ListClock()
       const from = this.#lastUnavailable ? latestResourceVersion : this.#last
       let stream: WatchStream | undefined
       try {
         // oxlint-disable-next-line no-await-in-loop -- one try after the other
-        stream = await this.#start(
-          {
-            ...this.#selection,
-            resourceVersion: from,
-            resourceVersionMatch: 'NotOlderThan',
-            sendInitialEvents: true,
-            allowWatchBookmarks: true,
-          },
-          signal,
+        stream = await clock.untilFirstByte(
+          this.#start(
+            {
+              ...this.#selection,
+              resourceVersion: from,
+              resourceVersionMatch: 'NotOlderThan',
+              sendInitialEvents: true,
+              allowWatchBookmarks: true,
+            },
+            signal,
+          ),
         )
         // oxlint-disable-next-line no-await-in-loop -- one try after the other
         const list = await receiveInitialEvents(stream, {
           resourceName: this.#parts.resourceName,
           target: this.#parts.target,
+          clock,
           silenceMs: this.#options.watchListSilenceMs,
         })
-        this.#replace(list.contents, list.resourceVersion, startedMs)
+        this.#replace(list.contents, list.resourceVersion, clock)
         return stream
       } catch (error) {
         // oxlint-disable-next-line no-await-in-loop -- nothing outlives its turn
@@ -318,8 +324,9 @@ export class Reflector {
 
   /** A server that ends watches at once must not be asked in a tight loop. */
   #checkLength(stream: WatchStream): void {
-    if (stream.frames > 0 || stream.ageMs >= this.#options.shortWatchMs) return
-    throw new VeryShortWatchError(this.#parts.resourceName, stream.ageMs)
+    if (stream.isShort(this.#options.shortWatchMs)) {
+      throw new VeryShortWatchError(this.#parts.resourceName, stream.ageMs)
+    }
   }
 
   /** The same for a connection that broke, which has been reported already. */

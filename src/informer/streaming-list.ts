@@ -1,6 +1,7 @@
 import type { ResourceVersion } from '../kubernetes/resource-version.ts'
 import { readBookmark, readErrorEvent, readWatchFrame } from '../kubernetes/watch-event.ts'
 import { WatchListRefusedError } from './reflector-errors.ts'
+import type { ListClock } from './list-stages.ts'
 import type { ReflectorTarget } from './reflector-target.ts'
 import type { StoreContents } from './store-contents.ts'
 import type { WatchStream } from './watch-stream.ts'
@@ -9,6 +10,7 @@ export interface StreamingListOptions {
   /** For messages: `pods`. */
   readonly resourceName: string
   readonly target: ReflectorTarget
+  readonly clock: ListClock
   /** How long the stream may be silent. */
   readonly silenceMs: number
 }
@@ -28,9 +30,12 @@ export async function receiveInitialEvents(
   options: StreamingListOptions,
 ): Promise<StreamedList> {
   const contents = options.target.stage()
+  let isFirst = true
   while (true) {
+    const next = stream.next(options.silenceMs)
     // oxlint-disable-next-line no-await-in-loop -- frames come in order
-    const frames = await stream.next(options.silenceMs)
+    const frames = await (isFirst ? options.clock.untilFirstByte(next) : next)
+    isFirst = false
     if (frames === undefined) {
       throw new WatchListRefusedError(options.resourceName, 'ended before its initial events did')
     }

@@ -54,6 +54,11 @@ export class WatchStream {
     return performance.now() - this.startedMs
   }
 
+  /** Whether it has lived for less than this, without a frame. */
+  isShort(shortWatchMs: number): boolean {
+    return this.frames === 0 && this.ageMs < shortWatchMs
+  }
+
   /** Whether an end now is the one that was asked for with `timeoutSeconds`, give or take a second. */
   get hasRunItsTime(): boolean {
     return this.ageMs >= this.#timeoutMs - 1000
