@@ -11,7 +11,7 @@ export function freezingCodec(codec: ObjectCodec): ObjectCodec {
       return { held, object: deepFreeze(object) }
     },
     decode: (held: HeldObject) => deepFreeze(codec.decode(held)),
-    hold: (object) => codec.hold(object),
+    hold: (object) => codec.hold(deepFreeze(object)),
   }
 }
 
