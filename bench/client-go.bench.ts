@@ -42,19 +42,35 @@ interface Plane {
   readonly tell: (order: string) => Promise<unknown>
 }
 
-type Contender = (plane: Plane, durationMs: number) => Promise<Figures>
+/** Measures its sync where `durationMs` is 0, else so much time of updates; tells when those are due. */
+type Contender = (plane: Plane, durationMs: number, synced?: () => void) => Promise<Figures>
 
 const script =
   (sync: string, events: string): Contender =>
-  ({ kubeconfig }, forMs) =>
+  ({ kubeconfig }, forMs, synced) =>
     forMs === 0
       ? measure(`${processes}/${sync}`, [kubeconfig])
-      : measure(`${processes}/${events}`, [kubeconfig, forMs])
+      : measure(`${processes}/${events}`, [kubeconfig, forMs], onFirstLine(synced))
 
 const clientGo =
   (program: string, encoding: string): Contender =>
-  ({ kubeconfig }, forMs) =>
-    measure(`${processes}/real-client-go.ts`, [kubeconfig, encoding, forMs, program])
+  ({ kubeconfig }, forMs, synced) =>
+    measure(
+      `${processes}/real-client-go.ts`,
+      [kubeconfig, encoding, forMs, program],
+      onFirstLine(synced),
+    )
+
+function onFirstLine(call: (() => void) | undefined): { readonly onLine?: () => void } {
+  let isFirst = true
+  if (call === undefined) return {}
+  return {
+    onLine: () => {
+      if (isFirst) call()
+      isFirst = false
+    },
+  }
+}
 
 const contendersWith = (program: string): Readonly<Record<string, Contender>> => ({
   [ours]: script('real-sync-informer.ts', 'real-events-informer.ts'),
@@ -96,13 +112,14 @@ async function updates(
   const all: Record<string, () => Promise<Figures>> = {}
   for (const [name, run] of Object.entries(contenders)) {
     all[name] = async () => {
-      await plane.tell(`updates?rate=${options.updates}`)
-      const figures = await run(plane, durationMs)
+      await plane.tell(`prepare?rate=${options.updates}`)
+      const figures = await run(plane, durationMs, () => void plane.tell('update'))
       return { ...figures, 'writes/s': Number(await plane.tell('pause')) }
     }
   }
   // Every pod once, so that etcd has them all as an API server stores them: that is cheaper to read for the server.
-  await plane.tell(`updates?rate=${options.updates}`)
+  await plane.tell(`prepare?rate=${options.updates}`)
+  await plane.tell('update')
   await delay((1000 * pods) / Number(options.updates))
   await plane.tell('pause')
   const title = `${options.updates} updates per second of ${pods.toLocaleString('en')} pods`

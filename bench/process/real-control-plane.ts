@@ -1,8 +1,8 @@
 /**
  * A real control plane full of pods for one benchmark, until its parent goes. Arguments: pods, and the program that
  * writes to etcd. Tells its parent `{ url }` of a server that answers `/kubeconfig` with the path of a file,
- * `/updates?rate=1000` once pods are being updated, and `/pause`, once history is forgotten, with how many updates
- * there were per second.
+ * `/prepare?rate=1000` once updates can begin, `/update` when they do, and `/pause`, once history is forgotten, with how
+ * many there were per second.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -19,10 +19,11 @@ let writer: EtcdWriter | undefined
 
 const answers: Readonly<Record<string, (query: URLSearchParams) => unknown>> = {
   '/kubeconfig': () => plane.kubeconfigPath,
-  '/updates': async (query) => {
+  '/prepare': async (query) => {
     writer = new EtcdWriter(program, plane, Number(query.get('rate')))
-    await writer.begun()
+    await writer.ready()
   },
+  '/update': () => writer?.begin(),
   '/pause': async () => {
     const rate = await writer?.end()
     writer = undefined

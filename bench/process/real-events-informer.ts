@@ -10,5 +10,6 @@ informer.addEventHandler({
 })
 void informer.run(new AbortController().signal)
 await informer.waitForSync({ deadlineMs: 120_000 })
+console.log('synced')
 await report.run(Number(durationMs))
 process.exit(0)

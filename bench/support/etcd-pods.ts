@@ -60,10 +60,14 @@ export class EtcdWriter {
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]()
   }
 
-  /** Resolves when it writes. */
-  async begun(): Promise<void> {
+  /** Resolves when it is ready to write. */
+  async ready(): Promise<void> {
     const { done } = await this.#lines.next()
     if (done === true) throw new Error('the writer has failed')
+  }
+
+  begin(): void {
+    this.#child.stdin.write('\n')
   }
 
   /** Ends it; resolves with the rate that it achieved, per second. */

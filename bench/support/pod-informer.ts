@@ -16,10 +16,6 @@ export function podInformer(kubeconfig: string): SharedInformer<Pod> {
     resource: pods,
     source: server.resource(pods),
     indexers: { podsByNode: ({ spec }) => [spec?.nodeName ?? ''] },
-    observer: {
-      failed: (failure, error) => {
-        throw new Error(failure, { cause: error })
-      },
-    },
+    observer: { failed: (failure, error) => console.error(failure, error) },
   })
 }

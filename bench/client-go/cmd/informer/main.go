@@ -75,6 +75,7 @@ func measure(kubeconfig, mediaType string, events time.Duration) (map[string]flo
 		return nil, err
 	}
 	if events > 0 {
+		fmt.Println("synced")
 		return window.measure(events), nil
 	}
 	synced, used := time.Since(start), cpuTime()-cpu

@@ -1,8 +1,9 @@
 // Command writer updates the pods of a cluster at an even pace, straight in etcd and in the form in which an API server
-// stores them, until its standard input ends. Then it prints how many it wrote per second.
+// stores them: from the first line of its standard input to its end. Then it prints how many it wrote per second.
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -53,9 +54,13 @@ func write(kubeconfig, etcd string, rate float64) (float64, error) {
 		return 0, err
 	}
 	defer client.Close()
-	fmt.Println("writing")
+	fmt.Println("ready")
+	orders := bufio.NewReader(os.Stdin)
+	if _, err := orders.ReadString('\n'); err != nil {
+		return 0, nil
+	}
 	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
+		_, _ = io.Copy(io.Discard, orders)
 		stop()
 	}()
 	return (&writer{client: client, pods: pods}).run(ctx, rate)
