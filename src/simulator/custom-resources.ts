@@ -27,8 +27,10 @@ export function serveCustomResources(storage: Storage): void {
   const sync = (): void => {
     const current = [...storage.list(definitions)]
     deleteOrphans(storage, current)
+    const before = [...storage.registry.custom.values()]
     const versions = versionsOf(storage, current)
     storage.registry.setCustom(versions)
+    endWatches(storage, before)
     const fresh = current.find((definition) => !isEstablished(definition))
     // The write calls this function again, for the next one.
     if (fresh !== undefined) storage.update(definitions, established(fresh))
@@ -58,6 +60,13 @@ function versionOf(storage: Storage, kinds: readonly CustomKind[]): CustomVersio
       openapi: customOpenApi(storage.registry.captured, kinds),
     },
   ]
+}
+
+/** The watches of a resource that is no longer served find that out when they are woken. */
+function endWatches(storage: Storage, before: readonly CustomVersion[]): void {
+  for (const { group, version, resource, stored } of before.flatMap((one) => one.resources)) {
+    if (storage.registry.find(group, version, resource) === undefined) storage.store(stored).wake()
+  }
 }
 
 function deleteOrphans(storage: Storage, current: readonly KubernetesObject[]): void {

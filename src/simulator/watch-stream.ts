@@ -33,6 +33,8 @@ export interface Watch {
   /** 0: none. */
   readonly bookmarkIntervalMs: number
   readonly rewrite: FrameRewriter | undefined
+  /** Whether the resource is no longer served: its watches end, after the last event. */
+  readonly isGone: () => boolean
   /** Aborted when the connection closes, the server stops, or a fault ends the watch with its reason, a Refusal. */
   readonly signal: AbortSignal
 }
@@ -170,7 +172,12 @@ class WatchStream {
       sink.end()
       return false
     }
-    if (!this.#woken) await new Promise<void>((resolve) => (this.#wake = resolve))
+    if (this.#woken) return true
+    if (this.#watch.isGone()) {
+      sink.end()
+      return false
+    }
+    await new Promise<void>((resolve) => (this.#wake = resolve))
     return true
   }
 

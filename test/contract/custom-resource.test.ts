@@ -134,12 +134,19 @@ describeContract('A custom resource', (server) => {
       expect(none.items).toEqual([])
     })
 
-    it('is gone with its definition', async () => {
+    it('is gone with its definition, and so are its watches, after the last event', async () => {
+      const { json: list } = await ask(server(), widgets)
+      const at = `${widgets}?watch=1&resourceVersion=${list.metadata.resourceVersion}`
+      await using stream = await watch(server(), at)
       const answer = await ask(server(), `${definitions}/widgets.stable.example.com`, {
         method: 'DELETE',
       })
       expect(answer.status).toBe(200)
       await eventually(widgets, ({ status }) => status === 404)
+      const events = await stream.rest()
+      expect(events.map(({ type, object }) => [type, object.metadata?.name])).toEqual([
+        ['DELETED', 'a'],
+      ])
       await eventually('/apis', ({ text }) => !text.includes('stable.example.com'))
     })
   })

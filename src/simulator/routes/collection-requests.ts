@@ -55,13 +55,14 @@ export async function listObjects(request: CollectionRequest): Promise<void> {
 
 export async function watchObjects(request: CollectionRequest, room: WatchRoom): Promise<void> {
   const { exchange, storage, served, namespace, effects } = request
+  const { group, version, resource } = served
   const query: ListQuery = listQuery(exchange.params)
   const shown = watchRepresentation(exchange.request.headers.accept)
   const selection = selectionOf(served, namespace, query)
   const ending = new AbortController()
   exchange.response.once('close', () => ending.abort())
   const forget = room.add({
-    resource: served.resource,
+    resource,
     end: (reason) => ending.abort(reason),
   })
   beginJson(exchange)
@@ -76,6 +77,7 @@ export async function watchObjects(request: CollectionRequest, room: WatchRoom):
       sink: faultySink(request),
       bookmarkIntervalMs: room.bookmarkIntervalMs,
       rewrite: rewriterOf(effects),
+      isGone: () => storage.registry.find(group, version, resource) === undefined,
       signal: ending.signal,
     })
   } finally {
