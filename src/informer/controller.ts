@@ -113,11 +113,8 @@ export class Controller {
 
   #reportSlowList([delta]: readonly Delta[]): void {
     if (delta?.type !== 'REPLACED' || delta.clock.ageMs <= this.#slowListMs) return
-    const { contents, clock } = delta
-    this.#observer.slowList?.({
-      items: contents.size,
-      durationMs: clock.ageMs,
-      stages: clock.stages(),
-    })
+    const stages = delta.clock.stages()
+    const durationMs = stages.firstByteMs + stages.receivingMs + stages.applyingMs
+    this.#observer.slowList?.({ items: delta.contents.size, durationMs, stages })
   }
 }
