@@ -1,0 +1,77 @@
+import { readFile } from 'node:fs/promises'
+import { type FaultOrder, startSimulator } from 'informerql/simulator'
+import { describe, expect, it } from 'vitest'
+import { commandFlags } from '../../src/command/command-flags.ts'
+
+const guide = async (): Promise<string> => readFile('docs/simulator.md', 'utf8')
+
+/** The first cells of the table rows behind a heading. */
+const namesBehind = (text: string, heading: string): string[] => {
+  const [, section = ''] = text.split(`### ${heading}\n`)
+  const [own = ''] = section.split('\n#')
+  return Array.from(own.matchAll(/^\| `([^`]+)`/gm), ([, name = '']) => name)
+}
+
+/** The `type` of each member of a union of faults, and the options that it has besides. */
+const faultsOf = (source: string, union: string): Map<string, string[]> => {
+  const [, body = ''] = source.split(`export type ${union} =`)
+  const [own = ''] = body.split('\n\n')
+  return new Map(
+    Array.from(own.matchAll(/readonly type: '([^']+)'([^}]*)\}/g), ([, name = '', rest = '']) => [
+      name,
+      Array.from(rest.matchAll(/readonly (\w+)/g), ([, option = '']) => option),
+    ]),
+  )
+}
+
+describe('The guide of the simulator', () => {
+  it('has every fault that there is, with every option, and no other', async () => {
+    const text = await guide()
+    const source = await readFile('src/simulator/faults/fault.ts', 'utf8')
+    const sections = [
+      ['Faults of a request', faultsOf(source, 'RequestFault')],
+      ['Faults of the server', faultsOf(source, 'ServerFault')],
+    ] as const
+    for (const [heading, faults] of sections) {
+      expect(namesBehind(text, heading).toSorted()).toEqual([...faults.keys()].toSorted())
+      expect(faults.size).toBeGreaterThanOrEqual(5)
+      for (const [name, options] of faults) {
+        const row = text.split('\n').find((line) => line.startsWith(`| \`${name}\``)) ?? ''
+        for (const option of options) expect(row, name).toContain(`\`${option}\``)
+      }
+    }
+  })
+
+  it('has an example of every fault, which the server takes', async () => {
+    const text = await guide()
+    const bodies = Array.from(text.matchAll(/^fault '(.+)'$/gm), ([, body = '']) => body)
+    const types = bodies.map((body) => (JSON.parse(body) as FaultOrder).fault.type)
+    expect(types.toSorted()).toEqual(
+      [
+        ...namesBehind(text, 'Faults of a request'),
+        ...namesBehind(text, 'Faults of the server'),
+      ].toSorted(),
+    )
+    await using simulator = await startSimulator()
+    for (const body of bodies) {
+      // Those would end the order's own connection.
+      if (body.includes('-connections"')) continue
+      // oxlint-disable-next-line no-await-in-loop -- in the order of the guide
+      const answer = await fetch(`${simulator.url}/simulator/faults`, { method: 'POST', body })
+      // oxlint-disable-next-line no-await-in-loop -- in the order of the guide
+      expect(answer.status, `${body}: ${await answer.text()}`).toBe(200)
+    }
+    expect(simulator.faults.pending()).toHaveLength(13)
+    simulator.faults.clear()
+    for (const type of ['drop-connections', 'freeze-connections'] as const) {
+      simulator.faults.inject({ fault: { type } })
+    }
+  })
+
+  it('has every flag of the command', async () => {
+    const text = await guide()
+    const own = commandFlags.simulate.map(({ flags }) => flags)
+    const documented = Array.from(text.matchAll(/^\| `(--[^`]+)`/gm), ([, flag = '']) => flag)
+    expect(documented.toSorted()).toEqual([...own, '--port <port>'].toSorted())
+  })
+})
