@@ -25,6 +25,7 @@ import type { ReflectorState } from './reflector.ts'
 import { StoreWriter } from './store-writer.ts'
 import type { Indexers } from './store-view.ts'
 
+/** What an informer is made from; the defaults are in {@link sharedInformerDefaults}. */
 export interface SharedInformerOptions<
   T extends KubernetesObject = KubernetesObject,
 > extends ControllerOptions {
@@ -231,7 +232,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   #apply(deltas: readonly Delta[]): void {
     for (const delta of deltas) {
       const isFirstList = !this.#writer.hasList && delta.type === 'REPLACED'
-      const changes = this.#writer.apply(delta)
+      const changes = this.#writer.apply(delta, this.#processor.size > 0)
       if (isFirstList) {
         this.#processor.distributeInitial(changes)
         this.#firstSync.resolve()

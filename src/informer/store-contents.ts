@@ -1,10 +1,11 @@
 import type { KubernetesObject } from '../kubernetes/object.ts'
+import { DerivedIndex } from './derived-index.ts'
 import { KeyOrder } from './key-order.ts'
 import { LabelIndex } from './label-index.ts'
 import type { HeldObject } from './object-codec.ts'
 import { ObjectIndex } from './object-index.ts'
 import { IndexFunctionError } from './store-errors.ts'
-import type { Indexers, ObjectId } from './store-view.ts'
+import type { Indexers, IndexView, ObjectId } from './store-view.ts'
 
 /** One object on its way into a store: how it is held, and what it says. */
 export interface StoreEntry {
@@ -37,7 +38,8 @@ export class StoreContents {
   readonly order: KeyOrder = new KeyOrder((id) => this.keys[id] ?? '')
   readonly keys: string[] = []
   readonly helds: (HeldObject | undefined)[] = []
-  readonly indexes: Map<string, ObjectIndex> = new Map()
+  readonly indexes: Map<string, IndexView> = new Map()
+  readonly #derived: readonly DerivedIndex[]
   readonly #functions: [ObjectIndex, Indexers[string]][] = []
   readonly #uids: string[] = []
   readonly #resourceVersions: string[] = []
@@ -46,6 +48,12 @@ export class StoreContents {
 
   constructor(options: StoreContentsOptions) {
     this.#options = options
+    const ids = () => this.ids.values()
+    this.#derived = [
+      new DerivedIndex({ name: 'name', valueOf: (id) => nameOf(this.keys[id]), ids }),
+      new DerivedIndex({ name: 'uid', valueOf: (id) => this.#uids[id] || undefined, ids }),
+    ]
+    for (const index of this.#derived) this.indexes.set(index.name, index)
     this.#declare(options.indexers)
   }
 
@@ -78,6 +86,7 @@ export class StoreContents {
     this.helds[id] = held
     this.#uids[id] = metadata.uid ?? ''
     this.#resourceVersions[id] = metadata.resourceVersion ?? ''
+    for (const index of this.#derived) index.update(id)
     for (const [index, compute] of this.#functions) this.#index(index, compute, id, key, object)
     this.labels.set(id, metadata.labels)
   }
@@ -85,12 +94,14 @@ export class StoreContents {
   remove(key: string): void {
     const id = this.ids.get(key)
     if (id === undefined) return
+    for (const index of this.#derived) index.delete(id)
     for (const [index] of this.#functions) index.delete(id)
     this.labels.delete(id)
     this.order.remove(key)
     this.ids.delete(key)
     this.helds[id] = undefined
     this.keys[id] = ''
+    this.#uids[id] = ''
     this.#free.push(id)
   }
 
@@ -106,13 +117,12 @@ export class StoreContents {
   }
 
   #declare(indexers: Indexers): [ObjectIndex, Indexers[string]][] {
-    const added = Object.entries(indexers).map(
-      ([name, compute]): [ObjectIndex, Indexers[string]] => {
-        const index = new ObjectIndex(name)
-        this.indexes.set(name, index)
-        return [index, compute]
-      },
-    )
+    const declared = Object.entries(indexers).filter(([name]) => !this.indexes.has(name))
+    const added = declared.map(([name, compute]): [ObjectIndex, Indexers[string]] => {
+      const index = new ObjectIndex(name)
+      this.indexes.set(name, index)
+      return [index, compute]
+    })
     this.#functions.push(...added)
     return added
   }
@@ -133,4 +143,8 @@ export class StoreContents {
       )
     }
   }
+}
+
+function nameOf(key: string | undefined): string | undefined {
+  return key === undefined ? undefined : key.slice(key.indexOf('/') + 1)
 }

@@ -28,19 +28,22 @@ export class StoreWriter {
     return this.#hasList
   }
 
-  /** Store and indices are up to date when it returns. */
-  apply(delta: Delta): Change[] {
-    const changes = this.#changesOf(delta)
+  /**
+   * Store and indices are up to date when it returns. What changed by a whole list is worked out only where somebody
+   * wants to know.
+   */
+  apply(delta: Delta, isAnyoneListening: boolean): Change[] {
+    const changes = this.#changesOf(delta, isAnyoneListening)
     this.#store.advance(delta.resourceVersion)
     return changes
   }
 
-  #changesOf(delta: Delta): Change[] {
+  #changesOf(delta: Delta, isAnyoneListening: boolean): Change[] {
     switch (delta.type) {
       case 'BOOKMARK':
         return []
       case 'REPLACED':
-        return this.#replace(delta.contents)
+        return this.#replace(delta.contents, isAnyoneListening)
       case 'REFUSED': {
         const before = this.#store.stored(delta.key)
         this.#store.remove(delta.key)
@@ -77,10 +80,11 @@ export class StoreWriter {
   }
 
   /** Deletions first, then additions and updates in the order of the list. */
-  #replace(contents: StoreContents): Change[] {
+  #replace(contents: StoreContents, isAnyoneListening: boolean): Change[] {
     const isInInitialList = !this.#hasList
     this.#hasList = true
     const before = this.#store.swap(contents)
+    if (!isAnyoneListening) return []
     const vanished: Change[] = []
     for (const key of before.ids.keys()) {
       const old = before.stored(key)
