@@ -60,8 +60,8 @@ describe(`pages, seed ${runSeed}`, () => {
   it('walked to the end give each object that stays once and in order, while others come and go', () => {
     const random = new RandomPods(seededRandom(runSeed))
     const store = storeOf(resourceOf('Pod'), [], indexersOf(podIndexes))
-    for (let made = 0; made < 600; made += 1) store.put(random.pod())
-    for (let round = 0; round < 60; round += 1) {
+    for (let made = 0; made < 300; made += 1) store.put(random.pod())
+    for (let round = 0; round < 30; round += 1) {
       const args: ListArguments = {
         where: random.chance(0.7) ? random.where() : null,
         labelSelector: random.chance(0.3) ? random.labelSelector() : null,
