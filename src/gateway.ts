@@ -33,6 +33,7 @@ export interface GatewayLog {
   error(message: string, details?: object): void
 }
 
+/** What a gateway is made from. Times are milliseconds. */
 export interface GatewayOptions {
   /** The clusters to serve; the first one is the default. */
   readonly clusters: readonly NamedClusterSelection[]
@@ -218,6 +219,7 @@ class RunningGateway implements Gateway {
               source: (resource, how) => cluster.api.apiServer.resource(resource, how),
               version: cluster.api.version.gitVersion,
               resourceVersionsComparable: cluster.api.resourceVersionsComparable,
+              streamsLists: cluster.api.streamsLists,
             }
           : { unreachable: cluster.error },
     })

@@ -37,6 +37,8 @@ export type ClusterConnection =
       /** `v1.36.3`. */
       readonly version: string
       readonly resourceVersionsComparable: boolean
+      /** Whether a streaming list may be asked for, where the reflector's options want one. */
+      readonly streamsLists: boolean
     }
   | { readonly unreachable: Error }
 
