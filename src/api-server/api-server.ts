@@ -35,6 +35,7 @@ export const apiServerDefaults: ApiServerLimits = {
   maxAnswerBytes: 64 * 1024 * 1024,
 }
 
+/** What a connection is made from; its limits have defaults. */
 export interface ApiServerOptions extends Partial<ApiServerLimits> {
   /** The cluster's name in the gateway. */
   readonly name: string

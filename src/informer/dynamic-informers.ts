@@ -13,6 +13,7 @@ import type { SharedInformer } from './shared-informer.ts'
 /** What names a resource without knowing its kind: `{ group: 'apps', version: 'v1', resource: 'deployments' }`. */
 export type GroupVersionResource = Pick<ApiResource, 'group' | 'version' | 'resource'>
 
+/** What a dynamic factory is made from; the rest are options of all its informers. */
 export interface DynamicInformerFactoryOptions extends SharedInformerFactoryOptions {
   /** What the server serves now: `() => apiServer.discover()`. */
   readonly discover: (

@@ -154,4 +154,5 @@ export class HandlerRun implements HandlerRegistration {
   }
 }
 
+/** The buffer, overflow policy and resync period of one handler. */
 export type EventHandlerOptions = ListenerOptions

@@ -13,6 +13,7 @@ export type InformerOptions<T extends KubernetesObject = KubernetesObject> = Par
   Omit<SharedInformerOptions<T>, 'resource' | 'source'>
 >
 
+/** What a factory is made from; the rest are options of all its informers. */
 export interface SharedInformerFactoryOptions extends InformerOptions {
   /** Where the objects of a resource come from: `apiServer.resource(…)`, or any other source. */
   readonly source: (

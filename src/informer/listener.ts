@@ -10,6 +10,7 @@ import type { Change } from './change.ts'
  */
 export type OverflowPolicy = 'coalesce' | 'reset' | 'disconnect'
 
+/** The buffer, overflow policy and resync period of one listener. */
 export interface ListenerOptions {
   /** How many changes may wait before {@link overflow} applies; 0 with `coalesce` keeps one per object from the start. */
   readonly bufferLimit?: number

@@ -35,6 +35,7 @@ export interface KnownObjects<T extends KubernetesObject = KubernetesObject> {
   getByKey(key: string): T | undefined
 }
 
+/** What a controller of one's own is made from (client-go's `Config`). */
 export interface DeltaControllerOptions<
   T extends KubernetesObject = KubernetesObject,
 > extends ControllerOptions {

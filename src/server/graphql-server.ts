@@ -17,6 +17,7 @@ import type { ServerLog } from './server-log.ts'
 import type { ServerOptions } from './server-options.ts'
 import { WebSocketTransport } from './web-socket-transport.ts'
 
+/** What a server is made from: where it listens, and what answers. */
 export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly server: ServerOptions
   /** What `/readyz` answers. */

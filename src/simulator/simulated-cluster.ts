@@ -3,6 +3,7 @@ import { population } from './population/population.ts'
 import type { PopulationOptions } from './population/population-options.ts'
 import { type Simulator, type SimulatorOptions, startSimulator } from './simulator.ts'
 
+/** What a simulated cluster is made from. */
 export interface SimulatedClusterOptions extends Omit<SimulatorOptions, 'populate'> {
   /** What lives in the cluster. */
   readonly population?: PopulationOptions

@@ -7,6 +7,7 @@ import { SimulatedServer } from './server.ts'
 import { Storage } from './storage.ts'
 import { addSystemObjects } from './system-objects.ts'
 
+/** What a simulated API server is made from. */
 export interface SimulatorOptions {
   /** Default 0: any free one. */
   readonly port?: number

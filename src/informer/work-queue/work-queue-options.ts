@@ -3,6 +3,7 @@ import type { RateLimiter } from './rate-limiter.ts'
 import type { WorkQueueObserver } from './work-queue-observer.ts'
 import type { ReconcileError } from './work-queue-errors.ts'
 
+/** What a work queue is made from. */
 export interface WorkQueueOptions {
   /** How long a retry waits; client-go's default limiter unless given. Not to be shared between queues. */
   readonly rateLimiter?: RateLimiter
@@ -11,6 +12,7 @@ export interface WorkQueueOptions {
   readonly observer?: WorkQueueObserver
 }
 
+/** How workers retry and end. Times are milliseconds. */
 export interface WorkersOptions {
   /** A key that has failed once and then this many times more is given up; never, unless given. */
   readonly maxRetries?: number
