@@ -42,7 +42,8 @@ const ends = new Map(levels.map((level) => [level.round, level]))
 const shownRounds = new Set([0, 1, Math.ceil(rounds / 2), rounds])
 const memory: Record<string, Figures> = {}
 for (const [round, level] of ends) {
-  if (shownRounds.has(round)) memory[`after ${round} rounds`] = memoryOf(level)
+  if (shownRounds.has(round))
+    memory[round === 0 ? 'at the start' : `after round ${round}`] = memoryOf(level)
 }
 
 const converged: Record<string, Figures> = {}
