@@ -50,6 +50,7 @@ function check(schedule: RandomSchedule): void {
       if (setting.metadataOnly !== true) expect(object['data']).toEqual(written?.['data'])
     }
     expect(witness.invented(schedule.ledger)).toEqual([])
+    expect(witness.repeated()).toEqual([])
     expect(informer.failures.get('handler'), one.name).toBeUndefined()
     expect(informer.failures.get('index'), one.name).toBeUndefined()
     if (one.sawEverything) {

@@ -48,6 +48,16 @@ export class Witness {
     return this.#told
   }
 
+  /** States that it was told again, or after a later one. */
+  repeated(): string[] {
+    return [...this.#told.values()].flatMap((events) => {
+      const states = events.filter((event) => event.includes('@'))
+      return states
+        .filter((event, at) => versionIn(event) <= versionIn(states[at - 1]))
+        .map((event) => `${this.name}: ${event} again or too late, of ${events.join(', ')}`)
+    })
+  }
+
   /** Events of what nobody wrote, or of what is not in the selection. */
   invented(ledger: WriteLedger): string[] {
     const { matches, metadataOnly, name } = this.#options
@@ -76,3 +86,5 @@ export class Witness {
 
 const keyOf = ({ namespace = '', name }: KubernetesObject['metadata']): string =>
   `${namespace}/${name}`
+
+const versionIn = (event = '@0'): number => Number(event.split('@')[1])
