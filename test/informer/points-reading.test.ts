@@ -197,7 +197,14 @@ describe('The guide for people who know client-go', () => {
     'reconcile',
     'true',
     'using',
-    ...['coalesce', 'reset', 'disconnect', 'name', 'uid', 'ownerUid', 'namespace', 'factory'],
+    'coalesce',
+    'reset',
+    'disconnect',
+    'name',
+    'uid',
+    'ownerUid',
+    'namespace',
+    'factory',
   ])
 
   it('[36] keeps its word where it says that a name is the same in camel case', async () => {

@@ -77,8 +77,12 @@ describe('The public entrances', () => {
     expect(new Set([...values, ...types]).size).toBe(names.length)
     const lines = [
       `${name}: change this file knowingly, and CHANGELOG.md with it.`,
-      ...['', 'values', ...values.map((one) => `  ${one}`)],
-      ...['', 'types', ...types.map((one) => `  ${one}`)],
+      '',
+      'values',
+      ...values.map((one) => `  ${one}`),
+      '',
+      'types',
+      ...types.map((one) => `  ${one}`),
     ]
     const snapshot = name.replace('/', '-')
     await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(`./__snapshots__/${snapshot}.txt`)
