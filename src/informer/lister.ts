@@ -1,8 +1,12 @@
 import { groupResourceOf } from '../kubernetes/api-resource.ts'
-import { matchesLabels, parseLabelSelector } from '../kubernetes/label-selector.ts'
+import {
+  type LabelSelector,
+  matchesLabels,
+  parseLabelSelector,
+} from '../kubernetes/label-selector.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { type KubernetesObject, objectKey } from '../kubernetes/object.ts'
-import type { StoreView } from './store-view.ts'
+import type { ObjectId, StoreView } from './store-view.ts'
 
 /** `get` for an object that is not in the cache. */
 export class ObjectNotFoundError extends CodedError {
@@ -35,11 +39,10 @@ function lister<T extends KubernetesObject>(
       const selector = parseLabelSelector(labelSelector)
       const ids =
         namespace === undefined ? store.ids() : (store.index('namespace').posting(namespace) ?? [])
-      return Array.from(ids, (id) => store.object(id))
-        .filter(({ metadata }) => matchesLabels(selector, metadata.labels))
-        .toSorted((a, b) =>
-          namespace === undefined ? 0 : compare(a.metadata.name, b.metadata.name),
-        )
+      const objects = selected(store, ids, selector).map((id) => store.object(id))
+      return namespace === undefined
+        ? objects
+        : objects.toSorted((a, b) => compare(a.metadata.name, b.metadata.name))
     },
     get(name) {
       const key = objectKey(namespace === undefined ? { name } : { namespace, name })
@@ -49,6 +52,24 @@ function lister<T extends KubernetesObject>(
     },
     namespaced: (only) => lister(store, only),
   }
+}
+
+/** Asks the label indexes: what is not selected is not decoded. */
+function selected(
+  store: StoreView,
+  ids: Iterable<ObjectId>,
+  selector: LabelSelector,
+): readonly ObjectId[] {
+  if (selector.length === 0) return [...ids]
+  const indexes = selector.map(({ key }) => [key, store.label(key)] as const)
+  return Array.from(ids).filter((id) => {
+    const labels: Record<string, string> = Object.create(null)
+    for (const [key, index] of indexes) {
+      const [value] = index?.valuesOf(id) ?? []
+      if (value !== undefined) labels[key] = value
+    }
+    return matchesLabels(selector, labels)
+  })
 }
 
 function compare(a: string, b: string): number {
