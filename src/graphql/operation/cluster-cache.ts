@@ -66,7 +66,12 @@ export class ClusterCache implements AsyncDisposable {
     this.#relations = relations
     this.#factory =
       'source' in connection
-        ? createSharedInformerFactory({ ...reflector, ...connection })
+        ? createSharedInformerFactory({
+            ...reflector,
+            source: connection.source,
+            resourceVersionsComparable: connection.resourceVersionsComparable,
+            watchListSupport: { refused: !connection.streamsLists },
+          })
         : undefined
   }
 
