@@ -24,13 +24,15 @@ export async function fillWithPods(plane: ControlPlane, count: number): Promise<
 
 /** Resolves when the API server's cache has everything that was written so far. */
 export async function caughtUp(plane: ControlPlane): Promise<void> {
-  const { text } = await plane.request('/api/v1/pods?limit=1')
+  // Without a limit, or the answer would come from etcd, past the cache.
+  const path = '/api/v1/namespaces/none/pods'
+  const { text } = await plane.request(path)
   const { metadata } = JSON.parse(text) as { metadata: { resourceVersion: string } }
-  const query = `limit=1&resourceVersion=${metadata.resourceVersion}&resourceVersionMatch=NotOlderThan`
+  const query = `resourceVersion=${metadata.resourceVersion}&resourceVersionMatch=NotOlderThan`
   const deadline = performance.now() + settleDeadlineMs
   while (performance.now() < deadline) {
     // oxlint-disable-next-line no-await-in-loop -- polls
-    const { status } = await plane.request(`/api/v1/pods?${query}`)
+    const { status } = await plane.request(`${path}?${query}`)
     if (status === 200) return
     // oxlint-disable-next-line no-await-in-loop -- polls
     await delay(500)
