@@ -112,7 +112,9 @@ export function matchesLabels(
   labels: Readonly<Record<string, string>> | undefined,
 ): boolean {
   return selector.every((requirement) => {
-    const value = labels?.[requirement.key]
+    const { key } = requirement
+    // A label may be called `constructor`.
+    const value = labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined
     switch (requirement.operator) {
       case 'in':
         return value !== undefined && requirement.values.includes(value)
