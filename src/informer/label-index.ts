@@ -17,7 +17,7 @@ export class LabelIndex {
     const before = this.#keys[id] ?? none
     const keys = labels === undefined ? none : Object.keys(labels)
     for (const old of before) {
-      if (labels?.[old] === undefined) this.#remove(id, old)
+      if (labels === undefined || !Object.hasOwn(labels, old)) this.#remove(id, old)
     }
     for (const key of keys) {
       let index = this.#byKey.get(key)
