@@ -81,8 +81,12 @@ export class InitialList {
     const limit = pageSize ?? (fromCache && !this.#pagingSticks ? undefined : defaultPageSize)
     const contents = this.#options.target.stage()
     const page = limit === undefined ? {} : { limit }
+    // With a limit, a server takes a position for exactly that one unless told: it would list the past for as long as it
+    // has it, however often no watch can begin there.
+    const match =
+      limit !== undefined && fromCache ? ({ resourceVersionMatch: 'NotOlderThan' } as const) : {}
     const first = await this.#page(
-      { ...selection, ...page, resourceVersion: requested },
+      { ...selection, ...page, ...match, resourceVersion: requested },
       contents,
       clock,
       signal,

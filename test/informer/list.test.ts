@@ -5,6 +5,9 @@ import { configMap, ScriptedServer, tooLargeStatuses } from './scripted-server.t
 const selection = { namespace: 'default', labelSelector: 'a=b', fieldSelector: 'metadata.name!=z' }
 const selected = { labelSelector: 'a=b', fieldSelector: 'metadata.name!=z' }
 
+/** With a limit alone, a real server would list exactly that position for as long as it has it: no watch may begin there. */
+const notOlder = { resourceVersion: '10', resourceVersionMatch: 'NotOlderThan' }
+
 describe('An informer lists', () => {
   it('[1] at "0" first, and later at the last resource version that it has seen', async () => {
     await using server = await ScriptedServer.start()
@@ -80,7 +83,7 @@ describe('An informer lists', () => {
     ;(await server.next('list')).list('10', [], { continue: 'more' })
     ;(await server.next('list')).list('10', [])
     ;(await server.next('watch')).error(500)
-    expect((await server.next('list')).query).toEqual({ resourceVersion: '10', limit: '500' })
+    expect((await server.next('list')).query).toEqual({ ...notOlder, limit: '500' })
   })
 
   it('[2] always with a page size that was configured', async () => {
@@ -91,7 +94,7 @@ describe('An informer lists', () => {
     first.list('10', [])
     ;(await server.next('watch')).error(500)
     const second = await server.next('list')
-    expect(second.query).toEqual({ resourceVersion: '10', limit: '7' })
+    expect(second.query).toEqual({ ...notOlder, limit: '7' })
     second.list('10', [], { continue: 'more' })
     expect((await server.next('list')).query).toEqual({ continue: 'more', limit: '7' })
   })
@@ -159,7 +162,7 @@ describe('An informer lists', () => {
     await using running = runInformer({ server: server.url, pageSize: 2 })
     ;(await server.sync('10', [])).error(500)
     const relist = await server.next('list')
-    expect(relist.query).toEqual({ resourceVersion: '10', limit: '2' })
+    expect(relist.query).toEqual({ ...notOlder, limit: '2' })
     relist.list('10', [configMap('a', '1')], { continue: 'more' })
     ;(await server.next('list')).refuse(410)
     const whole = await server.next('list')
