@@ -18,14 +18,15 @@ const setsEqual = (one: Iterable<string>, other: Iterable<string>): boolean =>
 
 /** Waits until nothing moves any more, then holds the schedule to everything that was promised. */
 async function settle(schedule: RandomSchedule, server: ScheduledServer): Promise<void> {
-  for (const { name, setting, informer } of schedule.informers) {
+  for (const one of schedule.informers) {
+    const { name, setting, informer } = one
     // oxlint-disable-next-line no-await-in-loop -- one informer after the other
     const listed = (await server.list(setting.selection)).map(shown)
     // oxlint-disable-next-line no-await-in-loop -- one informer after the other
     await until(
       () => setsEqual(held(informer), listed),
       () =>
-        `${name}: ${JSON.stringify({ listed, held: held(informer) })}, ${informer.state}, ${String(informer.lastError)}`,
+        `${name}: ${JSON.stringify({ listed, held: held(informer) })}, ${informer.state}, ${one.troubles.join('\n')}`,
     )
   }
   for (const [handler, { informer }] of schedule.handlers) {

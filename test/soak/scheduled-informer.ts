@@ -86,6 +86,11 @@ export class ScheduledInformer implements AsyncDisposable {
     return this.#one.informer
   }
 
+  /** For messages: the last of what went wrong. */
+  get troubles(): readonly string[] {
+    return this.#one.failures.slice(-12).map(({ failure, error }) => `${failure}: ${error.message}`)
+  }
+
   /** Whether it has watched without a gap since there was nothing, so that its witness must have seen every write. */
   get sawEverything(): boolean {
     return this.#sawEverything && this.#lists === 1

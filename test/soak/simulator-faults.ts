@@ -14,9 +14,12 @@ export function serverFault(random: () => number): ServerFault {
 
 /** A fault of the next one to three lists or watches of config maps. */
 export function simulatorRequestFault(random: () => number): FaultOrder {
+  const fault = requestFault(random)
+  const isOfFrames = 'frame' in fault || fault.type === 'no-initial-events-end'
   return {
-    fault: requestFault(random),
-    match: { resource: 'configmaps', verb: pick(random, ['list', 'watch', 'watch']) },
+    fault,
+    // Lists have no frames.
+    match: { resource: 'configmaps', verb: isOfFrames || random() < 0.67 ? 'watch' : 'list' },
     times: 1 + Math.floor(random() * 3),
   }
 }

@@ -31,7 +31,9 @@ export class Witness {
         onDelete: (deleted) => {
           const { metadata } =
             deleted instanceof DeletedFinalStateUnknown ? deleted.object : deleted
-          this.#add(keyOf(metadata), `DELETED ${keyOf(metadata)}`)
+          const event = `DELETED ${keyOf(metadata)}`
+          // Deletions of unknown objects are told, so one that the server sends twice is told twice.
+          if (this.#told.get(keyOf(metadata))?.at(-1) !== event) this.#add(keyOf(metadata), event)
         },
       },
       { overflow: 'disconnect', bufferLimit: 1_000_000 },
