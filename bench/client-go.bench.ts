@@ -110,7 +110,8 @@ async function updates(
   contenders: Readonly<Record<string, Contender>>,
 ): Promise<ResultTable> {
   const all: Record<string, () => Promise<Figures>> = {}
-  for (const [name, run] of Object.entries(contenders)) {
+  const bytesAlone = script('real-sync-bytes.ts', 'real-events-bytes.ts')
+  for (const [name, run] of Object.entries({ ...contenders, [floor]: bytesAlone })) {
     all[name] = async () => {
       await plane.tell(`prepare?rate=${options.updates}`)
       const figures = await run(plane, durationMs, () => void plane.tell('update'))
