@@ -111,7 +111,7 @@ describe(`Whatever goes wrong on the simulator, seed ${runSeed} (SEED=${runSeed}
 describeWithControlPlane(
   `Whatever goes wrong, seed ${runSeed} (SEED=${runSeed} repeats it)`,
   (plane) => {
-    const forSeconds = seconds(30)
+    const forSeconds = seconds(60)
     it(promise, { timeout: testDeadlineMs(forSeconds) }, async () => {
       const ran = await runSchedules(forSeconds, async (number) =>
         realServer(plane(), [`s${number}-one`, `s${number}-two`]),
