@@ -197,7 +197,13 @@ class RunningGateway implements Gateway {
       known?.serve(served(model.kinds, cluster), relations)
       clusters.set(cluster.name, known ?? this.#cacheOf(cluster, model.kinds, relations))
     }
-    this.#served = { schema: createSchema(model), kinds, relations, clusters }
+    this.#served = {
+      schema: createSchema(model),
+      kinds,
+      kindOf: (group, kind) => model.kindOf(group, kind),
+      relations,
+      clusters,
+    }
     this.#preload()
   }
 

@@ -48,7 +48,7 @@ export function readWatchFrame(frame: Uint8Array): WatchFrame {
 function readAnyFrame(frame: Uint8Array): WatchFrame {
   let event: { type?: unknown; object?: unknown }
   try {
-    event = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(frame))
+    event = parseText(frame) as typeof event
   } catch {
     throw new MalformedFrameError(frame, 'something that is not JSON')
   }
@@ -86,10 +86,14 @@ export function readErrorEvent(resourceName: string, object: Uint8Array): ApiSta
 
 function readObject(object: Uint8Array): object {
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(object))
+    const value = parseText(object)
     if (typeof value === 'object' && value !== null) return value
   } catch {
     // Reported below, with the text.
   }
   throw new MalformedFrameError(object, 'an object that is none')
+}
+
+function parseText(text: Uint8Array): unknown {
+  return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(text))
 }

@@ -65,7 +65,7 @@ export class OperationReader implements ReadContext {
     const identity = decodeObjectId(id)
     const { served } = this.#options
     if (!served.clusters.has(identity.cluster)) return null
-    const kind = this.#kindOf(identity.group, identity.kind)
+    const kind = this.#options.served.kindOf(identity.group, identity.kind)
     if (kind === undefined) return null
     const { object } = identity
     const condition = 'uid' in object ? hasValue('uid', [object.uid]) : hasKey([objectKey(object)])
@@ -75,7 +75,7 @@ export class OperationReader implements ReadContext {
   owners({ cluster, object }: Row): readonly Row[] {
     const owners = object.metadata.ownerReferences ?? []
     return owners.flatMap(({ apiVersion, kind: name, uid }) => {
-      const kind = this.#kindOf(splitApiVersion(apiVersion).group, name)
+      const kind = this.#options.served.kindOf(splitApiVersion(apiVersion).group, name)
       const row = kind === undefined ? null : this.#find({ cluster, kind }, hasValue('uid', [uid]))
       return row === null ? [] : [row]
     })
@@ -222,13 +222,6 @@ export class OperationReader implements ReadContext {
       value: name,
       hint: `there are ${[...clusters.keys()].join(', ')}`,
     })
-  }
-
-  #kindOf(group: string, kind: string): Kind | undefined {
-    for (const known of this.#options.served.kinds.values()) {
-      if (known.resource.kind === kind && known.resource.group === group) return known
-    }
-    return undefined
   }
 }
 

@@ -8,6 +8,8 @@ export interface ServedSchema {
   readonly schema: GraphQLSchema
   /** By type name. */
   readonly kinds: ReadonlyMap<string, Kind>
+  /** A kind by API group and kind, whatever the version: that of an owner reference, of an object's id. */
+  readonly kindOf: (group: string, kind: string) => Kind | undefined
   /** Ready to be followed, by full name (`Pod.node`). */
   readonly relations: ReadonlyMap<string, Relation>
   /** By name; the first one is the default. */
