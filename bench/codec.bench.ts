@@ -6,7 +6,8 @@
 import { parseArgs } from 'node:util'
 import { createObjectCodec, type HeldObject } from '../src/informer/object-codec.ts'
 import type { KubernetesObject } from '../src/kubernetes/object.ts'
-import { podResource, podTexts } from './support/pods.ts'
+import { pods as podResource } from './support/pod-resource.ts'
+import { podTexts } from './support/pods.ts'
 
 const { values: options } = parseArgs({
   options: {

@@ -1,19 +1,5 @@
-import type { ApiResource } from '../../src/kubernetes/api-resource.ts'
 import { managedFieldsOf, type ReplicaSet, specOf, statusOf } from './pod-body.ts'
 import { generatedLetters, letters, pick, type Random, randomFrom, time, uid } from './random.ts'
-
-/** What discovery says of pods. */
-export const podResource: ApiResource = {
-  group: '',
-  version: 'v1',
-  resource: 'pods',
-  kind: 'Pod',
-  singular: 'pod',
-  namespaced: true,
-  verbs: ['get', 'list', 'watch'],
-  shortNames: ['po'],
-  subresources: ['status', 'log'],
-}
 
 /**
  * Running pods as the items of a LIST, in the order of namespace and name: about 10 KB each, 6 KB of it without

@@ -108,8 +108,9 @@ function mutatedLeaf(text: string, random: Random): string {
   ]
   const written = JSON.stringify(pick(changed, random))
   if (random() < 0.8) return written
-  return written.replaceAll(/(?<=[a-z])[a-z]/g, (letter) =>
-    random() < 0.2 ? `\\u00${letter.charCodeAt(0).toString(16)}` : letter,
+  // What is an escape already stays one: a letter of it written as another escape would be no JSON.
+  return written.replaceAll(/\\u[0-9a-f]{4}|\\.|(?<=[a-z])[a-z]/g, (part) =>
+    part.length === 1 && random() < 0.2 ? `\\u00${part.charCodeAt(0).toString(16)}` : part,
   )
 }
 

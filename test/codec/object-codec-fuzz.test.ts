@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, expect, it } from 'vitest'
-import { podResource, podTexts } from '../../bench/support/pods.ts'
+import { pods as podResource } from '../../bench/support/pod-resource.ts'
+import { podTexts } from '../../bench/support/pods.ts'
 import { type Random, randomFrom } from '../../bench/support/random.ts'
 import {
   createObjectCodec,

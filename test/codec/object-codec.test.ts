@@ -1,7 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { podResource, podTexts } from '../../bench/support/pods.ts'
+import { pods as podResource } from '../../bench/support/pod-resource.ts'
+import { podTexts } from '../../bench/support/pods.ts'
 import {
   MalformedObjectError,
   MissingMetadataError,
