@@ -4,7 +4,7 @@
  *     node --expose-gc bench/codec.bench.ts [--pods 20000] [--siblings 50] [--rounds 3]
  */
 import { parseArgs } from 'node:util'
-import { createObjectCodec, type HeldObject } from '../src/informer/object-codec.ts'
+import { createObjectCodec, type HeldObject } from '../src/informer/codec/object-codec.ts'
 import type { KubernetesObject } from '../src/kubernetes/object.ts'
 import { pods as podResource } from './support/pod-resource.ts'
 import { podTexts } from './support/pods.ts'

@@ -5,7 +5,7 @@ export {
   type GatewayLog,
   type GatewayOptions,
   NoClusterError,
-} from './gateway.ts'
+} from './gateway/gateway.ts'
 export {
   type GraphQLServer,
   type GraphQLServerOptions,

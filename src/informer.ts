@@ -26,11 +26,11 @@ export type {
   ListResponse,
   Selection,
   WatchOptions,
-} from './informer/lister-watcher.ts'
-export type { TweakListOptions } from './informer/tweaked-source.ts'
-export { type ReflectorOptions, reflectorDefaults } from './informer/reflector-options.ts'
+} from './informer/reflector/lister-watcher.ts'
+export type { TweakListOptions } from './informer/reflector/tweaked-source.ts'
+export { type ReflectorOptions, reflectorDefaults } from './informer/reflector/reflector-options.ts'
 export type { InformerFailure, InformerObserver } from './informer/informer-observer.ts'
-export type { ListStages } from './informer/list-stages.ts'
+export type { ListStages } from './informer/reflector/list-stages.ts'
 export {
   DeletedFinalStateUnknown,
   type EventHandlerOptions,
@@ -38,7 +38,7 @@ export {
   MissingOnResetError,
   type HandlerRegistration,
   type ResourceEventHandler,
-} from './informer/event-handler.ts'
+} from './informer/delivery/event-handler.ts'
 export {
   createController,
   type DeltaController,
@@ -46,23 +46,23 @@ export {
   type KnownObjects,
   type RawDelta,
 } from './informer/raw-deltas.ts'
-export type { Change, ChangeType } from './informer/change.ts'
+export type { Change, ChangeType } from './informer/store/change.ts'
 export {
   type Listener,
   type ListenerBatch,
   type ListenerOptions,
   ListenerOverflowError,
   type OverflowPolicy,
-} from './informer/listener.ts'
-export { type Lister, ObjectNotFoundError } from './informer/lister.ts'
+} from './informer/delivery/listener.ts'
+export { type Lister, ObjectNotFoundError } from './informer/store/lister.ts'
 export { TransformError, type Transform } from './informer/object-intake.ts'
 export {
   DuplicateIndexError,
   IncomparableResourceVersionError,
   IndexFunctionError,
   UnknownIndexError,
-} from './informer/store-errors.ts'
-export type { Indexer } from './informer/indexer.ts'
+} from './informer/store/store-errors.ts'
+export type { Indexer } from './informer/store/indexer.ts'
 export type {
   IndexFunction,
   Indexers,
@@ -70,7 +70,7 @@ export type {
   ObjectId,
   PostingView,
   StoreView,
-} from './informer/store-view.ts'
+} from './informer/store/store-view.ts'
 export { createWorkQueue, type WorkQueue } from './informer/work-queue/work-queue.ts'
 export type { WorkersOptions, WorkQueueOptions } from './informer/work-queue/work-queue-options.ts'
 export { workQueueDefaults } from './informer/work-queue/work-queue-defaults.ts'
@@ -93,10 +93,10 @@ export {
 export type { Reconcile, ReconcileResult } from './informer/work-queue/reconciliation.ts'
 export { runWorkers, type WorkersQueue, type WorkersReport } from './informer/work-queue/workers.ts'
 export { type ApiServer, type ApiServerOptions, createApiServer } from './api-server/api-server.ts'
-export { ClusterConfigError } from './api-server/cluster-config-error.ts'
-export type { ClusterConfig, ClusterSelection } from './api-server/cluster-config.ts'
-export { loadClusterConfig } from './api-server/cluster-lookup.ts'
-export { ConnectionError } from './api-server/connection-error.ts'
+export { ClusterConfigError } from './api-server/kubeconfig/cluster-config-error.ts'
+export type { ClusterConfig, ClusterSelection } from './api-server/kubeconfig/cluster-config.ts'
+export { loadClusterConfig } from './api-server/kubeconfig/cluster-lookup.ts'
+export { ConnectionError } from './api-server/transport/connection-error.ts'
 export type { ApiResource } from './kubernetes/api-resource.ts'
 export type { KubernetesObject, ObjectMeta, OwnerReference } from './kubernetes/object.ts'
 export { ApiStatusError, type Status } from './kubernetes/status.ts'

@@ -1,5 +1,5 @@
 export { type Simulator, type SimulatorOptions, startSimulator } from './simulator/simulator.ts'
-export type { SimulatorUser } from './simulator/authentication.ts'
+export type { SimulatorUser } from './simulator/http/authentication.ts'
 export type { Faults } from './simulator/faults/faults.ts'
 export type {
   FaultMatch,
@@ -9,7 +9,7 @@ export type {
   ServerFault,
   TooLargeEncoding,
 } from './simulator/faults/fault.ts'
-export type { ResourceName, Storage } from './simulator/storage.ts'
+export type { ResourceName, Storage } from './simulator/storage/storage.ts'
 export {
   type SimulatedClusterOptions,
   startSimulatedCluster,

@@ -1,6 +1,6 @@
 /** Our informer's handler under updates. Arguments: the API server's URL, how long in milliseconds. */
 import { createApiServer } from '../../src/api-server/api-server.ts'
-import { loadClusterConfig } from '../../src/api-server/cluster-lookup.ts'
+import { loadClusterConfig } from '../../src/api-server/kubeconfig/cluster-lookup.ts'
 import { createSharedInformer } from '../../src/informer.ts'
 import { EventReport } from '../support/event-report.ts'
 import { pods } from '../support/pod-resource.ts'

@@ -3,7 +3,7 @@
  * gateway's indexes on pods or `standard` for those that every store has.
  */
 import { createApiServer } from '../../src/api-server/api-server.ts'
-import { loadClusterConfig } from '../../src/api-server/cluster-lookup.ts'
+import { loadClusterConfig } from '../../src/api-server/kubeconfig/cluster-lookup.ts'
 import { createSharedInformer } from '../../src/informer.ts'
 import { gatewayPodIndexers } from '../support/gateway-indexers.ts'
 import { pods } from '../support/pod-resource.ts'

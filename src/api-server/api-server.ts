@@ -1,21 +1,25 @@
 import type { ApiResource } from '../kubernetes/api-resource.ts'
-import type { ClusterConfig } from './cluster-config.ts'
-import { discover, type Discovery } from './discovery.ts'
-import { requestJson, UnexpectedAnswerError, type JsonRequestOptions } from './json-request.ts'
-import { defaultMaxFrameBytes } from './frame-errors.ts'
-import { OpenApi, type FetchedOpenApi, type OpenApiRequest } from './open-api.ts'
+import type { ClusterConfig } from './kubeconfig/cluster-config.ts'
+import { discover, type Discovery } from './discovery/discovery.ts'
+import {
+  requestJson,
+  UnexpectedAnswerError,
+  type JsonRequestOptions,
+} from './transport/json-request.ts'
+import { defaultMaxFrameBytes } from './frames/frame-errors.ts'
+import { OpenApi, type FetchedOpenApi, type OpenApiRequest } from './discovery/open-api.ts'
 import {
   ResourceClient,
   type ResourceClientLimits,
   type ResourceClientOptions,
 } from './resource-client.ts'
-import { readServerVersion, type ServerVersion } from './server-version.ts'
+import { readServerVersion, type ServerVersion } from './discovery/server-version.ts'
 import {
   Transport,
   transportDefaults,
   type TransportOptions,
   type TransportRequest,
-} from './transport.ts'
+} from './transport/transport.ts'
 
 export interface ApiServerLimits extends TransportOptions, ResourceClientLimits {
   /** For a small request as a whole. */

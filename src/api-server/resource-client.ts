@@ -9,10 +9,10 @@ import {
   resourceVersion,
   type ResourceVersion,
 } from '../kubernetes/resource-version.ts'
-import { MalformedListError } from './frame-errors.ts'
-import { ListFrames } from './list-frames.ts'
-import type { Transport } from './transport.ts'
-import { WatchFrames } from './watch-frames.ts'
+import { MalformedListError } from './frames/frame-errors.ts'
+import { ListFrames } from './frames/list-frames.ts'
+import type { Transport } from './transport/transport.ts'
+import { WatchFrames } from './frames/watch-frames.ts'
 
 interface Selection {
   readonly namespace?: string

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { FlagOption } from '../config.ts'
+import type { FlagOption } from '../config/config.ts'
 
 /** A flag of the command line that gives one option of the configuration. */
 export interface Flag {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { addFlags, append, commandFlags, givenFlags } from './command-flags.ts'
-import { type Config, ConfigError, type FlagOption, loadConfig } from '../config.ts'
+import { type Config, ConfigError, type FlagOption, loadConfig } from '../config/config.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { createLog } from './log.ts'
 import type { CommandContext } from './run-gateway.ts'

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
-import type { Config } from '../config.ts'
-import type { GatewayLog } from '../gateway.ts'
+import type { Config } from '../config/config.ts'
+import type { GatewayLog } from '../gateway/gateway.ts'
 
 /** Where lines go. */
 export interface LogStream {

@@ -1,8 +1,8 @@
-import type { Config } from '../config.ts'
-import { createGateway, type GatewayLog } from '../gateway.ts'
-import { gatewayOptionsOf } from '../gateway-config.ts'
+import type { Config } from '../config/config.ts'
+import { createGateway, type GatewayLog } from '../gateway/gateway.ts'
+import { gatewayOptionsOf } from '../config/gateway-config.ts'
 import { printSchemaSdl } from '../graphql/schema/print-schema.ts'
-import { startSimulator } from '../simulator.ts'
+import { startSimulator } from '../simulator/simulator.ts'
 
 /** The schema that a gateway to the configured clusters serves, as SDL. */
 export async function printSchemaOf(config: Config, log: GatewayLog): Promise<string> {

@@ -1,13 +1,13 @@
 import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
-import { type Delta, DeltaQueue } from './delta-queue.ts'
+import { type Delta, DeltaQueue } from './reflector/delta-queue.ts'
 import type { InformerFailure, InformerObserver } from './informer-observer.ts'
-import type { ListerWatcher } from './lister-watcher.ts'
-import type { ObjectCodec } from './object-codec.ts'
+import type { ListerWatcher } from './reflector/lister-watcher.ts'
+import type { ObjectCodec } from './codec/object-codec.ts'
 import { ObjectIntake, type Transform } from './object-intake.ts'
-import { Reflector, type ReflectorState } from './reflector.ts'
-import { reflectorDefaults, type ReflectorOptions } from './reflector-options.ts'
-import type { StoreContents } from './store-contents.ts'
-import { type TweakListOptions, tweakedSource } from './tweaked-source.ts'
+import { Reflector, type ReflectorState } from './reflector/reflector.ts'
+import { reflectorDefaults, type ReflectorOptions } from './reflector/reflector-options.ts'
+import type { StoreContents } from './store/store-contents.ts'
+import { type TweakListOptions, tweakedSource } from './reflector/tweaked-source.ts'
 
 /** What a controller is made from, besides what it does with the deltas. */
 export interface ControllerOptions extends ReflectorOptions {

@@ -1,4 +1,4 @@
-import type { ListStages } from './list-stages.ts'
+import type { ListStages } from './reflector/list-stages.ts'
 
 /** What can go wrong in an informer without ending it. */
 export type InformerFailure =

@@ -1,6 +1,6 @@
 import { type ApiResource, apiVersionOf, groupResourceOf } from '../kubernetes/api-resource.ts'
 import type { KubernetesObject } from '../kubernetes/object.ts'
-import type { ListerWatcher } from './lister-watcher.ts'
+import type { ListerWatcher } from './reflector/lister-watcher.ts'
 import {
   createSharedInformer,
   InformerStoppedError,

@@ -4,8 +4,8 @@ import { CodedError } from '../lib/coded-error.ts'
 import { type KubernetesObject, objectKey } from '../kubernetes/object.ts'
 import { resourceVersion } from '../kubernetes/resource-version.ts'
 import type { InformerFailure } from './informer-observer.ts'
-import type { ObjectCodec } from './object-codec.ts'
-import type { Intake } from './reflector-target.ts'
+import type { ObjectCodec } from './codec/object-codec.ts'
+import type { Intake } from './reflector/reflector-target.ts'
 
 /** Changes an object before it is stored: drops what nobody needs. Must return a new object or the same one. */
 export type Transform<T extends KubernetesObject = KubernetesObject> = (object: T) => T

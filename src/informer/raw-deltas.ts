@@ -1,12 +1,12 @@
 import type { KubernetesObject } from '../kubernetes/object.ts'
 import type { ResourceVersion } from '../kubernetes/resource-version.ts'
 import { Controller, type ControllerOptions } from './controller.ts'
-import type { Delta } from './delta-queue.ts'
-import { DeletedFinalStateUnknown } from './event-handler.ts'
+import type { Delta } from './reflector/delta-queue.ts'
+import { DeletedFinalStateUnknown } from './delivery/event-handler.ts'
 import type { InformerFailure } from './informer-observer.ts'
-import { createObjectCodec, type ObjectCodec } from './object-codec.ts'
+import { createObjectCodec, type ObjectCodec } from './codec/object-codec.ts'
 import type { Transform } from './object-intake.ts'
-import { StoreContents } from './store-contents.ts'
+import { StoreContents } from './store/store-contents.ts'
 
 /** One step of a resource's history, as it left the delta queue (client-go's `Delta`). */
 export type RawDelta<T extends KubernetesObject = KubernetesObject> =

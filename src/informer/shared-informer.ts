@@ -2,28 +2,28 @@ import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts
 import type { KubernetesObject } from '../kubernetes/object.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { withDeadline } from '../lib/deadline.ts'
-import { Change } from './change.ts'
+import { Change } from './store/change.ts'
 import { Controller, type ControllerOptions } from './controller.ts'
-import type { Delta } from './delta-queue.ts'
+import type { Delta } from './reflector/delta-queue.ts'
 import {
   type EventHandlerOptions,
   type HandlerRegistration,
   HandlerRun,
   MissingOnResetError,
   type ResourceEventHandler,
-} from './event-handler.ts'
-import { IndexedStore } from './indexed-store.ts'
-import { type Indexer, indexerOf } from './indexer.ts'
+} from './delivery/event-handler.ts'
+import { IndexedStore } from './store/indexed-store.ts'
+import { type Indexer, indexerOf } from './store/indexer.ts'
 import type { InformerFailure, InformerObserver } from './informer-observer.ts'
-import type { Listener, ListenerOptions } from './listener.ts'
-import { type Lister, listerOf } from './lister.ts'
-import { freezingCodec } from './freezing-codec.ts'
-import { createObjectCodec, type ObjectCodec } from './object-codec.ts'
+import type { Listener, ListenerOptions } from './delivery/listener.ts'
+import { type Lister, listerOf } from './store/lister.ts'
+import { freezingCodec } from './codec/freezing-codec.ts'
+import { createObjectCodec, type ObjectCodec } from './codec/object-codec.ts'
 import type { Transform } from './object-intake.ts'
-import { Processor } from './processor.ts'
-import type { ReflectorState } from './reflector.ts'
+import { Processor } from './delivery/processor.ts'
+import type { ReflectorState } from './reflector/reflector.ts'
 import { StoreWriter } from './store-writer.ts'
-import type { Indexers } from './store-view.ts'
+import type { Indexers } from './store/store-view.ts'
 
 /** What an informer is made from; the defaults are in {@link sharedInformerDefaults}. */
 export interface SharedInformerOptions<

@@ -1,8 +1,8 @@
-import { Change } from './change.ts'
-import type { Delta } from './delta-queue.ts'
-import type { IndexedStore } from './indexed-store.ts'
-import type { ObjectCodec } from './object-codec.ts'
-import type { StoreContents, StoredObject } from './store-contents.ts'
+import { Change } from './store/change.ts'
+import type { Delta } from './reflector/delta-queue.ts'
+import type { IndexedStore } from './store/indexed-store.ts'
+import type { ObjectCodec } from './codec/object-codec.ts'
+import type { StoreContents, StoredObject } from './store/store-contents.ts'
 
 export interface StoreWriterOptions {
   readonly store: IndexedStore

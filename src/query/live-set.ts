@@ -1,7 +1,7 @@
-import type { ObjectId, StoreView } from '../informer/store-view.ts'
-import { allOf, type Condition } from './condition.ts'
-import { bindCondition, type IdSet } from './id-set.ts'
-import { type Scope, scopeCondition } from './scope.ts'
+import type { ObjectId, StoreView } from '../informer/store/store-view.ts'
+import { allOf, type Condition } from './condition/condition.ts'
+import { bindCondition, type IdSet } from './condition/id-set.ts'
+import { type Scope, scopeCondition } from './condition/scope.ts'
 
 /** What to tell a subscriber about one object. */
 export type LiveChange =

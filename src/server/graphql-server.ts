@@ -1,21 +1,21 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { HttpTransport } from './http-transport.ts'
-import { HostList } from './host-list.ts'
-import { checkAddress, isLoopback } from './loopback.ts'
+import { HttpTransport } from './http/http-transport.ts'
+import { HostList } from './guard/host-list.ts'
+import { checkAddress, isLoopback } from './guard/loopback.ts'
 import {
   createOperationPipeline,
   graphqlPath,
   type OperationPipeline,
   type OperationPipelineOptions,
 } from './operation-pipeline.ts'
-import { OriginCheck } from './origin-check.ts'
+import { OriginCheck } from './guard/origin-check.ts'
 import type { Readiness } from './readiness.ts'
 import { ListenError, UnsafeAddressError } from './server-errors.ts'
 import type { ServerLog } from './server-log.ts'
 import type { ServerOptions } from './server-options.ts'
-import { WebSocketTransport } from './web-socket-transport.ts'
+import { WebSocketTransport } from './websocket/web-socket-transport.ts'
 
 /** What a server is made from: where it listens, and what answers. */
 export interface GraphQLServerOptions extends OperationPipelineOptions {

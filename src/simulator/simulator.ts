@@ -1,11 +1,11 @@
-import type { SimulatorUser } from './authentication.ts'
-import { capturedApi } from './captured-api.ts'
-import { serveCustomResources } from './custom-resources.ts'
+import type { SimulatorUser } from './http/authentication.ts'
+import { capturedApi } from './api/captured-api.ts'
+import { serveCustomResources } from './storage/custom-resources.ts'
 import type { Faults } from './faults/faults.ts'
-import { ResourceRegistry } from './resource-registry.ts'
-import { SimulatedServer } from './server.ts'
-import { Storage } from './storage.ts'
-import { addSystemObjects } from './system-objects.ts'
+import { ResourceRegistry } from './api/resource-registry.ts'
+import { SimulatedServer } from './http/server.ts'
+import { Storage } from './storage/storage.ts'
+import { addSystemObjects } from './storage/system-objects.ts'
 
 /** What a simulated API server is made from. */
 export interface SimulatorOptions {

@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ApiServer, createApiServer } from '../../src/api-server/api-server.ts'
-import { loadClusterConfig } from '../../src/api-server/cluster-lookup.ts'
-import { CredentialsError } from '../../src/api-server/credentials.ts'
+import { loadClusterConfig } from '../../src/api-server/kubeconfig/cluster-lookup.ts'
+import { CredentialsError } from '../../src/api-server/kubeconfig/credentials.ts'
 import {
   type Certificate,
   type CertificateAuthority,

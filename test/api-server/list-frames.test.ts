@@ -3,8 +3,8 @@ import {
   MalformedListError,
   OversizedFrameError,
   TruncatedFrameError,
-} from '../../src/api-server/frame-errors.ts'
-import { ListFrames, type ListEnvelope } from '../../src/api-server/list-frames.ts'
+} from '../../src/api-server/frames/frame-errors.ts'
+import { ListFrames, type ListEnvelope } from '../../src/api-server/frames/list-frames.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 
 interface SplitList {

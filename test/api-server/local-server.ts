@@ -7,7 +7,7 @@ import {
   type ApiServerOptions,
   createApiServer,
 } from '../../src/api-server/api-server.ts'
-import { loadClusterConfig } from '../../src/api-server/cluster-lookup.ts'
+import { loadClusterConfig } from '../../src/api-server/kubeconfig/cluster-lookup.ts'
 import type { ApiResource } from '../../src/kubernetes/api-resource.ts'
 
 /** A server of a test's own that answers as the test says. */

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { ListStream, ResourceClient } from '../../src/api-server/resource-client.ts'
-import type { ListerWatcher } from '../../src/informer/lister-watcher.ts'
+import type { ListerWatcher } from '../../src/informer/reflector/lister-watcher.ts'
 import { readWatchFrame } from '../../src/kubernetes/watch-event.ts'
 import { resourceVersion } from '../../src/kubernetes/resource-version.ts'
 import {

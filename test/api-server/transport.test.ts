@@ -4,7 +4,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { ConnectionError } from '../../src/api-server/connection-error.ts'
+import { ConnectionError } from '../../src/api-server/transport/connection-error.ts'
 import { ApiStatusError } from '../../src/kubernetes/status.ts'
 import {
   connectTo,

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { OversizedFrameError, TruncatedFrameError } from '../../src/api-server/frame-errors.ts'
-import { WatchFrames } from '../../src/api-server/watch-frames.ts'
+import {
+  OversizedFrameError,
+  TruncatedFrameError,
+} from '../../src/api-server/frames/frame-errors.ts'
+import { WatchFrames } from '../../src/api-server/frames/watch-frames.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 
 const split = (chunks: readonly Uint8Array[], maxFrameBytes?: number): string[] => {

@@ -7,7 +7,7 @@ import {
   createObjectCodec,
   type HeldObject,
   type ObjectCodec,
-} from '../../src/informer/object-codec.ts'
+} from '../../src/informer/codec/object-codec.ts'
 import { CodedError } from '../../src/lib/coded-error.ts'
 import { mutate, textOf, treeOf } from './mutation.ts'
 import { referenceDecode } from './reference-codec.ts'

@@ -7,8 +7,8 @@ import {
   MalformedObjectError,
   MissingMetadataError,
   WrongKindError,
-} from '../../src/informer/object-codec-error.ts'
-import { createObjectCodec, type HeldObject } from '../../src/informer/object-codec.ts'
+} from '../../src/informer/codec/object-codec-error.ts'
+import { createObjectCodec, type HeldObject } from '../../src/informer/codec/object-codec.ts'
 import type { ApiResource } from '../../src/kubernetes/api-resource.ts'
 import type { KubernetesObject } from '../../src/kubernetes/object.ts'
 import { referenceDecode } from './reference-codec.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { KeyOrder } from '../../src/informer/key-order.ts'
-import { LabelIndex } from '../../src/informer/label-index.ts'
-import { ObjectIndex } from '../../src/informer/object-index.ts'
+import { KeyOrder } from '../../src/informer/store/key-order.ts'
+import { LabelIndex } from '../../src/informer/store/label-index.ts'
+import { ObjectIndex } from '../../src/informer/store/object-index.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 
 const steps = 20_000

@@ -11,7 +11,7 @@ import {
   type SharedInformerFactoryOptions,
 } from 'informerql/informer'
 import { expect, it } from 'vitest'
-import { loadClusterConfig } from '../../src/api-server/cluster-lookup.ts'
+import { loadClusterConfig } from '../../src/api-server/kubeconfig/cluster-lookup.ts'
 import {
   ask,
   type ContractServer,

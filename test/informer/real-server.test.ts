@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { loadClusterConfig } from '../../src/api-server/cluster-lookup.ts'
+import { loadClusterConfig } from '../../src/api-server/kubeconfig/cluster-lookup.ts'
 import { describeWithControlPlane } from '../support/control-plane-suite.ts'
 import type { ControlPlane } from '../support/control-plane.ts'
 import {

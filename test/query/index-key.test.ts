@@ -5,8 +5,8 @@ import {
   IndexDefinitionError,
   indexersOf,
   indexFunctionOf,
-} from '../../src/query/index-definition.ts'
-import { indexKeyOf, type IndexType, valueOfIndexKey } from '../../src/query/index-key.ts'
+} from '../../src/query/index/index-definition.ts'
+import { indexKeyOf, type IndexType, valueOfIndexKey } from '../../src/query/index/index-key.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 import { byCodeUnits, objectOf } from './stores.ts'
 

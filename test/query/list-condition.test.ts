@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { KubernetesObject } from '../../src/kubernetes/object.ts'
 import { objectKey } from '../../src/kubernetes/object.ts'
-import { FilterValueError, UnknownFilterError } from '../../src/query/filter-errors.ts'
-import { bindCondition } from '../../src/query/id-set.ts'
-import { indexersOf } from '../../src/query/index-definition.ts'
-import { compileListCondition, type ListArguments } from '../../src/query/list-condition.ts'
-import type { Where } from '../../src/query/where.ts'
+import { FilterValueError, UnknownFilterError } from '../../src/query/condition/filter-errors.ts'
+import { bindCondition } from '../../src/query/condition/id-set.ts'
+import { indexersOf } from '../../src/query/index/index-definition.ts'
+import {
+  compileListCondition,
+  type ListArguments,
+} from '../../src/query/condition/list-condition.ts'
+import type { Where } from '../../src/query/condition/where.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 import { matchesSelector, matchesWhere, podIndexes, RandomPods } from './random-pods.ts'
 import { byCodeUnits, keysOf, objectOf, resourceOf, storeOf } from './stores.ts'

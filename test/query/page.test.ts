@@ -1,20 +1,28 @@
 import { describe, expect, it } from 'vitest'
-import type { StoreView } from '../../src/informer/store-view.ts'
+import type { StoreView } from '../../src/informer/store/store-view.ts'
 import { objectKey } from '../../src/kubernetes/object.ts'
-import { everything } from '../../src/query/condition.ts'
-import { CursorError, encodeCursor, listHash, type ListIdentity } from '../../src/query/cursor.ts'
-import { indexersOf } from '../../src/query/index-definition.ts'
-import { compareKeys } from '../../src/query/key-order.ts'
-import { compileListCondition, type ListArguments } from '../../src/query/list-condition.ts'
+import { everything } from '../../src/query/condition/condition.ts'
+import {
+  CursorError,
+  encodeCursor,
+  listHash,
+  type ListIdentity,
+} from '../../src/query/page/cursor.ts'
+import { indexersOf } from '../../src/query/index/index-definition.ts'
+import { compareKeys } from '../../src/query/page/key-comparison.ts'
+import {
+  compileListCondition,
+  type ListArguments,
+} from '../../src/query/condition/list-condition.ts'
 import {
   findObject,
   listPage,
   type Page,
   type PageOptions,
   PageSizeError,
-} from '../../src/query/page.ts'
-import { QueryTooCostlyError, RowBudget } from '../../src/query/row-budget.ts'
-import { unrestricted } from '../../src/query/scope.ts'
+} from '../../src/query/page/page.ts'
+import { QueryTooCostlyError, RowBudget } from '../../src/query/condition/row-budget.ts'
+import { unrestricted } from '../../src/query/condition/scope.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 import {
   matchesScope,

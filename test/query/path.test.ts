@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parsePath, PathError, valueAt, valuesAt } from '../../src/query/path.ts'
+import { parsePath, PathError, valueAt, valuesAt } from '../../src/query/index/path.ts'
 
 const pod = {
   metadata: { name: 'a', labels: { 'app.example/tier': 'web', 'odd"key': 'x' } },

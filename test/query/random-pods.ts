@@ -1,9 +1,9 @@
 import type { KubernetesObject } from '../../src/kubernetes/object.ts'
-import { parseQuantity, decimalText } from '../../src/query/decimal.ts'
-import { builtInDefinitions, type IndexDefinition } from '../../src/query/index-definition.ts'
-import { parsePath, valuesAt } from '../../src/query/path.ts'
-import type { Scope } from '../../src/query/scope.ts'
-import type { Where } from '../../src/query/where.ts'
+import { parseQuantity, decimalText } from '../../src/query/index/decimal.ts'
+import { builtInDefinitions, type IndexDefinition } from '../../src/query/index/index-definition.ts'
+import { parsePath, valuesAt } from '../../src/query/index/path.ts'
+import type { Scope } from '../../src/query/condition/scope.ts'
+import type { Where } from '../../src/query/condition/where.ts'
 import { matchesLabels, parseLabelSelector } from '../../src/kubernetes/label-selector.ts'
 
 /** The indexes of the pods that these tests make. */

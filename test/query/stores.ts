@@ -1,6 +1,6 @@
-import { IndexedStore } from '../../src/informer/indexed-store.ts'
-import { createObjectCodec } from '../../src/informer/object-codec.ts'
-import type { Indexers, ObjectId, StoreView } from '../../src/informer/store-view.ts'
+import { IndexedStore } from '../../src/informer/store/indexed-store.ts'
+import { createObjectCodec } from '../../src/informer/codec/object-codec.ts'
+import type { Indexers, ObjectId, StoreView } from '../../src/informer/store/store-view.ts'
 import type { ApiResource } from '../../src/kubernetes/api-resource.ts'
 import { type KubernetesObject, objectKey, type ObjectMeta } from '../../src/kubernetes/object.ts'
 

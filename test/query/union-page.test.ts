@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { everything } from '../../src/query/condition.ts'
-import { CursorError } from '../../src/query/cursor.ts'
-import { ownedBy, ownersOf } from '../../src/query/ownership-relation.ts'
-import { PageSizeError } from '../../src/query/page.ts'
-import { RowBudget } from '../../src/query/row-budget.ts'
-import { unrestricted } from '../../src/query/scope.ts'
-import { listUnionPage, type UnionPage, type UnionPageOptions } from '../../src/query/union-page.ts'
+import { everything } from '../../src/query/condition/condition.ts'
+import { CursorError } from '../../src/query/page/cursor.ts'
+import { ownedBy, ownersOf } from '../../src/query/relation/ownership-relation.ts'
+import { PageSizeError } from '../../src/query/page/page.ts'
+import { RowBudget } from '../../src/query/condition/row-budget.ts'
+import { unrestricted } from '../../src/query/condition/scope.ts'
+import {
+  listUnionPage,
+  type UnionPage,
+  type UnionPageOptions,
+} from '../../src/query/page/union-page.ts'
 import { keysOf, objectOf, resourceOf, storeOf } from './stores.ts'
 
 const owner = { ownerReferences: [{ apiVersion: 'v1', kind: 'Job', name: 'x', uid: 'job-a-j' }] }

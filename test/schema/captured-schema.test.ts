@@ -15,16 +15,16 @@ import {
   validateSchema,
 } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { operatorsOf } from '../../src/query/filter-operator.ts'
-import { parsePath } from '../../src/query/path.ts'
+import { operatorsOf } from '../../src/query/condition/filter-operator.ts'
+import { parsePath } from '../../src/query/index/path.ts'
 import type { OpenApiSchema } from '../../src/kubernetes/open-api.ts'
 import { definitionNameOf } from '../../src/kubernetes/open-api.ts'
 import { filterTypeOf } from '../../src/graphql/schema/filter-types.ts'
 import { createSchema } from '../../src/graphql/schema/create-schema.ts'
 import { printSchemaSdl } from '../../src/graphql/schema/print-schema.ts'
-import { buildSchemaModel } from '../../src/graphql/schema/schema-model.ts'
-import { sdlDirectives } from '../../src/graphql/schema/sdl-directives.ts'
-import { readPackageSdl } from '../../src/graphql/schema/sdl-source.ts'
+import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
+import { sdlDirectives } from '../../src/graphql/sdl/sdl-directives.ts'
+import { readPackageSdl } from '../../src/graphql/sdl/sdl-source.ts'
 import { capturedOpenApi, capturedResources } from './captured-cluster.ts'
 
 const sdl = await readPackageSdl()

@@ -2,7 +2,7 @@ import { graphqlSync, isObjectType, printType, validateSchema } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import type { OpenApiSchema } from '../../src/kubernetes/open-api.ts'
 import { createSchema } from '../../src/graphql/schema/create-schema.ts'
-import { buildSchemaModel } from '../../src/graphql/schema/schema-model.ts'
+import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
 import { capturedOpenApi, capturedResources, resourceOf } from './captured-cluster.ts'
 import { fixedReader } from './fixed-reader.ts'
 

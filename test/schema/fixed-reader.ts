@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../src/kubernetes/object.ts'
-import type { Kind } from '../../src/graphql/schema/kind.ts'
-import { decodeObjectId } from '../../src/graphql/schema/object-id.ts'
+import type { Kind } from '../../src/graphql/model/kind.ts'
+import { decodeObjectId } from '../../src/graphql/model/object-id.ts'
 import { idOfRow } from '../../src/graphql/schema/object-fields.ts'
 import type {
   ConnectionSource,
@@ -8,7 +8,7 @@ import type {
   ReadContext,
   Row,
 } from '../../src/graphql/schema/read-context.ts'
-import type { SchemaModel } from '../../src/graphql/schema/schema-model.ts'
+import type { SchemaModel } from '../../src/graphql/model/schema-model.ts'
 
 /** What was asked of a reader: the method's name, the kind's or relation's, the arguments. */
 export type Asked = readonly [method: string, what: string, args: unknown]

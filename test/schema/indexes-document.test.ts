@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { readPackageSdl } from '../../src/graphql/schema/sdl-source.ts'
-import { buildSchemaModel } from '../../src/graphql/schema/schema-model.ts'
-import type { Kind } from '../../src/graphql/schema/kind.ts'
+import { readPackageSdl } from '../../src/graphql/sdl/sdl-source.ts'
+import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
+import type { Kind } from '../../src/graphql/model/kind.ts'
 import { capturedOpenApi, capturedResources } from './captured-cluster.ts'
 
 const everyKind = new Set(['name', 'namespace', 'creationTime'])

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { GroupAliasError } from '../../src/graphql/naming/api-groups.ts'
 import { namesOfKind } from '../../src/graphql/naming/kind-name.ts'
-import { buildSchemaModel } from '../../src/graphql/schema/schema-model.ts'
-import { KindNameError, ResourceVersionError } from '../../src/graphql/schema/select-resources.ts'
+import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
+import { KindNameError, ResourceVersionError } from '../../src/graphql/model/select-resources.ts'
 import { capturedOpenApi, capturedResources, resourceOf } from './captured-cluster.ts'
 
 const names = (group: string, kind: string, resource: string): readonly string[] => {

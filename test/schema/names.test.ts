@@ -2,7 +2,7 @@ import { isObjectType } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import { nestedTypeName } from '../../src/graphql/naming/nested-name.ts'
 import { createSchema } from '../../src/graphql/schema/create-schema.ts'
-import { buildSchemaModel } from '../../src/graphql/schema/schema-model.ts'
+import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
 import { namesOfKind } from '../../src/graphql/naming/kind-name.ts'
 import { capturedOpenApi, capturedResources } from './captured-cluster.ts'
 

@@ -4,7 +4,7 @@ import {
   encodeObjectId,
   type ObjectIdentity,
   ObjectIdError,
-} from '../../src/graphql/schema/object-id.ts'
+} from '../../src/graphql/model/object-id.ts'
 
 const uid = '6f8c1a52-9a39-4e0b-8d4a-c2f3a1f2b9aa'
 

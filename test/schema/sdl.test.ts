@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { SdlError } from '../../src/graphql/schema/sdl-error.ts'
-import { buildSchemaModel, type SchemaModel } from '../../src/graphql/schema/schema-model.ts'
-import { readPackageSdl } from '../../src/graphql/schema/sdl-source.ts'
+import { SdlError } from '../../src/graphql/sdl/sdl-error.ts'
+import { buildSchemaModel, type SchemaModel } from '../../src/graphql/model/schema-model.ts'
+import { readPackageSdl } from '../../src/graphql/sdl/sdl-source.ts'
 import { capturedOpenApi, capturedResources } from './captured-cluster.ts'
 
 const packageSdl = await readPackageSdl()

@@ -2,7 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { type Config, ConfigError, type ConfigSources, loadConfig } from '../../src/config.ts'
+import {
+  type Config,
+  ConfigError,
+  type ConfigSources,
+  loadConfig,
+} from '../../src/config/config.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'informerql-config-'))
 afterAll(() => rmSync(folder, { recursive: true }))

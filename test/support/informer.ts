@@ -15,8 +15,8 @@ import {
   type ApiServerLimits,
   createApiServer,
 } from '../../src/api-server/api-server.ts'
-import type { ClusterConfig } from '../../src/api-server/cluster-config.ts'
-import { loadClusterConfig } from '../../src/api-server/cluster-lookup.ts'
+import type { ClusterConfig } from '../../src/api-server/kubeconfig/cluster-config.ts'
+import { loadClusterConfig } from '../../src/api-server/kubeconfig/cluster-lookup.ts'
 
 export const configMaps: ApiResource = {
   group: '',

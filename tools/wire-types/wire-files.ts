@@ -1,4 +1,4 @@
-import { Definitions } from '../../src/graphql/schema/definitions.ts'
+import { Definitions } from '../../src/graphql/model/definitions.ts'
 import { type CapturedKind, capturedKinds, openApi } from './captured-kinds.ts'
 import {
   embeddedObjectMeta,

@@ -1,18 +1,18 @@
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import type { InformerFailure, InformerObserver } from '../../informer/informer-observer.ts'
-import type { ListerWatcher } from '../../informer/lister-watcher.ts'
+import type { ListerWatcher } from '../../informer/reflector/lister-watcher.ts'
 import {
   createSharedInformerFactory,
   type SharedInformerFactory,
 } from '../../informer/informers.ts'
 import type { SharedInformer } from '../../informer/shared-informer.ts'
-import type { Indexers } from '../../informer/store-view.ts'
-import type { ReflectorOptions } from '../../informer/reflector-options.ts'
-import { indexersOf } from '../../query/index-definition.ts'
-import type { Relation } from '../../query/relation.ts'
-import { indexersFor } from '../../query/relations.ts'
-import type { Kind } from '../schema/kind.ts'
+import type { Indexers } from '../../informer/store/store-view.ts'
+import type { ReflectorOptions } from '../../informer/reflector/reflector-options.ts'
+import { indexersOf } from '../../query/index/index-definition.ts'
+import type { Relation } from '../../query/relation/relation.ts'
+import { indexersFor } from '../../query/relation/relations.ts'
+import type { Kind } from '../model/kind.ts'
 import type { ClusterState, ResourceState } from '../schema/read-context.ts'
 import { gatewayError, unreadableKindError } from './gateway-error.ts'
 

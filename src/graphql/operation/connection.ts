@@ -1,11 +1,11 @@
-import type { StoreView } from '../../informer/store-view.ts'
-import { allOf, type Condition, hasValue } from '../../query/condition.ts'
-import { compileListCondition, type ListArguments } from '../../query/list-condition.ts'
-import { listPage } from '../../query/page.ts'
-import type { RowBudget } from '../../query/row-budget.ts'
-import type { Scope } from '../../query/scope.ts'
-import { listUnionPage } from '../../query/union-page.ts'
-import type { Kind } from '../schema/kind.ts'
+import type { StoreView } from '../../informer/store/store-view.ts'
+import { allOf, type Condition, hasValue } from '../../query/condition/condition.ts'
+import { compileListCondition, type ListArguments } from '../../query/condition/list-condition.ts'
+import { listPage } from '../../query/page/page.ts'
+import type { RowBudget } from '../../query/condition/row-budget.ts'
+import type { Scope } from '../../query/condition/scope.ts'
+import { listUnionPage } from '../../query/page/union-page.ts'
+import type { Kind } from '../model/kind.ts'
 import type {
   ConnectionSource,
   EdgeSource,

@@ -8,8 +8,8 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql'
-import { relationName } from '../../query/relation-definition.ts'
-import type { Kind } from '../schema/kind.ts'
+import { relationName } from '../../query/relation/relation-definition.ts'
+import type { Kind } from '../model/kind.ts'
 import type { KindAt } from './prepared-kinds.ts'
 import type { ServedSchema } from './served-schema.ts'
 

@@ -1,16 +1,22 @@
 import { GraphQLError } from 'graphql'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey } from '../../kubernetes/object.ts'
-import type { StoreView } from '../../informer/store-view.ts'
+import type { StoreView } from '../../informer/store/store-view.ts'
 import type { SharedInformer } from '../../informer/shared-informer.ts'
-import { type Condition, everything, hasKey, hasValue, nothing } from '../../query/condition.ts'
-import { compileListCondition } from '../../query/list-condition.ts'
-import { findObject } from '../../query/page.ts'
-import { relationName } from '../../query/relation-definition.ts'
-import { RowBudget } from '../../query/row-budget.ts'
-import { unrestricted } from '../../query/scope.ts'
-import type { Kind, Relation } from '../schema/kind.ts'
-import { decodeObjectId } from '../schema/object-id.ts'
+import {
+  type Condition,
+  everything,
+  hasKey,
+  hasValue,
+  nothing,
+} from '../../query/condition/condition.ts'
+import { compileListCondition } from '../../query/condition/list-condition.ts'
+import { findObject } from '../../query/page/page.ts'
+import { relationName } from '../../query/relation/relation-definition.ts'
+import { RowBudget } from '../../query/condition/row-budget.ts'
+import { unrestricted } from '../../query/condition/scope.ts'
+import type { Kind, Relation } from '../model/kind.ts'
+import { decodeObjectId } from '../model/object-id.ts'
 import type {
   ClusterState,
   ConnectionSource,

@@ -1,5 +1,5 @@
 import type { GraphQLError } from 'graphql'
-import type { Kind } from '../schema/kind.ts'
+import type { Kind } from '../model/kind.ts'
 
 /** One kind in one cluster: what an operation needs to be synced before it can be executed. */
 export interface KindAt {

@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql'
-import type { Relation } from '../../query/relation.ts'
-import type { Kind } from '../schema/kind.ts'
+import type { Relation } from '../../query/relation/relation.ts'
+import type { Kind } from '../model/kind.ts'
 import type { ClusterCache } from './cluster-cache.ts'
 
 /** What is served at one time: the schema, its kinds and relations, and the caches behind them. */

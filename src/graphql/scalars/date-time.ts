@@ -1,5 +1,5 @@
 import { GraphQLError, GraphQLScalarType } from 'graphql'
-import { instantKey } from '../../query/instant.ts'
+import { instantKey } from '../../query/index/instant.ts'
 
 /** A moment, RFC 3339. Output as it stands in the object, with its own precision. */
 export const GraphQLDateTime: GraphQLScalarType = new GraphQLScalarType({

@@ -1,5 +1,5 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ConstValueNode } from 'graphql'
-import { parseQuantity } from '../../query/decimal.ts'
+import { parseQuantity } from '../../query/index/decimal.ts'
 
 /** A Kubernetes `resource.Quantity`. Output as it stands in the object; input a string or a number. */
 export const GraphQLQuantity: GraphQLScalarType = new GraphQLScalarType({

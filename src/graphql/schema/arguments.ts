@@ -5,7 +5,7 @@ import {
   GraphQLNonNull,
   GraphQLString,
 } from 'graphql'
-import type { Kind } from './kind.ts'
+import type { Kind } from '../model/kind.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
 const requiredString = new GraphQLNonNull(GraphQLString)

@@ -7,7 +7,7 @@ import {
   type GraphQLScalarType,
   GraphQLString,
 } from 'graphql'
-import type { FilterableIndex } from '../../query/index-definition.ts'
+import type { FilterableIndex } from '../../query/index/index-definition.ts'
 import { GraphQLDateTime } from '../scalars/date-time.ts'
 import { GraphQLInt64 } from '../scalars/int64.ts'
 import { GraphQLQuantity } from '../scalars/quantity.ts'

@@ -9,7 +9,7 @@ import {
 } from 'graphql'
 import { GraphQLJson } from '../scalars/json.ts'
 import { jsonAt } from './json-at.ts'
-import type { Kind } from './kind.ts'
+import type { Kind } from '../model/kind.ts'
 import type { Change, Frame, ResolverContext } from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'
 

@@ -1,5 +1,5 @@
-import { ArgumentError } from '../../query/argument-error.ts'
-import { parsePath, type Path, PathError, valueAt, valuesAt } from '../../query/path.ts'
+import { ArgumentError } from '../../query/condition/argument-error.ts'
+import { parsePath, type Path, PathError, valueAt, valuesAt } from '../../query/index/path.ts'
 
 let last: Path | undefined
 

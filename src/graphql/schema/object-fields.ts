@@ -9,8 +9,8 @@ import {
 import { GraphQLJson } from '../scalars/json.ts'
 import { eventArguments, pageArguments } from './arguments.ts'
 import { jsonAt } from './json-at.ts'
-import type { Kind } from './kind.ts'
-import { encodeObjectId } from './object-id.ts'
+import type { Kind } from '../model/kind.ts'
+import { encodeObjectId } from '../model/object-id.ts'
 import type { PageArguments, RelationArguments, ResolverContext, Row } from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'
 

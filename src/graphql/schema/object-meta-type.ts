@@ -5,8 +5,8 @@ import {
   GraphQLString,
 } from 'graphql'
 import type { ObjectMeta } from '../../kubernetes/object.ts'
-import type { DefinitionScope } from './definitions.ts'
-import { objectMetaDefinition } from './fallback-definitions.ts'
+import type { DefinitionScope } from '../model/definitions.ts'
+import { objectMetaDefinition } from '../model/fallback-definitions.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
 import type { ResolverContext } from './read-context.ts'
 

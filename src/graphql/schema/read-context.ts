@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../kubernetes/object.ts'
-import type { Where } from '../../query/where.ts'
-import type { Kind, Relation } from './kind.ts'
+import type { Where } from '../../query/condition/where.ts'
+import type { Kind, Relation } from '../model/kind.ts'
 
 /** One object on its way through the resolvers: the source of every type of a kind. Valid within one tick. */
 export interface Row {

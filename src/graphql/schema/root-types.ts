@@ -12,7 +12,7 @@ import {
   lookupSubscriptionArguments,
 } from './arguments.ts'
 import { buildGatewayClusterType } from './gateway-cluster-type.ts'
-import type { Kind } from './kind.ts'
+import type { Kind } from '../model/kind.ts'
 import type {
   Frame,
   ListArguments,

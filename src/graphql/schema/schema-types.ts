@@ -4,7 +4,7 @@ import type {
   GraphQLInterfaceType,
   GraphQLObjectType,
 } from 'graphql'
-import type { Kind } from './kind.ts'
+import type { Kind } from '../model/kind.ts'
 
 /** The types of one schema that others refer to. Each is made once; fields refer to them lazily. */
 export interface SchemaTypes {

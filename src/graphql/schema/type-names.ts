@@ -3,7 +3,7 @@ import { graphqlNameOf } from '../naming/field-name.ts'
 import { capitalised } from '../naming/letter-case.ts'
 import { nestedTypeName, nestedTypeNameByPath, splitDefinitionName } from '../naming/nested-name.ts'
 import { unreservedTypeName } from '../naming/reserved-names.ts'
-import type { Definitions } from './definitions.ts'
+import type { Definitions } from '../model/definitions.ts'
 
 /** Hands out the names of nested types, each once. */
 export class TypeNames {

@@ -5,7 +5,7 @@ import {
   GraphQLNonNull,
 } from 'graphql'
 import { filterTypeOf } from './filter-types.ts'
-import type { Kind } from './kind.ts'
+import type { Kind } from '../model/kind.ts'
 
 /** `PodWhere`: one field per index of the kind, and `and`, `or`, `not`. */
 export function buildWhereType(kind: Kind): GraphQLInputObjectType {

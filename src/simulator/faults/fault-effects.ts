@@ -1,6 +1,6 @@
-import { Refusal } from '../refusal.ts'
-import type { ResponseSink } from '../response-sink.ts'
-import type { FrameRewriter } from '../watch-stream.ts'
+import { Refusal } from '../api/status-refusal.ts'
+import type { ResponseSink } from '../http/response-sink.ts'
+import type { FrameRewriter } from '../http/watch-response.ts'
 import type { RequestFault, ServerFault, TooLargeEncoding } from './fault.ts'
 import { cutSink, frozenSink, slowSink, splitSink } from './faulty-sinks.ts'
 

@@ -1,0 +1,149 @@
+import { groupVersionPath, type ApiResource } from '../../kubernetes/api-resource.ts'
+import { ApiStatusError } from '../../kubernetes/status.ts'
+import { CodedError } from '../../lib/coded-error.ts'
+import { isAggregated, readAggregatedGroups } from './aggregated-discovery.ts'
+import { boundedParallel } from './bounded-parallel.ts'
+import { readGroups, readResources, type ApiGroupVersions } from './plain-discovery.ts'
+
+/** One API group, its versions in the server's order of preference. */
+interface ApiGroup {
+  /** `''` for the core group. */
+  readonly name: string
+  readonly preferredVersion: string
+  readonly versions: readonly string[]
+}
+
+/** A group version of which it is not known what it holds. */
+interface DiscoveryFailure {
+  /** `'*'` for all but the core group. */
+  readonly group: string
+  /** `''` where the whole group is unknown. */
+  readonly version: string
+  readonly error: Error
+}
+
+/** What a server serves. */
+export interface Discovery {
+  readonly groups: readonly ApiGroup[]
+  /** All resources in all versions. */
+  readonly resources: readonly ApiResource[]
+  /** Parts that could not be discovered; the rest is whole. */
+  readonly failures: readonly DiscoveryFailure[]
+  readonly format: 'aggregated' | 'plain'
+}
+
+/** An aggregated API whose server does not answer, so that the API server repeats what it last knew, or nothing. */
+export class StaleGroupError extends CodedError {
+  constructor(groupVersion: string) {
+    super('STALE_GROUP', `the aggregated API ${groupVersion} is not available`, {
+      value: groupVersion,
+      hint: 'kubectl get apiservices shows why',
+    })
+  }
+}
+
+/** Fetches one JSON document; what discovery needs of its connection. */
+export type GetJson = (path: string, accept: string) => Promise<unknown>
+
+const asList = 'as=APIGroupDiscoveryList'
+const aggregatedAccept = [
+  `application/json;g=apidiscovery.k8s.io;v=v2;${asList}`,
+  `application/json;g=apidiscovery.k8s.io;v=v2beta1;${asList}`,
+  'application/json',
+].join(',')
+
+/** How many group versions are asked for at once. */
+const maxParallel = 8
+
+/**
+ * Asks a server what it serves: two requests since Kubernetes 1.26 (aggregated discovery, KEP-3352), one per group
+ * version before. Rejects only where nothing at all can be discovered.
+ */
+export async function discover(get: GetJson): Promise<Discovery> {
+  const [core, named] = await Promise.allSettled([getRoot(get, '/api'), getRoot(get, '/apis')])
+  if (core.status === 'rejected' && named.status === 'rejected') throw core.reason
+  const roots = [
+    { group: '', answer: core },
+    { group: '*', answer: named },
+  ]
+  const failures: DiscoveryFailure[] = []
+  const groups: ApiGroup[] = []
+  const resources: ApiResource[] = []
+  const listed: ApiGroupVersions[] = []
+  let format: Discovery['format'] = 'plain'
+  for (const { group, answer } of roots) {
+    if (answer.status === 'rejected') {
+      // A server may serve custom groups only, or the core group only.
+      const isAbsent = answer.reason instanceof ApiStatusError && answer.reason.httpStatus === 404
+      if (!isAbsent) failures.push({ group, version: '', error: answer.reason as Error })
+    } else if (isAggregated(answer.value)) {
+      format = 'aggregated'
+      const found = readAggregatedGroups(answer.value)
+      groups.push(...found.groups)
+      resources.push(...found.resources)
+      failures.push(
+        ...found.stale.map(({ group: name, version }) => ({
+          group: name,
+          version,
+          error: new StaleGroupError(`${name}/${version}`),
+        })),
+      )
+    } else listed.push(...readGroups(answer.value))
+  }
+  groups.push(...listed)
+  const found = await boundedParallel(
+    listed.flatMap(({ name, versions }) => versions.map((version) => ({ group: name, version }))),
+    maxParallel,
+    async ({ group, version }) => await getResources(get, group, version),
+  )
+  for (const part of found) {
+    if ('error' in part) failures.push(part)
+    else resources.push(...part.resources)
+  }
+  return { groups, resources, failures, format }
+}
+
+/** One version of each resource: the group's preferred one, else the first that has it (kubectl's choice). */
+export function preferredResources({ groups, resources }: Discovery): readonly ApiResource[] {
+  const rank = new Map(
+    groups.flatMap(({ name, preferredVersion, versions }) =>
+      [preferredVersion, ...versions.filter((version) => version !== preferredVersion)].map(
+        (version, position) => [`${name}/${version}`, position] as const,
+      ),
+    ),
+  )
+  const rankOf = ({ group, version }: ApiResource) => rank.get(`${group}/${version}`) ?? Infinity
+  const best = new Map<string, ApiResource>()
+  for (const resource of resources) {
+    const key = `${resource.group}/${resource.resource}`
+    const known = best.get(key)
+    if (known === undefined || rankOf(resource) < rankOf(known)) best.set(key, resource)
+  }
+  return [...best.values()]
+}
+
+/** The root of the group list, aggregated where the server can. */
+async function getRoot(get: GetJson, path: string): Promise<unknown> {
+  try {
+    return await get(path, aggregatedAccept)
+  } catch (error) {
+    // Some servers and proxies choke on parameters in Accept.
+    const isUnknown = error instanceof ApiStatusError && error.httpStatus === 406
+    if (!isUnknown) throw error
+    return await get(path, 'application/json')
+  }
+}
+
+async function getResources(
+  get: GetJson,
+  group: string,
+  version: string,
+): Promise<{ readonly resources: readonly ApiResource[] } | DiscoveryFailure> {
+  try {
+    const answer = await get(groupVersionPath({ group, version }), 'application/json')
+    return { resources: readResources(answer, group, version) }
+  } catch (error) {
+    if (error instanceof Error) return { group, version, error }
+    throw error
+  }
+}

@@ -1,0 +1,114 @@
+import type { OpenApiDocument, OpenApiDocuments } from '../../kubernetes/open-api.ts'
+import { ApiStatusError } from '../../kubernetes/status.ts'
+import { CodedError } from '../../lib/coded-error.ts'
+import { boundedParallel } from './bounded-parallel.ts'
+
+/** An OpenAPI document that could not be had; the others are not touched by it. */
+export class OpenApiDocumentError extends CodedError {
+  constructor(path: string, cause: unknown) {
+    const problem = cause instanceof Error ? cause.message : String(cause)
+    super('OPENAPI_DOCUMENT', `OpenAPI document ${path}: ${problem}`, { value: path, cause })
+  }
+}
+
+/** The documents of a server. */
+export interface FetchedOpenApi {
+  readonly documents: OpenApiDocuments
+  readonly failures: readonly OpenApiDocumentError[]
+}
+
+/** Fetches one JSON document. */
+export type GetDocument = (path: string, signal: AbortSignal) => Promise<unknown>
+
+/** Which documents to fetch, and until when. */
+export interface OpenApiRequest {
+  /** By path: `api/v1`, `apis/apps/v1`. All unless given. */
+  readonly isWanted?: (path: string) => boolean
+  readonly signal: AbortSignal
+}
+
+/** How many documents are asked for at once. */
+const maxParallel = 4
+
+interface CachedDocument {
+  /** The address with its hash: the same address means the same content. */
+  readonly url: string
+  readonly document: OpenApiDocument
+}
+
+/**
+ * The OpenAPI v3 documents of one server. A document whose hash has not changed is not fetched again; what the server
+ * no longer lists is forgotten.
+ */
+export class OpenApi {
+  readonly #get: GetDocument
+  #cache: ReadonlyMap<string, CachedDocument> = new Map()
+
+  constructor(get: GetDocument) {
+    this.#get = get
+  }
+
+  /**
+   * The documents that are wanted. Rejects where the index cannot be had: with
+   * `ApiStatusError` 404 by servers older than Kubernetes 1.24.
+   */
+  async documents({ isWanted = () => true, signal }: OpenApiRequest): Promise<FetchedOpenApi> {
+    const index = (await this.#get('/openapi/v3', signal)) as {
+      readonly paths?: Readonly<Record<string, { readonly serverRelativeURL?: string }>>
+    }
+    const wanted = Object.entries(index?.paths ?? {}).filter(([path]) => isWanted(path))
+    const fetched = await boundedParallel(wanted, maxParallel, async ([path, entry]) => {
+      const url = entry.serverRelativeURL ?? `/openapi/v3/${path}`
+      return [path, await this.#fetch(path, url, signal)] as const
+    })
+    const cache = new Map<string, CachedDocument>()
+    const documents: Record<string, OpenApiDocument> = {}
+    const failures: OpenApiDocumentError[] = []
+    for (const [path, result] of fetched) {
+      if (result instanceof OpenApiDocumentError) {
+        failures.push(result)
+        continue
+      }
+      documents[path] = result.document
+      if (result.url.includes('hash=')) cache.set(path, result)
+    }
+    this.#cache = cache
+    return { documents, failures }
+  }
+
+  async #fetch(
+    path: string,
+    url: string,
+    signal: AbortSignal,
+  ): Promise<CachedDocument | OpenApiDocumentError> {
+    const known = this.#cache.get(path)
+    if (known?.url === url) return known
+    try {
+      return await this.#load(url, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      return new OpenApiDocumentError(path, error)
+    }
+  }
+
+  async #load(url: string, signal: AbortSignal): Promise<CachedDocument> {
+    try {
+      return { url, document: await this.#document(url, signal) }
+    } catch (error) {
+      // The document changed after the index was written: its old address redirects to the new one.
+      const isMoved =
+        error instanceof ApiStatusError && error.httpStatus >= 300 && error.httpStatus < 400
+      if (!isMoved) throw error
+      const [current = url] = url.split('?', 1)
+      return { url: current, document: await this.#document(current, signal) }
+    }
+  }
+
+  async #document(url: string, signal: AbortSignal): Promise<OpenApiDocument> {
+    const document = await this.#get(url, signal)
+    if (typeof document === 'object' && document !== null && 'openapi' in document) {
+      return document as OpenApiDocument
+    }
+    throw new TypeError('the answer is not an OpenAPI document')
+  }
+}

@@ -1,0 +1,102 @@
+import { CodedError } from '../../lib/coded-error.ts'
+
+/** Why there is no connection, or none any more. */
+export type ConnectionFailure =
+  | 'refused'
+  | 'reset'
+  | 'timeout'
+  | 'name'
+  | 'unreachable'
+  | 'certificate-expired'
+  | 'certificate-not-yet-valid'
+  | 'unknown-authority'
+  | 'wrong-host'
+  | 'client-certificate'
+  | 'tls'
+  | 'protocol'
+  | 'closed'
+  | 'other'
+
+/** An API server that could not be reached, or a connection to it that broke. */
+export class ConnectionError extends CodedError {
+  /** `host:port`. */
+  readonly host: string
+  readonly failure: ConnectionFailure
+  /** Nothing listens there: asking again at once is of no use, and no more than a wait is lost. */
+  readonly refused: boolean
+
+  constructor(failure: ConnectionFailure, host: string, problem: string, cause?: unknown) {
+    const code = `CONNECTION_${failure.toUpperCase().replaceAll('-', '_')}`
+    super(code, `${host}: ${problem}`, { value: host, cause, ...hintFor(failure) })
+    this.host = host
+    this.failure = failure
+    this.refused = failure === 'refused'
+  }
+}
+
+const failures: Readonly<Record<string, ConnectionFailure>> = {
+  ECONNREFUSED: 'refused',
+  ECONNRESET: 'reset',
+  ECONNABORTED: 'reset',
+  EPIPE: 'reset',
+  ERR_STREAM_PREMATURE_CLOSE: 'reset',
+  Z_BUF_ERROR: 'reset',
+  ETIMEDOUT: 'timeout',
+  ENOTFOUND: 'name',
+  EAI_AGAIN: 'name',
+  EHOSTUNREACH: 'unreachable',
+  ENETUNREACH: 'unreachable',
+  EHOSTDOWN: 'unreachable',
+  CERT_HAS_EXPIRED: 'certificate-expired',
+  CERT_NOT_YET_VALID: 'certificate-not-yet-valid',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'unknown-authority',
+  SELF_SIGNED_CERT_IN_CHAIN: 'unknown-authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'unknown-authority',
+  UNABLE_TO_GET_ISSUER_CERT: 'unknown-authority',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'unknown-authority',
+  CERT_SIGNATURE_FAILURE: 'unknown-authority',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'wrong-host',
+  HOSTNAME_MISMATCH: 'wrong-host',
+}
+
+const hints: Partial<Record<ConnectionFailure, string>> = {
+  refused: 'check that the API server runs, and its address and port',
+  reset: 'the API server, or a proxy before it, closed the connection',
+  timeout: 'check the address, and the firewalls on the way',
+  name: "check the server's name in the kubeconfig, and DNS",
+  unreachable: 'check the network and the VPN',
+  'certificate-expired': "the API server's certificate has to be renewed",
+  'certificate-not-yet-valid': "check this machine's clock",
+  'unknown-authority': 'set certificate-authority in the kubeconfig to the CA of this cluster',
+  'wrong-host': 'use a name that the certificate holds, or set tls-server-name',
+  'client-certificate': 'the API server did not accept the client certificate of this user',
+  tls: 'check that the address is that of an API server, and https its protocol',
+  protocol: 'check that the address is that of an API server, and whether it wants https',
+}
+
+function hintFor(failure: ConnectionFailure): { hint?: string } {
+  const hint = hints[failure]
+  return hint === undefined ? {} : { hint }
+}
+
+/** What a failure of node:http, node:tls or node:zlib means. */
+export function connectionErrorOf(host: string, error: unknown): ConnectionError {
+  if (error instanceof ConnectionError) return error
+  const { code = '', message } = error as NodeJS.ErrnoException
+  const failure = failures[code] ?? failureByPrefix(code, message)
+  return new ConnectionError(failure, host, message === '' ? code : message, error)
+}
+
+function failureByPrefix(code: string, message: string): ConnectionFailure {
+  if (
+    /ALERT_(CERTIFICATE|BAD_CERTIFICATE|UNKNOWN_CA|UNSUPPORTED_CERT)|alert (certificate|bad cert|unknown ca)/i.test(
+      `${code} ${message}`,
+    )
+  ) {
+    return 'client-certificate'
+  }
+  if (code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS') || code === 'EPROTO') return 'tls'
+  if (code.startsWith('HPE_') || code.startsWith('Z_')) return 'protocol'
+  if (code.startsWith('CERT_') || code.includes('_CERT')) return 'tls'
+  return 'other'
+}

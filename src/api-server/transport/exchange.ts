@@ -1,0 +1,145 @@
+import { request as httpRequest, type Agent, type IncomingMessage } from 'node:http'
+import { request as httpsRequest, type RequestOptions } from 'node:https'
+import type { Socket } from 'node:net'
+import { pipeline } from 'node:stream'
+import { constants, createGunzip } from 'node:zlib'
+import { DeadlineError } from '../../lib/deadline.ts'
+import { ConnectionError, connectionErrorOf } from './connection-error.ts'
+import { ResponseBody } from './response-body.ts'
+
+/** How long each part of an exchange may take, milliseconds. */
+export interface ExchangeDeadlines {
+  /** Until the connection is there, TLS included. */
+  readonly connectDeadlineMs: number
+  /** From then on until the response's headers are there. */
+  readonly responseDeadlineMs: number
+  /** Longest silence in the body; `undefined` for none. */
+  readonly idleDeadlineMs: number | undefined
+  /** From the beginning to the end of the body; `undefined` for none. */
+  readonly totalDeadlineMs: number | undefined
+}
+
+export interface ExchangeOptions {
+  /** `host:port`, for messages. */
+  readonly host: string
+  readonly secure: boolean
+  /** For node:http or node:https: address, path, method, headers, TLS material. */
+  readonly request: RequestOptions
+  readonly agent: Agent
+  readonly body: string | undefined
+  readonly deadlines: ExchangeDeadlines
+  /** Called with each socket before it is used. */
+  readonly prepareSocket: (socket: Socket) => void
+}
+
+/** A response whose headers are there. */
+export interface ExchangeResponse {
+  readonly message: IncomingMessage
+  readonly body: ResponseBody
+}
+
+/** One request and its response. */
+export class Exchange {
+  readonly #options: ExchangeOptions
+  readonly #timers = new Set<NodeJS.Timeout>()
+  #abort: (error: Error) => void = () => {}
+  /** The reason for which we ended it; wins over whatever the socket says then. */
+  #ownError: Error | undefined
+  #reusedSocket = false
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options
+  }
+
+  /** Whether it was sent over a connection that an earlier request had used: the server may just have closed it. */
+  get reusedSocket(): boolean {
+    return this.#reusedSocket
+  }
+
+  /** Ends the exchange with this error, in whatever state it is. */
+  abort(error: Error): void {
+    this.#ownError ??= error
+    this.#abort(this.#ownError)
+  }
+
+  /** Resolves with the response's headers; rejects with `ConnectionError`, or with what {@link abort} was given. */
+  send(): Promise<ExchangeResponse> {
+    const { secure, request, agent, body, deadlines } = this.#options
+    return new Promise((resolve, reject) => {
+      const message = (secure ? httpsRequest : httpRequest)({ ...request, agent })
+      this.#abort = (error) => {
+        message.destroy(error)
+        // A request that still waits for a connection would say nothing until there is one.
+        this.#release()
+        reject(error)
+      }
+      const connecting = this.#limit('connecting', deadlines.connectDeadlineMs)
+      this.#limit('the whole response', deadlines.totalDeadlineMs)
+      const connected = () => {
+        clearTimeout(connecting)
+        this.#limit('the beginning of the response', deadlines.responseDeadlineMs, waiting)
+      }
+      const waiting: NodeJS.Timeout[] = []
+      message.once('socket', (socket) => {
+        this.#reusedSocket = message.reusedSocket
+        this.#options.prepareSocket(socket)
+        if (message.reusedSocket || (!secure && !socket.connecting)) connected()
+        else socket.once(secure ? 'secureConnect' : 'connect', connected)
+      })
+      // Stays for good: a socket may report its end after the response has told of it.
+      message.on('error', (error) => {
+        this.#release()
+        reject(this.#failure(error))
+      })
+      message.once('response', (response) => {
+        for (const timer of waiting) clearTimeout(timer)
+        const answer = this.#receive(response)
+        this.#abort = (error) => answer.destroy(error)
+        answer.onEnd(() => this.#release())
+        resolve({ message: response, body: answer })
+      })
+      if (this.#ownError === undefined) message.end(body)
+      else this.#abort(this.#ownError)
+    })
+  }
+
+  #receive(response: IncomingMessage): ResponseBody {
+    const { idleDeadlineMs } = this.#options.deadlines
+    const options = {
+      idleDeadlineMs,
+      idleError: () => this.#late('the next bytes of the response', idleDeadlineMs ?? 0),
+      failure: (error: unknown) => this.#failure(error),
+    }
+    if (response.headers['content-encoding'] !== 'gzip') return new ResponseBody(response, options)
+    const gunzip = createGunzip({ chunkSize: 64 * 1024, flush: constants.Z_SYNC_FLUSH })
+    // Errors of either end at the reader of gunzip.
+    pipeline(response, gunzip, () => {})
+    return new ResponseBody(gunzip, options)
+  }
+
+  #failure(error: unknown): Error {
+    return this.#ownError ?? connectionErrorOf(this.#options.host, error)
+  }
+
+  #late(what: string, deadlineMs: number): ConnectionError {
+    const error = new DeadlineError(what, deadlineMs)
+    return new ConnectionError('timeout', this.#options.host, error.message, error)
+  }
+
+  #limit(
+    what: string,
+    deadlineMs: number | undefined,
+    group: NodeJS.Timeout[] = [],
+  ): NodeJS.Timeout | undefined {
+    if (deadlineMs === undefined) return undefined
+    const timer = setTimeout(() => this.abort(this.#late(what, deadlineMs)), deadlineMs)
+    this.#timers.add(timer)
+    group.push(timer)
+    return timer
+  }
+
+  #release(): void {
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#timers.clear()
+  }
+}

@@ -1,0 +1,71 @@
+import { CodedError } from '../../lib/coded-error.ts'
+import type { TransportRequest } from './transport.ts'
+import type { Transport } from './transport.ts'
+
+/** A small request: its whole answer is held in memory. */
+export interface JsonRequestOptions {
+  /** Sent as JSON. */
+  readonly body?: unknown
+  /** `application/json` unless given; the patch types need theirs. */
+  readonly contentType?: string
+  /** `application/json` unless given. */
+  readonly accept?: string
+  /** For the whole exchange. */
+  readonly deadlineMs: number
+  /** A larger answer is an error. */
+  readonly maxBytes: number
+  readonly signal: AbortSignal
+}
+
+/** An answer that is not JSON, or larger than was asked for. */
+export class UnexpectedAnswerError extends CodedError {
+  constructor(request: string, problem: string, value?: unknown) {
+    super('UNEXPECTED_ANSWER', `${request}: ${problem}`, {
+      value,
+      hint: 'check that the address is an API server and not something before it',
+    })
+  }
+}
+
+/**
+ * Sends a request and parses its answer; `undefined` for an empty one. Rejects as {@link Transport.send} does, and with
+ * {@link UnexpectedAnswerError}.
+ */
+export async function requestJson(
+  transport: Transport,
+  method: TransportRequest['method'],
+  path: string,
+  options: JsonRequestOptions,
+): Promise<unknown> {
+  const { body: content, contentType, accept, deadlineMs, maxBytes, signal } = options
+  const title = `${method} ${path}`
+  const headers = { Accept: accept ?? 'application/json' }
+  const withBody =
+    content === undefined
+      ? { headers }
+      : {
+          headers: { ...headers, 'Content-Type': contentType ?? 'application/json' },
+          body: JSON.stringify(content),
+        }
+  const { body } = await transport.send(
+    { method, path, ...withBody, responseDeadlineMs: deadlineMs, totalDeadlineMs: deadlineMs },
+    signal,
+  )
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > maxBytes) {
+      throw new UnexpectedAnswerError(title, `the answer is larger than ${maxBytes} bytes`, bytes)
+    }
+    chunks.push(chunk)
+  }
+  const text = Buffer.concat(chunks).toString('utf8')
+  if (text === '') return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    const start = text.slice(0, 80)
+    throw new UnexpectedAnswerError(title, `not JSON: ${JSON.stringify(start)}`, start)
+  }
+}

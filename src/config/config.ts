@@ -1,0 +1,218 @@
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { z } from 'zod'
+import { type GatewayConfig, gatewayConfigShape } from './gateway-config.ts'
+import { CodedError } from '../lib/coded-error.ts'
+import {
+  mergeOptions,
+  type OptionPath,
+  type OptionSource,
+  placeOfOption,
+  valueAt,
+} from './option-source.ts'
+import { variableSource, type VariableOption } from './variable-source.ts'
+import { yamlSource } from './yaml-source.ts'
+import { type ServerOptions, serverOptionsSchema } from '../server/server-options.ts'
+
+/** What is simulated, for `demo` and `simulate`. */
+export interface SimulatorConfig {
+  readonly pods: number
+  readonly seed: string
+  /** Writes per second; 0: nothing changes. */
+  readonly eventsPerSecond: number
+}
+
+/** Everything that can be configured. */
+export interface Config extends GatewayConfig {
+  readonly server: ServerOptions
+  readonly simulator: SimulatorConfig
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
+}
+
+/** Where a configuration comes from, the weakest first. */
+export interface ConfigSources {
+  /** A YAML file. */
+  readonly file?: string | undefined
+  readonly variables: Readonly<Record<string, string | undefined>>
+  /** What was given on the command line, with the flag for each. */
+  readonly flags: readonly FlagOption[]
+}
+
+export interface FlagOption {
+  /** `--port` */
+  readonly flag: string
+  readonly path: readonly string[]
+  readonly value: unknown
+}
+
+/** Options that cannot be used: a line for each, with where it was given, its name and its value. */
+export class ConfigError extends CodedError {
+  constructor(problems: readonly string[], hint?: string) {
+    super('CONFIG', problems.join('\n'), {
+      value: problems,
+      ...(hint === undefined ? {} : { hint }),
+    })
+  }
+}
+
+const variablePrefix = 'INFORMERQL_'
+/** Names the file; not an option of it. */
+const fileVariable = 'INFORMERQL_CONFIG'
+
+const simulatorSchema: z.ZodType<SimulatorConfig> = z.strictObject({
+  pods: z.int().min(0).max(3_000_000).default(250),
+  seed: z.string().min(1).default('informerql'),
+  eventsPerSecond: z.number().min(0).max(10_000).default(5),
+})
+
+/** The option schemas that the parts declare beside themselves, by the name of the part; the gateway's are at the top. */
+const parts = { server: serverOptionsSchema, simulator: simulatorSchema }
+const topLevel = {
+  ...gatewayConfigShape,
+  logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+}
+
+const configSchema: z.ZodType<Config> = z.strictObject({
+  ...topLevel,
+  server: parts.server.prefault({} as ServerOptions),
+  simulator: parts.simulator.prefault({} as SimulatorConfig),
+})
+
+/** Reads and checks a configuration. Throws {@link ConfigError}, which names every option that cannot be used. */
+export function loadConfig({ file: given, variables, flags }: ConfigSources): Config {
+  const { [fileVariable]: named, ...others } = variables
+  const file = given ?? (named === '' ? undefined : named)
+  const environment = variableSource(variablePrefix, variableOptions(), others)
+  const sources = [
+    ...(file === undefined ? [] : [fileSource(file)]),
+    environment,
+    flagSource(flags),
+  ]
+  const result = configSchema.safeParse(mergeOptions(sources))
+  const problems = [
+    ...environment.unknown.map((name) => `${name}: there is no such option`),
+    ...(result.success ? [] : result.error.issues.flatMap((issue) => problemsOf(issue, sources))),
+  ]
+  if (result.success && problems.length === 0) return result.data
+  throw new ConfigError(problems)
+}
+
+function fileSource(file: string): OptionSource {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new ConfigError(
+      [`--config ${file}: ${(error as Error).message}`],
+      'name a YAML file that can be read',
+    )
+  }
+  const source = yamlSource(file, text)
+  return { ...source, values: withPathsBeside(dirname(file), source.values) }
+}
+
+/** Files that a configuration names are found from where it is. What is not of the right type is left for the check. */
+function withPathsBeside(
+  folder: string,
+  values: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const beside = (path: unknown): unknown =>
+    typeof path === 'string' ? resolve(folder, path) : path
+  const { schemaFiles, clusters } = values
+  return {
+    ...values,
+    ...(Array.isArray(schemaFiles) ? { schemaFiles: schemaFiles.map(beside) } : {}),
+    ...(Array.isArray(clusters)
+      ? {
+          clusters: clusters.map((one: unknown) =>
+            typeof one === 'object' && one !== null && 'kubeconfig' in one
+              ? { ...one, kubeconfig: beside(one.kubeconfig) }
+              : one,
+          ),
+        }
+      : {}),
+  }
+}
+
+function flagSource(flags: readonly FlagOption[]): OptionSource {
+  const trees = flags.map(({ path, value }) =>
+    path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value),
+  )
+  const values = mergeOptions(
+    trees.map((tree) => ({ values: tree as Record<string, unknown>, placeOf: () => undefined })),
+  )
+  return {
+    values,
+    placeOf: (path) =>
+      flags.find((option) => option.path.every((name, at) => path[at] === name))?.flag,
+  }
+}
+
+function problemsOf(issue: z.core.$ZodIssue, sources: readonly OptionSource[]): readonly string[] {
+  const { path } = issue
+  if (issue.code === 'unrecognized_keys') {
+    const known = knownOptions(path)
+    return issue.keys.map((key) => {
+      const name = nameOf([...path, key])
+      return `${placed([...path, key], sources)}${name}: there is no such option${known}`
+    })
+  }
+  const value = valueAt(mergeOptions(sources), path)
+  const shown = value === undefined ? '' : ` = ${JSON.stringify(value)}`
+  const reason = issue.message.replace(/^Invalid input: /, '')
+  return [`${placed(path, sources)}${nameOf(path)}${shown}: ${reason}`]
+}
+
+function placed(path: OptionPath, sources: readonly OptionSource[]): string {
+  const place = placeOfOption(sources, path)
+  return place === undefined ? '' : `${place}: `
+}
+
+/** `clusters[0].context` */
+function nameOf(path: OptionPath): string {
+  return path
+    .map((step, at) =>
+      typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${String(step)}`,
+    )
+    .join('')
+}
+
+function knownOptions(path: OptionPath): string {
+  const [part] = path
+  if (path.length > 1) return ''
+  const schema =
+    part === undefined ? configSchema : Object.entries(parts).find(([name]) => name === part)?.[1]
+  return schema instanceof z.ZodObject
+    ? `; known here: ${Object.keys(schema.shape).join(', ')}`
+    : ''
+}
+
+/** Every option that a variable can give: all but those within lists. */
+function variableOptions(): readonly VariableOption[] {
+  const ofParts = Object.entries(parts).flatMap(([part, schema]) =>
+    schema instanceof z.ZodObject
+      ? Object.entries(schema.shape).map(([name, option]) => ({
+          path: [part, name],
+          type: typeOf(option),
+        }))
+      : [],
+  )
+  const ofTop = Object.entries(topLevel).map(([name, option]) => ({
+    path: [name],
+    type: typeOf(option),
+  }))
+  return [...ofParts, ...ofTop]
+}
+
+function typeOf(option: unknown): VariableOption['type'] {
+  let inner = option
+  while (
+    inner instanceof z.ZodDefault ||
+    inner instanceof z.ZodPrefault ||
+    inner instanceof z.ZodOptional
+  ) {
+    inner = inner.unwrap()
+  }
+  if (inner instanceof z.ZodString) return 'text'
+  return inner instanceof z.ZodArray ? 'list' : 'other'
+}

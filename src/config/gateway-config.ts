@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
+import type { GatewayOptions } from '../gateway/gateway.ts'
+import { defaultOperationLimits } from '../graphql/operation/served-schema.ts'
+import type { GroupAliases } from '../graphql/naming/api-groups.ts'
+
+/** What an operator configures of the gateway itself, beside its server. */
+export interface GatewayConfig {
+  /** The first one is the default. */
+  readonly clusters: readonly NamedClusterSelection[]
+  /** List fields (`pods`) whose informers start with the gateway. */
+  readonly preload: readonly string[]
+  /** How long an operation waits for the first sync of its kinds. */
+  readonly syncDeadlineMs: number
+  /** Largest `first`. */
+  readonly maxPageSize: number
+  /** Rows that one operation may examine or produce. */
+  readonly rowBudget: number
+  /** Files of SDL with further indexes and relations. */
+  readonly schemaFiles: readonly string[]
+  /** Prefixes of API groups in names, by group. */
+  readonly aliases: GroupAliases
+}
+
+const cluster = z
+  .strictObject({
+    name: z.string().min(1).optional(),
+    kubeconfig: z.string().min(1).optional(),
+    context: z.string().min(1).optional(),
+    server: z.url({ protocol: /^https?$/ }).optional(),
+  })
+  .transform((given) => ({ ...given, name: given.name ?? given.context ?? 'default' }))
+
+const clusters = z
+  .array(cluster)
+  .min(1)
+  .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, {
+    error: 'two clusters have the same name; give each a name',
+  })
+
+/** The options of {@link GatewayConfig} at the top of a configuration, with their defaults. */
+export const gatewayConfigShape: {
+  readonly [option in keyof GatewayConfig]: z.ZodType<GatewayConfig[option]>
+} = {
+  // Without undefined properties, as JSON and YAML have none.
+  clusters: (clusters as z.ZodType<readonly NamedClusterSelection[]>).prefault([
+    { name: 'default' },
+  ]),
+  preload: z.array(z.string().min(1)).default([]),
+  syncDeadlineMs: z.int().min(1).max(600_000).default(defaultOperationLimits.syncDeadlineMs),
+  maxPageSize: z.int().min(1).max(5_000).default(defaultOperationLimits.maxPageSize),
+  rowBudget: z.int().min(1_000).max(100_000_000).default(defaultOperationLimits.rowBudget),
+  schemaFiles: z.array(z.string().min(1)).default([]),
+  aliases: z.record(z.string(), z.string()).default({}),
+}
+
+/** What `createGateway` takes, from what was configured. */
+export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
+  const { clusters: selections, preload, schemaFiles, aliases } = config
+  const { syncDeadlineMs, maxPageSize, rowBudget } = config
+  return {
+    clusters: selections,
+    preload,
+    schemaFiles,
+    aliases,
+    limits: { syncDeadlineMs, maxPageSize, rowBudget },
+  }
+}

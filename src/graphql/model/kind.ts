@@ -1,0 +1,32 @@
+import type { ApiResource } from '../../kubernetes/api-resource.ts'
+import type { IndexDefinition } from '../../query/index/index-definition.ts'
+import type { RelationDefinition } from '../../query/relation/relation-definition.ts'
+
+/** A relation as a field of the schema. */
+export interface Relation {
+  readonly definition: RelationDefinition
+  /** Whether the field is a connection; else it is one object or null. */
+  readonly many: boolean
+  readonly description?: string
+}
+
+/** One kind of the schema: what is served of it, and under which names. */
+export interface Kind {
+  readonly resource: ApiResource
+  /** `v1`, `apps/v1`. */
+  readonly apiVersion: string
+  /** `Pod`. */
+  readonly typeName: string
+  /** `pods`. */
+  readonly listField: string
+  /** `pod`. */
+  readonly lookupField: string
+  /** One per field of `where`: `name`, `namespace` and `creationTime`, then the declared ones. */
+  readonly indexes: readonly IndexDefinition[]
+  /** The declared relations, in the order of their declaration. */
+  readonly relations: readonly Relation[]
+  /** The relation behind `events`; absent where the cluster serves no core Events. */
+  readonly events?: Relation
+  /** Whether objects hold `metadata` only: Secrets, until the operator opts in. */
+  readonly metadataOnly: boolean
+}

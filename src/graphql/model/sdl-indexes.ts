@@ -1,0 +1,66 @@
+import { type IndexDefinition, builtInDefinitions } from '../../query/index/index-definition.ts'
+import { builtInIndexes } from '../../informer/store/store-view.ts'
+import { PathError, parsePath } from '../../query/index/path.ts'
+import type { IndexDeclaration } from '../sdl/sdl-document.ts'
+import { SdlError, type SdlPlace } from '../sdl/sdl-error.ts'
+
+/** `and`, `or`, `not` are fields of `where` themselves; the others are indexes that every store has. */
+const reserved: ReadonlySet<string> = new Set([
+  'and',
+  'or',
+  'not',
+  ...builtInIndexes,
+  ...builtInDefinitions.map(({ name }) => name),
+])
+
+const alwaysOrdered: ReadonlySet<string> = new Set(['int', 'dateTime', 'quantity'])
+
+/** Collects the declared indexes of one kind. */
+export class SdlIndexes {
+  readonly #declared = new Map<string, { definition: IndexDefinition; place: SdlPlace }>()
+
+  /** All indexes of the kind: those of every kind, then the declared ones. */
+  definitions(): readonly IndexDefinition[] {
+    return [...builtInDefinitions, ...[...this.#declared.values()].map((one) => one.definition)]
+  }
+
+  /** Takes one in. Returns what is wrong with it, if anything. */
+  add(typeName: string, { place, arguments: args }: IndexDeclaration): SdlError | undefined {
+    const { name, path, type } = args
+    if (reserved.has(name)) {
+      const message = `index name ${JSON.stringify(name)} is reserved`
+      return new SdlError('reserved-index-name', place, message, 'choose another name')
+    }
+    if (!/^[A-Za-z][A-Za-z0-9_]*$/.test(name)) {
+      const message = `index name ${JSON.stringify(name)} cannot be a field of ${typeName}Where`
+      return new SdlError('unsupported', place, message, 'use letters, digits and _')
+    }
+    const earlier = this.#declared.get(name)
+    if (earlier !== undefined) {
+      const { file, line } = earlier.place
+      const message = `${typeName} has an index ${name} already, declared at ${file}:${line}`
+      return new SdlError('duplicate-index', place, message, 'give one of them another name')
+    }
+    const unreadable = pathProblem(path, place)
+    if (unreadable !== undefined) return unreadable
+    const ordered = args.ordered ?? alwaysOrdered.has(type)
+    if (ordered !== alwaysOrdered.has(type) && type !== 'string') {
+      const message = `index ${name} cannot have ordered: ${ordered}`
+      const hint = 'leave it out: numbers and times always have an order, booleans never'
+      return new SdlError('unsupported', place, message, hint)
+    }
+    this.#declared.set(name, { definition: { name, path, type, ordered }, place })
+    return undefined
+  }
+}
+
+/** What is wrong with a path, if anything. */
+export function pathProblem(path: string, place: SdlPlace): SdlError | undefined {
+  try {
+    parsePath(path)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof PathError)) throw error
+    return new SdlError('bad-path', place, error.message, error.hint ?? 'correct the path')
+  }
+}

@@ -1,0 +1,56 @@
+import type { ApiResource } from '../../kubernetes/api-resource.ts'
+import { apiVersionOf, groupResourceOf } from '../../kubernetes/api-resource.ts'
+import { CodedError } from '../../lib/coded-error.ts'
+
+/** `pods`, `pods default/web-1`: what an error is about. */
+function subject(resource: ApiResource, key: string | undefined): string {
+  const name = groupResourceOf(resource)
+  return key === undefined ? name : `${name} ${key}`
+}
+
+/** The `apiVersion` or `kind` of an object is not that of its resource. `key` is `namespace/name` where it is known. */
+export class WrongKindError extends CodedError {
+  readonly key: string | undefined
+
+  constructor(
+    resource: ApiResource,
+    found: { readonly apiVersion: unknown; readonly kind: unknown },
+    key: string | undefined,
+  ) {
+    const text = JSON.stringify([found.apiVersion, found.kind])
+    super(
+      'WRONG_KIND',
+      `${subject(resource, key)}: expected ${apiVersionOf(resource)} ${resource.kind}, found ${text}`,
+      { value: found, hint: 'the object was dropped; check what answers for this resource' },
+    )
+    this.key = key
+  }
+}
+
+/** An object without `metadata` or `metadata.name`, or with a namespace that is not a string. */
+export class MissingMetadataError extends CodedError {
+  constructor(resource: ApiResource, value: unknown) {
+    super(
+      'MISSING_METADATA',
+      `${subject(resource, undefined)}: an object without a metadata.name, or with a metadata.namespace that is not a string`,
+      {
+        value,
+        hint: 'the object was dropped; check what answers for this resource',
+      },
+    )
+  }
+}
+
+/** A text that is not the JSON of one object. `key` is `namespace/name` where it is known. */
+export class MalformedObjectError extends CodedError {
+  readonly key: string | undefined
+
+  constructor(resource: ApiResource, key: string | undefined, value: unknown, cause: unknown) {
+    super('MALFORMED_OBJECT', `${subject(resource, key)}: not one JSON object`, {
+      value,
+      hint: 'the object was dropped; the response was cut short, or a transform made what JSON cannot say',
+      cause,
+    })
+    this.key = key
+  }
+}

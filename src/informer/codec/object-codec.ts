@@ -1,0 +1,217 @@
+import type { ApiResource } from '../../kubernetes/api-resource.ts'
+import { apiVersionOf } from '../../kubernetes/api-resource.ts'
+import type { KubernetesObject, ObjectMeta } from '../../kubernetes/object.ts'
+import { objectKey } from '../../kubernetes/object.ts'
+import { Difference } from './difference.ts'
+import { parseExact } from './exact-json.ts'
+import { mayHoldLongInteger, withoutSpace } from './json-bytes.ts'
+import { lastAppliedAnnotation, ObjectText } from './object-text.ts'
+import { readRow, Row, RowWriter } from './row.ts'
+import { TemplateSet } from './template-set.ts'
+import { holdWhole, readWholeText, WholeText } from './whole.ts'
+import { MalformedObjectError, MissingMetadataError, WrongKindError } from './object-codec-error.ts'
+
+declare const opaque: unique symbol
+
+/** An object as it is held in memory. Only the codec that made it can read it. */
+export interface HeldObject {
+  readonly [opaque]: true
+}
+
+/** An object in both its forms. */
+interface EncodedObject {
+  readonly held: HeldObject
+  readonly object: KubernetesObject
+}
+
+/**
+ * Decides alone how the objects of one resource are held in memory, and what of them is not:
+ * `metadata.managedFields` and the annotation `kubectl.kubernetes.io/last-applied-configuration` are cut off the bytes
+ * before they are parsed. An object is otherwise what `JSON.parse` makes of its text, with `apiVersion` and `kind`
+ * first, and integers that a double cannot hold are `JSON.rawJSON` of their digits.
+ *
+ * Objects share structure: with their siblings, and with what is held. They are deeply read-only.
+ */
+export interface ObjectCodec {
+  /**
+   * Takes the UTF-8 JSON of one object, as an item of a LIST (without `apiVersion` and `kind`, where the kind is
+   * built in) or from a watch event (with them). The bytes may change after the call.
+   * Throws {@link WrongKindError}, {@link MissingMetadataError} and {@link MalformedObjectError}.
+   */
+  encode(text: Uint8Array): EncodedObject
+  decode(held: HeldObject): KubernetesObject
+  /**
+   * Holds an object that was changed after `encode`, by a user's transform. What has no form in JSON is lost, and
+   * `apiVersion` and `kind` are always the resource's. Throws {@link MissingMetadataError} and
+   * {@link MalformedObjectError}.
+   */
+  hold(object: KubernetesObject): HeldObject
+}
+
+/** `metadataOnly`: of each object everything but its `metadata` is cut, and a `PartialObjectMetadata` is accepted. */
+export function createObjectCodec(options: {
+  readonly resource: ApiResource
+  readonly metadataOnly?: boolean
+}): ObjectCodec {
+  return new TemplateCodec(options.resource, options.metadataOnly ?? false)
+}
+
+/** A row beyond this part of its object's text saves too little to be worth it. */
+const maxRowPart = 3 / 4
+
+type Held = Row | WholeText | KubernetesObject
+
+/** Holds an object as a {@link Row} against a sibling's template where there is a fitting one, or else as a whole. */
+class TemplateCodec implements ObjectCodec {
+  readonly #resource: ApiResource
+  readonly #metadataOnly: boolean
+  readonly #type: { readonly apiVersion: string; readonly kind: string }
+  readonly #text: ObjectText
+  readonly #difference = new Difference()
+  readonly #writer = new RowWriter()
+  /** Apart from each other, since transformed objects do not look like those that came. */
+  readonly #cameTemplates = new TemplateSet()
+  readonly #changedTemplates = new TemplateSet()
+
+  constructor(resource: ApiResource, metadataOnly: boolean) {
+    this.#resource = resource
+    this.#metadataOnly = metadataOnly
+    this.#type = { apiVersion: apiVersionOf(resource), kind: resource.kind }
+    this.#text = new ObjectText(resource, metadataOnly)
+  }
+
+  encode(text: Uint8Array): EncodedObject {
+    try {
+      const loaded = this.#text.load(text) || this.#text.load(withoutSpace(text))
+      return (
+        (loaded ? this.#encodeText(this.#cameTemplates) : undefined) ?? this.#encodeParsed(text)
+      )
+    } finally {
+      this.#text.release()
+    }
+  }
+
+  decode(held: HeldObject): KubernetesObject {
+    const own = held as unknown as Held
+    if (own instanceof Row) return readRow(own)
+    return own instanceof WholeText ? readWholeText(own) : own
+  }
+
+  hold(object: KubernetesObject): HeldObject {
+    this.#checkMetadata(object)
+    const typed = { ...this.#type, ...object, ...this.#type }
+    try {
+      this.#text.loadWhole(this.#stringify(typed))
+      const { held } = this.#encodeText(this.#changedTemplates) ?? encoded(typed, typed)
+      return held
+    } finally {
+      this.#text.release()
+    }
+  }
+
+  /** Encodes what `#text` has. `undefined` where the bytes alone did not tell what is in it. */
+  #encodeText(templates: TemplateSet): EncodedObject | undefined {
+    const text = this.#text
+    const template = templates.find(text)
+    const row = template === undefined ? undefined : this.#rowOf(template)
+    if (row !== undefined) {
+      const object = this.#parse(() => readRow(row))
+      const made = templates.learn(text, object, row.text.length)
+      return encoded(made === undefined ? row : new Row(made, '[]', false), object)
+    }
+    const exact = mayHoldLongInteger(text.bytes, 0, text.end)
+    const whole = new WholeText(text.toString(), exact)
+    const object = this.#parse(() => readWholeText(whole))
+    if (!this.#isClean(object)) return undefined
+    const made = templates.learn(text, object, text.end)
+    return encoded(
+      made === undefined ? holdWhole(object, whole.text, exact) : new Row(made, '[]', false),
+      object,
+    )
+  }
+
+  #rowOf(template: Parameters<Difference['find']>[0]): Row | undefined {
+    if (!this.#difference.find(template, this.#text)) return undefined
+    return this.#writer.write(template, this.#text, this.#difference, this.#text.end * maxRowPart)
+  }
+
+  /** Does on the parsed object what could not be done on the bytes. */
+  #encodeParsed(text: Uint8Array): EncodedObject {
+    const source = Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('utf8')
+    const parsed = this.#parse(() => parseExact(source))
+    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+      throw new MalformedObjectError(this.#resource, undefined, parsed, undefined)
+    }
+    const object = parsed as KubernetesObject
+    this.#checkType(object)
+    this.#checkMetadata(object)
+    const metadata = withoutBookkeeping(object.metadata)
+    const rest = this.#metadataOnly ? {} : object
+    const typed = { ...this.#type, ...rest, ...this.#type, metadata }
+    return encoded(typed, typed)
+  }
+
+  #parse<T>(parse: () => T): T {
+    try {
+      return parse()
+    } catch (error) {
+      throw new MalformedObjectError(this.#resource, this.#text.key(), undefined, error)
+    }
+  }
+
+  #stringify(object: KubernetesObject): string {
+    try {
+      return JSON.stringify(object)
+    } catch (error) {
+      throw new MalformedObjectError(this.#resource, keyOf(object.metadata), object, error)
+    }
+  }
+
+  #isClean(object: KubernetesObject): boolean {
+    const { metadata } = object
+    return (
+      object.kind === this.#type.kind &&
+      object.apiVersion === this.#type.apiVersion &&
+      typeof metadata === 'object' &&
+      metadata !== null &&
+      keyOf(metadata) !== undefined &&
+      !Object.hasOwn(metadata, 'managedFields') &&
+      metadata.annotations?.[lastAppliedAnnotation] === undefined
+    )
+  }
+
+  #checkType(object: KubernetesObject): void {
+    const { apiVersion, kind }: { apiVersion: unknown; kind: unknown } = {
+      ...this.#type,
+      ...object,
+    }
+    if (apiVersion === this.#type.apiVersion && kind === this.#type.kind) return
+    const partial = apiVersion === 'meta.k8s.io/v1' && kind === 'PartialObjectMetadata'
+    if (partial && this.#metadataOnly) return
+    throw new WrongKindError(this.#resource, { apiVersion, kind }, keyOf(object.metadata))
+  }
+
+  #checkMetadata(object: KubernetesObject): void {
+    if (keyOf(object.metadata) === undefined) {
+      throw new MissingMetadataError(this.#resource, object.metadata)
+    }
+  }
+}
+
+function encoded(held: Held, object: KubernetesObject): EncodedObject {
+  return { held: held as unknown as HeldObject, object }
+}
+
+/** `undefined` where there is no name, or a namespace that is none. */
+function keyOf(metadata: ObjectMeta | undefined | null): string | undefined {
+  const { name, namespace = '' }: { name?: unknown; namespace?: unknown } = metadata ?? {}
+  if (typeof name !== 'string' || name === '' || typeof namespace !== 'string') return undefined
+  return objectKey({ name, namespace })
+}
+
+function withoutBookkeeping(metadata: ObjectMeta & { managedFields?: unknown }): ObjectMeta {
+  const { managedFields: _, ...kept } = metadata
+  if (kept.annotations?.[lastAppliedAnnotation] === undefined) return kept
+  const { [lastAppliedAnnotation]: __, ...annotations } = kept.annotations
+  return { ...kept, annotations }
+}

@@ -1,0 +1,240 @@
+import type { KubernetesObject } from '../../kubernetes/object.ts'
+import { CodedError } from '../../lib/coded-error.ts'
+import type { Change } from '../store/change.ts'
+
+/**
+ * What happens when a listener has fallen so far behind that its buffer is full:
+ * - `coalesce`: from then on only the latest state per object is kept; a deletion survives;
+ * - `reset`: everything is dropped and the listener is given a new snapshot;
+ * - `disconnect`: the listener is removed and its iteration throws {@link ListenerOverflowError}.
+ */
+export type OverflowPolicy = 'coalesce' | 'reset' | 'disconnect'
+
+/** The buffer, overflow policy and resync period of one listener. */
+export interface ListenerOptions {
+  /** How many changes may wait before {@link overflow} applies; 0 with `coalesce` keeps one per object from the start. */
+  readonly bufferLimit?: number
+  readonly overflow?: OverflowPolicy
+  /**
+   * How often everything in the store is delivered again, from the store, as modifications whose two objects have the same
+   * resource version. 0: never. Below a second counts as a second.
+   */
+  readonly resyncPeriodMs?: number
+}
+
+/** Every default of {@link ListenerOptions}. */
+export const listenerDefaults: Required<ListenerOptions> = {
+  bufferLimit: 10_000,
+  overflow: 'coalesce',
+  resyncPeriodMs: 0,
+}
+
+/** How many holes a coalesced buffer may have before it is closed up. */
+const sparse = 1024
+
+/** What a listener is given at a time. */
+export interface ListenerBatch<T extends KubernetesObject = KubernetesObject> {
+  /** Forget what you hold: `changes` begins with a new snapshot. Only with the policy `reset`. */
+  readonly reset: boolean
+  readonly changes: readonly Change<T>[]
+  /** Whether the snapshot that the listener began with is complete after this batch. True once. */
+  readonly synced: boolean
+}
+
+/** A listener with the policy `disconnect` that did not keep up. */
+export class ListenerOverflowError extends CodedError {
+  constructor(bufferLimit: number) {
+    super('LISTENER_OVERFLOW', `a listener was disconnected with ${bufferLimit} changes waiting`, {
+      value: bufferLimit,
+      hint: 'consume faster, raise bufferLimit, or choose the overflow policy "coalesce" or "reset"',
+    })
+  }
+}
+
+/** What a listener needs to know of its informer. */
+export interface ListenerSource {
+  /** Everything in the store now: as additions, or for a resync as modifications that change nothing. */
+  snapshot(type: 'ADDED' | 'MODIFIED'): Change[]
+  remove(listener: Listener): void
+}
+
+/**
+ * One consumer of an informer's changes: a bounded buffer that is read as batches. Its snapshot does not count
+ * towards the bound. Made by the processor; ends with {@link close}.
+ */
+export class Listener<T extends KubernetesObject = KubernetesObject> implements AsyncIterable<
+  ListenerBatch<T>
+> {
+  readonly #source: ListenerSource
+  readonly #bufferLimit: number
+  readonly #overflow: OverflowPolicy
+  #initial: readonly Change[] = []
+  #initialComplete = false
+  #synced = false
+  #reset = false
+  #resyncDue = false
+  /** Holes are additions that a deletion has cancelled. */
+  #changes: (Change | undefined)[] = []
+  /** Where coalescing: the position in `#changes` of each object's entry. */
+  #positions: Map<string, number> | undefined
+  #wake: PromiseWithResolvers<void> | undefined
+  #ended: { readonly error: Error | undefined } | undefined
+
+  constructor(source: ListenerSource, options: ListenerOptions) {
+    this.#source = source
+    this.#bufferLimit = options.bufferLimit ?? listenerDefaults.bufferLimit
+    this.#overflow = options.overflow ?? listenerDefaults.overflow
+  }
+
+  /** How many changes wait. */
+  get pending(): number {
+    return this.#initial.length + this.#changes.length
+  }
+
+  get closed(): boolean {
+    return this.#ended !== undefined
+  }
+
+  /** The processor's: the snapshot that the listener begins with is complete with these. */
+  completeInitial(changes: readonly Change[]): void {
+    this.#initial = changes
+    this.#initialComplete = true
+    this.#notify()
+  }
+
+  /** The processor's. */
+  push(changes: readonly Change[]): void {
+    if (this.#ended !== undefined || this.#reset || changes.length === 0) return
+    for (const change of changes) this.#add(change)
+    this.#notify()
+  }
+
+  /** The processor's: everything is due again. It does not count towards the bound, and is due once at a time. */
+  resync(): void {
+    if (this.#ended !== undefined || !this.#synced) return
+    this.#resyncDue = true
+    this.#notify()
+  }
+
+  /** Ends the iteration; what waits is not delivered. */
+  close(error?: Error): void {
+    if (this.#ended !== undefined) return
+    this.#ended = { error }
+    this.#initial = []
+    this.#changes = []
+    this.#source.remove(this)
+    this.#notify()
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<ListenerBatch<T>, void, void> {
+    return this.gathered(() => undefined)
+  }
+
+  /**
+   * The same batches, each taken only after `pause` has resolved, which is called when there is something to take: so
+   * changes of one object meanwhile become one.
+   */
+  async *gathered(
+    pause: () => Promise<void> | undefined,
+  ): AsyncGenerator<ListenerBatch<T>, void, void> {
+    try {
+      while (true) {
+        // oxlint-disable-next-line no-await-in-loop -- gathers a batch
+        if (this.#ready) await pause()
+        const batch = this.#take()
+        if (batch !== undefined) yield batch
+        else if (this.#ended === undefined) {
+          this.#wake ??= Promise.withResolvers()
+          // oxlint-disable-next-line no-await-in-loop -- waits for the next change
+          await this.#wake.promise
+        } else if (this.#ended.error === undefined) return
+        else throw this.#ended.error
+      }
+    } finally {
+      this.close()
+    }
+  }
+
+  get #ready(): boolean {
+    return this.#reset || this.#resyncDue || this.pending > 0
+  }
+
+  #notify(): void {
+    this.#wake?.resolve()
+    this.#wake = undefined
+  }
+
+  #add(change: Change): void {
+    if (this.#positions === undefined && this.#changes.length >= this.#bufferLimit) {
+      switch (this.#overflow) {
+        case 'disconnect':
+          this.close(new ListenerOverflowError(this.#bufferLimit))
+          return
+        case 'reset':
+          this.#changes = []
+          this.#reset = true
+          return
+        case 'coalesce':
+          this.#coalesceAll()
+      }
+    }
+    if (this.#ended !== undefined || this.#reset) return
+    if (this.#positions === undefined) this.#changes.push(change)
+    else this.#coalesce(this.#positions, change)
+  }
+
+  #coalesceAll(): void {
+    const waiting = this.#changes
+    this.#changes = []
+    const positions = new Map<string, number>()
+    this.#positions = positions
+    for (const change of waiting) if (change !== undefined) this.#coalesce(positions, change)
+  }
+
+  #coalesce(positions: Map<string, number>, change: Change): void {
+    // By UID, so that the deletion of an object and the addition of its namesake stay two changes in order.
+    const id = change.uid === '' ? change.key : change.uid
+    const position = positions.get(id)
+    const earlier = position === undefined ? undefined : this.#changes[position]
+    if (position === undefined || earlier === undefined) {
+      positions.set(id, this.#changes.push(change) - 1)
+      return
+    }
+    const both = earlier.followedBy(change)
+    this.#changes[position] = both
+    if (both !== undefined) return
+    positions.delete(id)
+    if (this.#changes.length > 2 * positions.size + sparse) this.#coalesceAll()
+  }
+
+  #take(): ListenerBatch<T> | undefined {
+    if (this.#ended !== undefined) return undefined
+    if (this.#reset) {
+      this.#reset = false
+      this.#resyncDue = false
+      this.#initial = []
+      this.#initialComplete = true
+      return this.#batch(true, this.#source.snapshot('ADDED'))
+    }
+    if (this.#initial.length > 0 || (this.#initialComplete && !this.#synced)) {
+      const initial = this.#initial
+      this.#initial = []
+      return this.#batch(false, initial)
+    }
+    const changes = this.#changes.filter((change) => change !== undefined)
+    this.#changes = []
+    this.#positions = undefined
+    if (this.#resyncDue) {
+      // Behind what waited, in the same tick: so the consumer's view is the store's when it reads of the resync.
+      this.#resyncDue = false
+      for (const change of this.#source.snapshot('MODIFIED')) changes.push(change)
+    }
+    return changes.length === 0 ? undefined : this.#batch(false, changes)
+  }
+
+  #batch(reset: boolean, changes: readonly Change[]): ListenerBatch<T> {
+    const synced = this.#initialComplete && !this.#synced
+    this.#synced ||= synced
+    return { reset, changes: changes as readonly Change<T>[], synced }
+  }
+}

@@ -1,0 +1,163 @@
+import { isExpired, isTooLargeResourceVersion } from '../../kubernetes/status.ts'
+import {
+  anyResourceVersion,
+  latestResourceVersion,
+  type ResourceVersion,
+} from '../../kubernetes/resource-version.ts'
+import type { ListClock } from './list-stages.ts'
+import type {
+  ListerWatcher,
+  ListMetadata,
+  ListOptions,
+  ListResponse,
+  Selection,
+} from './lister-watcher.ts'
+import { isRetriedInPlace } from './reflector-errors.ts'
+import type { ReflectorTarget } from './reflector-target.ts'
+import type { StoreContents } from '../store/store-contents.ts'
+
+/** A whole list, not yet visible to anyone. */
+export interface ReceivedList {
+  readonly contents: StoreContents
+  readonly resourceVersion: ResourceVersion
+  readonly items: number
+}
+
+export interface InitialListOptions {
+  readonly source: ListerWatcher
+  readonly target: ReflectorTarget
+  readonly selection: Selection
+  /** A configured page size always holds; without one, pages are asked for where the server may serve them. */
+  readonly pageSize: number | undefined
+  readonly defaultPageSize: number
+  /** Told of a refusal after which the same request is to be sent again; resolves when it is time. */
+  readonly retry: (error: unknown, signal: AbortSignal) => Promise<void>
+}
+
+/**
+ * Lists a resource as client-go's reflector and pager do: at `"0"` first, later at the last seen resource version,
+ * paged only where that does not bypass the server's cache.
+ */
+export class InitialList {
+  readonly #options: InitialListOptions
+  /** The server answered a list at `"0"` in pages, so it has no cache to bypass. */
+  #pagingSticks = false
+
+  constructor(options: InitialListOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Receives the list at `last` (`''` before the first one). Where that position is not to be had, lists once at the
+   * most recent state instead, after `onUnavailable`.
+   */
+  async receive(
+    last: ResourceVersion | undefined,
+    clock: ListClock,
+    signal: AbortSignal,
+    onUnavailable: (error: Error) => void,
+  ): Promise<ReceivedList> {
+    const requested = last ?? latestResourceVersion
+    try {
+      return await this.#pages(
+        last === latestResourceVersion ? anyResourceVersion : requested,
+        clock,
+        signal,
+      )
+    } catch (error) {
+      if (last === undefined || !(isExpired(error) || isTooLargeResourceVersion(error))) throw error
+      onUnavailable(error as Error)
+      return await this.#pages(latestResourceVersion, clock, signal)
+    }
+  }
+
+  async #pages(
+    requested: ResourceVersion,
+    clock: ListClock,
+    signal: AbortSignal,
+  ): Promise<ReceivedList> {
+    const { pageSize, defaultPageSize, selection } = this.#options
+    const fromCache = requested !== latestResourceVersion && requested !== anyResourceVersion
+    const limit = pageSize ?? (fromCache && !this.#pagingSticks ? undefined : defaultPageSize)
+    const contents = this.#options.target.stage()
+    const page = limit === undefined ? {} : { limit }
+    // With a limit, a server takes a position for exactly that one unless told: it would list the past for as long as it
+    // has it, however often no watch can begin there.
+    const match =
+      limit !== undefined && fromCache ? ({ resourceVersionMatch: 'NotOlderThan' } as const) : {}
+    const first = await this.#page(
+      { ...selection, ...page, ...match, resourceVersion: requested },
+      contents,
+      clock,
+      signal,
+    )
+    if (first.continue !== undefined && requested === anyResourceVersion) this.#pagingSticks = true
+    let next = first.continue
+    while (next !== undefined && next !== '') {
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- a page names the next one
+        const metadata = await this.#page(
+          { ...selection, ...page, continue: next },
+          contents,
+          clock,
+          signal,
+        )
+        next = metadata.continue
+      } catch (error) {
+        if (!isExpired(error)) throw error
+        // The snapshot behind the pages is gone: one whole list instead.
+        // oxlint-disable-next-line no-await-in-loop -- leaves the loop
+        return await this.#whole(requested, clock, signal)
+      }
+    }
+    return { contents, resourceVersion: first.resourceVersion, items: contents.size }
+  }
+
+  async #whole(
+    requested: ResourceVersion,
+    clock: ListClock,
+    signal: AbortSignal,
+  ): Promise<ReceivedList> {
+    const contents = this.#options.target.stage()
+    const { resourceVersion } = await this.#page(
+      { ...this.#options.selection, resourceVersion: requested },
+      contents,
+      clock,
+      signal,
+    )
+    return { contents, resourceVersion, items: contents.size }
+  }
+
+  async #page(
+    options: ListOptions,
+    contents: StoreContents,
+    clock: ListClock,
+    signal: AbortSignal,
+  ): Promise<ListMetadata> {
+    const { target } = this.#options
+    const response = await clock.untilFirstByte(this.#request(options, signal))
+    for await (const items of response) {
+      signal.throwIfAborted()
+      for (const text of items) {
+        const entry = target.take(text)?.entry
+        if (entry !== undefined) contents.put(entry)
+      }
+    }
+    return response.metadata()
+  }
+
+  /** Where the server asks for a pause, one page of a long list is asked for again, not the list. */
+  async #request(options: ListOptions, signal: AbortSignal): Promise<ListResponse> {
+    const { source, retry } = this.#options
+    while (true) {
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- one try after the other
+        return await source.list(options, signal)
+      } catch (error) {
+        if (signal.aborted || !isRetriedInPlace(error)) throw error
+        // oxlint-disable-next-line no-await-in-loop -- back-off
+        await retry(error, signal)
+      }
+    }
+  }
+}

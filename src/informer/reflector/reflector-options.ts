@@ -1,0 +1,36 @@
+import { type BackoffOptions, reflectorBackoff } from '../../lib/backoff.ts'
+import type { Selection } from './lister-watcher.ts'
+
+/** How a reflector lists and watches; times in milliseconds. */
+export interface ReflectorOptions extends Selection {
+  /** Items per LIST page. When given, every list is paged by it; else 500, where paging is of use. */
+  readonly pageSize?: number
+  /** `watchlist` (KEP-3157) falls back to `list` where the server refuses it. */
+  readonly initialList?: 'list' | 'watchlist'
+  readonly backoff?: BackoffOptions
+  /** The longest that a server's `Retry-After` is followed; `0` there means the back-off. */
+  readonly maxRetryAfterMs?: number
+  /** Bounds of `timeoutSeconds`, chosen uniformly for each watch. */
+  readonly watchTimeoutSeconds?: { readonly min: number; readonly max: number }
+  /** How long a streaming list may be silent before it is given up. */
+  readonly watchListSilenceMs?: number
+  /** A watch that ends sooner, without an event, is a failure. */
+  readonly shortWatchMs?: number
+  /** A list that takes longer, until it is applied, is reported with its stages. */
+  readonly slowListMs?: number
+  /** A pause of the event loop after which the watch is opened anew. */
+  readonly suspendGapMs?: number
+}
+
+/** Every default of {@link ReflectorOptions}, but for the selection. */
+export const reflectorDefaults: Required<Omit<ReflectorOptions, keyof Selection>> = {
+  pageSize: 500,
+  initialList: 'list',
+  backoff: reflectorBackoff,
+  maxRetryAfterMs: 600_000,
+  watchTimeoutSeconds: { min: 300, max: 600 },
+  watchListSilenceMs: 10_000,
+  shortWatchMs: 1000,
+  slowListMs: 10_000,
+  suspendGapMs: 60_000,
+}

@@ -1,0 +1,22 @@
+import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
+import type { Delta } from './delta-queue.ts'
+import type { StoreContents, StoreEntry } from '../store/store-contents.ts'
+
+/** What became of the text of one object. */
+export interface Intake {
+  readonly key: string
+  /** `undefined` where the user's transform refused it. */
+  readonly entry: StoreEntry | undefined
+  readonly resourceVersion: ResourceVersion
+}
+
+/** Where a reflector puts what it receives. */
+export interface ReflectorTarget {
+  /** Reads one object; `undefined` where it is none of this kind. Both refusals have been reported. */
+  take(text: Uint8Array): Intake | undefined
+  /** An empty generation of the store, to be filled by a list. */
+  stage(): StoreContents
+  push(delta: Delta): void
+  /** Resolves when there is room for more. */
+  room(signal: AbortSignal): Promise<void>
+}

@@ -1,0 +1,70 @@
+import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
+import { readBookmark, readErrorEvent, readWatchFrame } from '../../kubernetes/watch-event.ts'
+import { WatchListRefusedError } from './reflector-errors.ts'
+import type { ListClock } from './list-stages.ts'
+import type { ReflectorTarget } from './reflector-target.ts'
+import type { StoreContents } from '../store/store-contents.ts'
+import type { WatchStream } from './watch-stream.ts'
+
+export interface StreamingListOptions {
+  /** For messages: `pods`. */
+  readonly resourceName: string
+  readonly target: ReflectorTarget
+  readonly clock: ListClock
+  /** How long the stream may be silent. */
+  readonly silenceMs: number
+}
+
+/** The initial events of a watch, collected: a whole list, not yet visible to anyone. */
+export interface StreamedList {
+  readonly contents: StoreContents
+  readonly resourceVersion: ResourceVersion
+}
+
+/**
+ * Reads a watch that was opened with `sendInitialEvents` up to the bookmark that ends its initial events (KEP-3157).
+ * The stream is then a plain watch from the list's resource version on.
+ */
+export async function receiveInitialEvents(
+  stream: WatchStream,
+  options: StreamingListOptions,
+): Promise<StreamedList> {
+  const contents = options.target.stage()
+  let isFirst = true
+  while (true) {
+    const next = stream.next(options.silenceMs)
+    // oxlint-disable-next-line no-await-in-loop -- frames come in order
+    const frames = await (isFirst ? options.clock.untilFirstByte(next) : next)
+    isFirst = false
+    if (frames === undefined) {
+      throw new WatchListRefusedError(options.resourceName, 'ended before its initial events did')
+    }
+    for (const [position, frame] of frames.entries()) {
+      const end = collect(frame, contents, options)
+      if (end !== undefined) {
+        stream.unread(frames.slice(position + 1))
+        return { contents, resourceVersion: end }
+      }
+    }
+  }
+}
+
+/** The resource version of the list when the frame was the bookmark that ends it. */
+function collect(
+  frame: Uint8Array,
+  contents: StoreContents,
+  { resourceName, target }: StreamingListOptions,
+): ResourceVersion | undefined {
+  const { type, object } = readWatchFrame(frame)
+  if (type === 'ERROR') throw readErrorEvent(resourceName, object)
+  if (type === 'BOOKMARK') {
+    const bookmark = readBookmark(object)
+    return bookmark.endsInitialEvents ? bookmark.resourceVersion : undefined
+  }
+  const intake = target.take(object)
+  if (intake === undefined) return undefined
+  const { key, entry } = intake
+  if (type === 'DELETED' || entry === undefined) contents.remove(key)
+  else contents.put(entry)
+  return undefined
+}

@@ -1,0 +1,129 @@
+import { DeadlineError, withDeadline } from '../../lib/deadline.ts'
+import type { ListerWatcher, WatchOptions } from './lister-watcher.ts'
+import { SuspendedError } from './reflector-errors.ts'
+
+/** One open watch: its frames, and the means to end it. */
+export class WatchStream {
+  readonly startedMs: number = performance.now()
+  /** How many frames have been read. */
+  frames = 0
+  readonly #timeoutMs: number
+  readonly #iterator: AsyncIterator<readonly Uint8Array[]>
+  readonly #controller: AbortController
+  readonly #release: () => void
+  #unread: readonly Uint8Array[] = []
+
+  /** Opens a watch; rejects as {@link ListerWatcher.watch} does. */
+  static async open(
+    source: ListerWatcher,
+    options: WatchOptions,
+    signal: AbortSignal,
+  ): Promise<WatchStream> {
+    const controller = new AbortController()
+    const stop = () => controller.abort(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    const release = () => signal.removeEventListener('abort', stop)
+    try {
+      const frames = await source.watch(options, controller.signal)
+      return new WatchStream(
+        (options.timeoutSeconds ?? 0) * 1000,
+        frames[Symbol.asyncIterator](),
+        controller,
+        release,
+      )
+    } catch (error) {
+      release()
+      throw error
+    }
+  }
+
+  private constructor(
+    timeoutMs: number,
+    iterator: AsyncIterator<readonly Uint8Array[]>,
+    controller: AbortController,
+    release: () => void,
+  ) {
+    this.#timeoutMs = timeoutMs
+    this.#iterator = iterator
+    this.#controller = controller
+    this.#release = release
+  }
+
+  get ageMs(): number {
+    return performance.now() - this.startedMs
+  }
+
+  /** Whether it has lived for less than this, without a frame. */
+  isShort(shortWatchMs: number): boolean {
+    return this.frames === 0 && this.ageMs < shortWatchMs
+  }
+
+  /** Whether an end now is the one that was asked for with `timeoutSeconds`, give or take a second. */
+  get hasRunItsTime(): boolean {
+    return this.ageMs >= this.#timeoutMs - 1000
+  }
+
+  /** The next batch of frames, valid until the next call; `undefined` at the end. */
+  async next(silenceMs?: number): Promise<readonly Uint8Array[] | undefined> {
+    if (this.#unread.length > 0) {
+      const frames = this.#unread
+      this.#unread = []
+      this.frames += frames.length
+      return frames
+    }
+    const next = this.#iterator.next()
+    const { done, value } =
+      silenceMs === undefined
+        ? await next
+        : await withDeadline('the next event of a streaming list', next, silenceMs).catch(
+            (error: unknown) => {
+              if (error instanceof DeadlineError) this.abort(error)
+              next.catch(() => {})
+              throw error
+            },
+          )
+    if (done === true) return undefined
+    this.frames += value.length
+    return value
+  }
+
+  /** Gives the last frames of the last batch back: {@link next} begins with them. */
+  unread(frames: readonly Uint8Array[]): void {
+    this.#unread = frames
+    this.frames -= frames.length
+  }
+
+  /** Breaks the connection; a waiting {@link next} rejects. */
+  abort(reason: Error): void {
+    this.#controller.abort(reason)
+  }
+
+  /** Ends the watch, whatever state it is in. */
+  async close(): Promise<void> {
+    this.#release()
+    this.#controller.abort()
+    await this.#iterator.return?.().catch(() => {})
+  }
+}
+
+/**
+ * Aborts the stream when the event loop stood still for longer than `gapMs`: the machine slept, and the connection
+ * may be half-open. Returns the function that ends the observation.
+ */
+export function abortOnSuspend(stream: WatchStream, gapMs: number): () => void {
+  const everyMs = Math.max(1, gapMs / 4)
+  let last = performance.now()
+  let lastDateMs = Date.now()
+  const timer = setInterval(() => {
+    const now = performance.now()
+    const dateMs = Date.now()
+    // The monotonic clock of some systems stands still while the machine sleeps. A clock that was set costs one watch.
+    const stoodStillMs = Math.max(now - last, dateMs - lastDateMs)
+    if (stoodStillMs > gapMs + everyMs) stream.abort(new SuspendedError(stoodStillMs))
+    last = now
+    lastDateMs = dateMs
+  }, everyMs)
+  timer.unref()
+  return () => clearInterval(timer)
+}

@@ -1,0 +1,181 @@
+import type { ApiResource } from '../../kubernetes/api-resource.ts'
+import { groupResourceOf } from '../../kubernetes/api-resource.ts'
+import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
+import { latestResourceVersion, type ResourceVersion } from '../../kubernetes/resource-version.ts'
+import type { HeldObject, ObjectCodec } from '../codec/object-codec.ts'
+import { ResourceVersionWaiters } from './resource-version-waiters.ts'
+import { standardIndexers } from './standard-indexers.ts'
+import { StoreContents, type StoredObject, type StoreEntry } from './store-contents.ts'
+import { DuplicateIndexError, IndexFunctionError, UnknownIndexError } from './store-errors.ts'
+import type { Indexers, IndexView, ObjectId, StoreView } from './store-view.ts'
+
+export interface IndexedStoreOptions {
+  readonly resource: ApiResource
+  readonly codec: ObjectCodec
+  /** Besides the {@link standardIndexers}. */
+  readonly indexers?: Indexers
+  /** An index function threw; the object is stored all the same. */
+  readonly onIndexFailure?: (error: IndexFunctionError) => void
+  /** Whether the server promises that resource versions have an order (Kubernetes 1.35 and later). */
+  readonly resourceVersionsComparable?: boolean
+}
+
+/**
+ * The objects of one resource, indexed (client-go's `ThreadSafeStore` and `Indexer`). It has one writer, the shared
+ * informer; everyone else gets it as a {@link StoreView}.
+ */
+export class IndexedStore<T extends KubernetesObject = KubernetesObject> implements StoreView<T> {
+  readonly resource: ApiResource
+  readonly #codec: ObjectCodec
+  readonly #onIndexFailure: (error: IndexFunctionError) => void
+  readonly #waiters: ResourceVersionWaiters
+  #indexers: Indexers
+  #contents: StoreContents
+  #staged: StoreContents | undefined
+  #resourceVersion = latestResourceVersion
+
+  constructor(options: IndexedStoreOptions) {
+    this.resource = options.resource
+    this.#codec = options.codec
+    this.#onIndexFailure = options.onIndexFailure ?? (() => {})
+    this.#waiters = new ResourceVersionWaiters(
+      groupResourceOf(options.resource),
+      options.resourceVersionsComparable ?? true,
+    )
+    this.#indexers = { ...standardIndexers }
+    this.#contents = this.#newContents()
+    this.addIndexers(options.indexers ?? {})
+  }
+
+  get size(): number {
+    return this.#contents.size
+  }
+
+  get resourceVersion(): ResourceVersion {
+    return this.#resourceVersion
+  }
+
+  idOf(key: string): ObjectId | undefined {
+    return this.#contents.ids.get(key)
+  }
+
+  keyOf(id: ObjectId): string {
+    return this.#contents.keys[id] ?? ''
+  }
+
+  object(id: ObjectId): T {
+    const held = this.#contents.helds[id]
+    if (held === undefined) throw new RangeError(`no object has the id ${id} in this tick`)
+    return this.#codec.decode(held) as T
+  }
+
+  ids(): IterableIterator<ObjectId> {
+    return this.#contents.order.ids()
+  }
+
+  idsAfter(key: string): IterableIterator<ObjectId> {
+    return this.#contents.order.idsAfter(key)
+  }
+
+  index(name: string): IndexView {
+    const index = this.#contents.indexes.get(name)
+    if (index === undefined) {
+      throw new UnknownIndexError(groupResourceOf(this.resource), name, this.indexNames())
+    }
+    return index
+  }
+
+  /**
+   * The values that an index's function finds in an object, be it stored or not. Throws {@link UnknownIndexError}, and
+   * {@link IndexFunctionError} where the function throws.
+   */
+  indexValues(name: string, object: T): readonly string[] {
+    const known = this.index(name)
+    try {
+      return this.#indexers[known.name]?.(object) ?? []
+    } catch (cause) {
+      const resource = groupResourceOf(this.resource)
+      throw new IndexFunctionError(resource, name, objectKey(object.metadata), cause)
+    }
+  }
+
+  indexNames(): readonly string[] {
+    return [...this.#contents.indexes.keys()]
+  }
+
+  label(key: string): IndexView | undefined {
+    return this.#contents.labels.key(key)
+  }
+
+  /** Adds indexes, back-filling them at once. Throws {@link DuplicateIndexError} and then adds none. */
+  addIndexers(indexers: Indexers): void {
+    for (const name of Object.keys(indexers)) {
+      if (Object.hasOwn(this.#indexers, name)) {
+        throw new DuplicateIndexError(groupResourceOf(this.resource), name)
+      }
+    }
+    this.#indexers = { ...this.#indexers, ...indexers }
+    const decode = (held: HeldObject) => this.#codec.decode(held)
+    this.#contents.addIndexers(indexers, decode)
+    this.#staged?.addIndexers(indexers, decode)
+  }
+
+  /**
+   * Read-your-writes: resolves when the store has applied `wanted` or something later. Rejects with `DeadlineError`,
+   * or with `IncomparableResourceVersionError` where only equality could be tested.
+   */
+  waitForResourceVersion(
+    wanted: ResourceVersion,
+    options: { readonly deadlineMs: number; readonly signal?: AbortSignal },
+  ): Promise<void> {
+    return this.#waiters.wait(this.#resourceVersion, wanted, options)
+  }
+
+  /** The writer's: what is stored under a key. */
+  stored(key: string): StoredObject | undefined {
+    return this.#contents.stored(key)
+  }
+
+  /** The writer's: the keys of all objects. */
+  keys(): IterableIterator<string> {
+    return this.#contents.ids.keys()
+  }
+
+  /** The writer's: adds or replaces one object. */
+  put(entry: StoreEntry): void {
+    this.#contents.put(entry)
+  }
+
+  /** The writer's: takes out one object. */
+  remove(key: string): void {
+    this.#contents.remove(key)
+  }
+
+  /** The writer's: the position of what has just been applied. Ends the waits for it. */
+  advance(resourceVersion: ResourceVersion): void {
+    this.#resourceVersion = resourceVersion
+    this.#waiters.reached(resourceVersion)
+  }
+
+  /** The writer's: begins a new generation, which nobody reads until {@link swap}. */
+  stage(): StoreContents {
+    this.#staged = this.#newContents()
+    return this.#staged
+  }
+
+  /** The writer's: lets a staged generation take the place of the present one, which is returned. */
+  swap(staged: StoreContents): StoreContents {
+    const before = this.#contents
+    this.#contents = staged
+    if (this.#staged === staged) this.#staged = undefined
+    return before
+  }
+
+  #newContents(): StoreContents {
+    return new StoreContents({
+      resourceName: groupResourceOf(this.resource),
+      indexers: this.#indexers,
+      onIndexFailure: this.#onIndexFailure,
+    })
+  }
+}

@@ -1,0 +1,150 @@
+import type { KubernetesObject } from '../../kubernetes/object.ts'
+import { DerivedIndex } from './derived-index.ts'
+import { KeyOrder } from './key-order.ts'
+import { LabelIndex } from './label-index.ts'
+import type { HeldObject } from '../codec/object-codec.ts'
+import { ObjectIndex } from './object-index.ts'
+import { IndexFunctionError } from './store-errors.ts'
+import type { Indexers, IndexView, ObjectId } from './store-view.ts'
+
+/** One object on its way into a store: how it is held, and what it says. */
+export interface StoreEntry {
+  readonly key: string
+  readonly held: HeldObject
+  readonly object: KubernetesObject
+}
+
+/** What the store remembers of an object besides its indices. */
+export interface StoredObject {
+  readonly held: HeldObject
+  readonly uid: string
+  readonly resourceVersion: string
+}
+
+export interface StoreContentsOptions {
+  /** For error messages: `pods`. */
+  readonly resourceName: string
+  readonly indexers: Indexers
+  readonly onIndexFailure: (error: IndexFunctionError) => void
+}
+
+/**
+ * The objects of one generation of a store, numbered, with all their indices. A relist fills a new generation beside
+ * the one that is read and then takes its place in one step.
+ */
+export class StoreContents {
+  readonly ids: Map<string, ObjectId> = new Map()
+  readonly labels: LabelIndex = new LabelIndex()
+  readonly order: KeyOrder = new KeyOrder((id) => this.keys[id] ?? '')
+  readonly keys: string[] = []
+  readonly helds: (HeldObject | undefined)[] = []
+  readonly indexes: Map<string, IndexView> = new Map()
+  readonly #derived: readonly DerivedIndex[]
+  readonly #functions: [ObjectIndex, Indexers[string]][] = []
+  readonly #uids: string[] = []
+  readonly #resourceVersions: string[] = []
+  readonly #free: ObjectId[] = []
+  readonly #options: StoreContentsOptions
+
+  constructor(options: StoreContentsOptions) {
+    this.#options = options
+    const ids = () => this.ids.values()
+    this.#derived = [
+      new DerivedIndex({ name: 'name', valueOf: (id) => nameOf(this.keys[id]), ids }),
+      new DerivedIndex({ name: 'uid', valueOf: (id) => this.#uids[id] || undefined, ids }),
+    ]
+    for (const index of this.#derived) this.indexes.set(index.name, index)
+    this.#declare(options.indexers)
+  }
+
+  get size(): number {
+    return this.ids.size
+  }
+
+  /** What is stored under a key. */
+  stored(key: string): StoredObject | undefined {
+    const id = this.ids.get(key)
+    const held = id === undefined ? undefined : this.helds[id]
+    if (id === undefined || held === undefined) return undefined
+    return {
+      held,
+      uid: this.#uids[id] ?? '',
+      resourceVersion: this.#resourceVersions[id] ?? '',
+    }
+  }
+
+  /** Adds or replaces an object and brings its indices up to date. */
+  put({ key, held, object }: StoreEntry): void {
+    let id = this.ids.get(key)
+    if (id === undefined) {
+      id = this.#free.pop() ?? this.keys.length
+      this.keys[id] = key
+      this.ids.set(key, id)
+      this.order.insert(id, key)
+    }
+    const { metadata } = object
+    this.helds[id] = held
+    this.#uids[id] = metadata.uid ?? ''
+    this.#resourceVersions[id] = metadata.resourceVersion ?? ''
+    for (const index of this.#derived) index.update(id)
+    for (const [index, compute] of this.#functions) this.#index(index, compute, id, key, object)
+    this.labels.set(id, metadata.labels)
+  }
+
+  remove(key: string): void {
+    const id = this.ids.get(key)
+    if (id === undefined) return
+    for (const index of this.#derived) index.delete(id)
+    for (const [index] of this.#functions) index.delete(id)
+    this.labels.delete(id)
+    this.order.remove(key)
+    this.ids.delete(key)
+    this.helds[id] = undefined
+    this.keys[id] = ''
+    this.#uids[id] = ''
+    this.#free.push(id)
+  }
+
+  /** Adds indexes and back-fills them at once. */
+  addIndexers(indexers: Indexers, decode: (held: HeldObject) => KubernetesObject): void {
+    const added = this.#declare(indexers)
+    for (const [key, id] of this.ids) {
+      const held = this.helds[id]
+      if (held === undefined) continue
+      const object = decode(held)
+      for (const [index, compute] of added) this.#index(index, compute, id, key, object)
+    }
+  }
+
+  #declare(indexers: Indexers): [ObjectIndex, Indexers[string]][] {
+    const declared = Object.entries(indexers).filter(([name]) => !this.indexes.has(name))
+    const added = declared.map(([name, compute]): [ObjectIndex, Indexers[string]] => {
+      const index = new ObjectIndex(name)
+      this.indexes.set(name, index)
+      return [index, compute]
+    })
+    this.#functions.push(...added)
+    return added
+  }
+
+  #index(
+    index: ObjectIndex,
+    compute: Indexers[string],
+    id: ObjectId,
+    key: string,
+    object: KubernetesObject,
+  ): void {
+    try {
+      index.set(id, compute(object))
+    } catch (cause) {
+      index.delete(id)
+      this.#options.onIndexFailure(
+        new IndexFunctionError(this.#options.resourceName, index.name, key, cause),
+      )
+    }
+  }
+}
+
+function nameOf(key: string | undefined): string | undefined {
+  return key === undefined ? undefined : key.slice(key.indexOf('/') + 1)
+}

@@ -1,0 +1,69 @@
+import type { ApiResource } from '../../kubernetes/api-resource.ts'
+import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
+
+/**
+ * The number of an object in its store: small, dense, used again after the object is gone. Valid within one tick
+ * only; what must outlive a tick keeps the key or the UID.
+ */
+export type ObjectId = number
+
+/** The ids of the objects that have one value in one index, in no particular order. */
+export interface PostingView {
+  readonly size: number
+  [Symbol.iterator](): IterableIterator<ObjectId>
+}
+
+/** One index of a store, from each value to the objects that have it. */
+export interface IndexView {
+  readonly name: string
+  /** The objects with this value; `undefined` where there are none. */
+  posting(value: string): PostingView | undefined
+  /** Whether the object has the value: constant time. */
+  has(id: ObjectId, value: string): boolean
+  /** The values of one object. */
+  valuesOf(id: ObjectId): readonly string[]
+  /** All values that at least one object has, in no particular order. */
+  values(): IterableIterator<string>
+}
+
+/**
+ * A store as its readers see it. Everything is synchronous: what is read within one tick is one moment of the
+ * resource. Objects are decoded on demand and are not to be kept beyond the tick.
+ */
+export interface StoreView<T extends KubernetesObject = KubernetesObject> {
+  readonly resource: ApiResource
+  readonly size: number
+  /** The position of the last applied list, event or bookmark; `''` before the first list. */
+  readonly resourceVersion: ResourceVersion
+  idOf(key: string): ObjectId | undefined
+  /** `namespace/name`, or `name`. */
+  keyOf(id: ObjectId): string
+  object(id: ObjectId): T
+  /** All ids in the order of namespace, then name (both by UTF-16 code units). */
+  ids(): IterableIterator<ObjectId>
+  /** The ids after `key` in the same order; `key` itself need not exist. */
+  idsAfter(key: string): IterableIterator<ObjectId>
+  /** An index by its name; throws `UnknownIndexError`. */
+  index(name: string): IndexView
+  /** The names of its indexes. */
+  indexNames(): readonly string[]
+  /** The built-in index of one label key: value to objects. `undefined` where no object has the key. */
+  label(key: string): IndexView | undefined
+}
+
+/**
+ * The indexes that every store has: `namespace`, `name`, `uid`, `ownerUid` (each owner's UID) and, outside
+ * {@link StoreView.index}, one per label key.
+ */
+export const builtInIndexes = ['namespace', 'name', 'uid', 'ownerUid'] as const
+
+/** Computes the values of one object in one index. Must be pure. */
+export type IndexFunction<T extends KubernetesObject = KubernetesObject> = (
+  object: T,
+) => readonly string[]
+
+/** Index functions by index name, client-go's `Indexers`. */
+export type Indexers<T extends KubernetesObject = KubernetesObject> = Readonly<
+  Record<string, IndexFunction<T>>
+>

@@ -1,0 +1,198 @@
+import type {
+  IndexView,
+  ObjectId,
+  PostingView,
+  StoreView,
+} from '../../informer/store/store-view.ts'
+import type { Condition, IndexReference } from './condition.ts'
+
+/** Ids, each of them once, and how many at most. */
+export interface Candidates {
+  readonly size: number
+  ids(): Iterable<ObjectId>
+}
+
+/** The objects of one store that meet a condition, within one tick. */
+export interface IdSet {
+  /** Whether the object meets the condition: constant time for each part of the condition. */
+  has(id: ObjectId): boolean
+  /**
+   * A superset of the members, from the smallest postings that cover them; each id still has to be tested. `undefined`
+   * where the indexes name none of at most `limit` ids: then walk the store. Takes time in proportion to `limit`.
+   */
+  candidates(limit: number): Candidates | undefined
+  /** The number of members, where the indexes tell it without looking at objects. */
+  count(): number | undefined
+}
+
+const noCandidates: Candidates = { size: 0, ids: () => [] }
+const emptySet: IdSet = { has: () => false, candidates: () => noCandidates, count: () => 0 }
+
+/** Makes a condition the set of its members in one store. Valid within the tick only. Throws `UnknownIndexError`. */
+export function bindCondition(condition: Condition, view: StoreView): IdSet {
+  switch (condition.form) {
+    case 'everything':
+      return { has: () => true, candidates: () => undefined, count: () => view.size }
+    case 'nothing':
+      return emptySet
+    case 'keys':
+      return keySet(condition.keys, view)
+    case 'values': {
+      const index = indexOf(condition.index, view)
+      return index === undefined ? emptySet : valueSet(index, condition)
+    }
+    case 'test': {
+      const index = indexOf(condition.index, view)
+      return index === undefined ? emptySet : testSet(index, condition.test)
+    }
+    case 'and':
+      return intersection(condition.conditions.map((one) => bindCondition(one, view)))
+    case 'or':
+      return union(condition.conditions.map((one) => bindCondition(one, view)))
+    case 'not':
+      return complement(bindCondition(condition.condition, view), view)
+  }
+}
+
+function indexOf(reference: IndexReference, view: StoreView): IndexView | undefined {
+  return reference.form === 'index' ? view.index(reference.name) : view.label(reference.name)
+}
+
+function keySet(keys: readonly string[], view: StoreView): IdSet {
+  const ids = new Set<ObjectId>()
+  for (const key of keys) {
+    const id = view.idOf(key)
+    if (id !== undefined) ids.add(id)
+  }
+  const candidates: Candidates = { size: ids.size, ids: () => ids }
+  return {
+    has: (id) => ids.has(id),
+    candidates: (limit) => (ids.size > limit ? undefined : candidates),
+    count: () => ids.size,
+  }
+}
+
+/** Up to here testing an object against each value beats making a list of its values. */
+const fewValues = 4
+
+function valueSet(
+  index: IndexView,
+  { index: reference, values }: Extract<Condition, { form: 'values' }>,
+): IdSet {
+  const [only = ''] = values
+  if (values.length === 1) {
+    return {
+      has: (id) => index.has(id, only),
+      candidates: (limit) => postingsOf([index.posting(only)], limit),
+      count: () => index.posting(only)?.size ?? 0,
+    }
+  }
+  // An object has one namespace, one name, one UID and one value per label, so postings of those are disjoint.
+  const single = reference.form === 'label' || ['namespace', 'name', 'uid'].includes(reference.name)
+  const set = new Set(values)
+  const postings = () => values.map((value) => index.posting(value))
+  return {
+    has:
+      values.length <= fewValues
+        ? (id) => values.some((value) => index.has(id, value))
+        : (id) => index.valuesOf(id).some((value) => set.has(value)),
+    candidates: (limit) => postingsOf(postings(), limit),
+    count: () =>
+      single ? postings().reduce((sum, posting) => sum + (posting?.size ?? 0), 0) : undefined,
+  }
+}
+
+/** Looking at a value of an index costs a fraction of looking up the values of an object. */
+const valuesPerRow = 2
+
+function testSet(index: IndexView, test: (value: string) => boolean): IdSet {
+  return {
+    has: (id) => index.valuesOf(id).some(test),
+    candidates(limit) {
+      const postings: PostingView[] = []
+      let looked = 0
+      let size = 0
+      for (const value of index.values()) {
+        looked += 1
+        if (looked > valuesPerRow * limit) return undefined
+        const posting = test(value) ? index.posting(value) : undefined
+        if (posting === undefined) continue
+        size += posting.size
+        if (size > limit) return undefined
+        postings.push(posting)
+      }
+      return postingsOf(postings, limit)
+    },
+    count: () => undefined,
+  }
+}
+
+/** The ids of several postings; `undefined` where their sizes add up to more than `limit`. */
+function postingsOf(
+  postings: readonly (PostingView | undefined)[],
+  limit: number,
+): Candidates | undefined {
+  const present = postings.filter((posting) => posting !== undefined)
+  const [first] = present
+  if (first === undefined) return noCandidates
+  const size = present.reduce((sum, posting) => sum + posting.size, 0)
+  if (size > limit) return undefined
+  return present.length === 1 ? { size, ids: () => first } : { size, ids: () => merge(present) }
+}
+
+function merge(parts: readonly Iterable<ObjectId>[]): ReadonlySet<ObjectId> {
+  const ids = new Set<ObjectId>()
+  for (const part of parts) for (const id of part) ids.add(id)
+  return ids
+}
+
+function intersection(sets: readonly IdSet[]): IdSet {
+  return {
+    has(id) {
+      for (const set of sets) if (!set.has(id)) return false
+      return true
+    },
+    candidates(limit) {
+      let best: Candidates | undefined
+      for (const set of sets) {
+        const found = set.candidates(best === undefined ? limit : best.size - 1)
+        if (found !== undefined) best = found
+        if (best?.size === 0) break
+      }
+      return best
+    },
+    count: () => (sets.some((set) => set.count() === 0) ? 0 : undefined),
+  }
+}
+
+function union(sets: readonly IdSet[]): IdSet {
+  return {
+    has(id) {
+      for (const set of sets) if (set.has(id)) return true
+      return false
+    },
+    candidates(limit) {
+      const parts: Candidates[] = []
+      let size = 0
+      for (const set of sets) {
+        const found = set.candidates(limit - size)
+        if (found === undefined) return undefined
+        size += found.size
+        parts.push(found)
+      }
+      return { size, ids: () => merge(parts.map((part) => part.ids())) }
+    },
+    count: () => undefined,
+  }
+}
+
+function complement(set: IdSet, view: StoreView): IdSet {
+  return {
+    has: (id) => !set.has(id),
+    candidates: () => undefined,
+    count() {
+      const members = set.count()
+      return members === undefined ? undefined : view.size - members
+    },
+  }
+}

@@ -1,0 +1,91 @@
+import { allOf, anyOf, type Condition, everything, noneOf } from './condition.ts'
+import { compileFilter, type Filter } from './filter.ts'
+import { FilterValueError, UnknownFilterError } from './filter-errors.ts'
+import type { FilterableIndex } from '../index/index-definition.ts'
+
+/**
+ * Conditions on indexes, all of which must hold. `{}` holds for every object, so `and: []` does too and `or: []` holds for
+ * none. A condition that is null or absent is no condition: `{ phase: { eq: null } }` is `{}`. That is how an unset
+ * GraphQL variable leaves a filter out; who asks for objects without a value writes `exists: false`.
+ */
+export interface Where {
+  readonly and?: readonly Where[] | null
+  readonly or?: readonly Where[] | null
+  readonly not?: Where | null
+  readonly [index: string]: Filter | Where | readonly Where[] | null | undefined
+}
+
+/** Bounds of one `where`: variables are out of the reach of a document's depth limit. */
+const maxDepth = 20
+const maxParts = 10_000
+
+const combinators = ['and', 'or', 'not']
+
+/**
+ * Compiles a `where` against the indexes of a kind. Throws {@link UnknownFilterError} and {@link FilterValueError}, both
+ * naming the path of the argument, which begins with `argument`.
+ */
+export function compileWhere(
+  where: Where | null | undefined,
+  indexes: readonly FilterableIndex[],
+  argument = 'where',
+): Condition {
+  let parts = 0
+  const context: WhereContext = {
+    indexes: new Map(indexes.map((index) => [index.name, index])),
+    maxDepth,
+    spend(here, count) {
+      parts += count
+      if (parts > maxParts) {
+        const problem = `makes more than ${maxParts} conditions and values`
+        throw new FilterValueError(here, parts, problem, 'ask in several queries')
+      }
+    },
+  }
+  return compileTree(where, argument, context)
+}
+
+interface WhereContext {
+  readonly indexes: ReadonlyMap<string, FilterableIndex>
+  readonly maxDepth: number
+  spend(argument: string, count: number): void
+}
+
+function compileTree(where: unknown, argument: string, context: WhereContext): Condition {
+  if (where === undefined || where === null) return everything
+  if (typeof where !== 'object' || Array.isArray(where)) {
+    throw new FilterValueError(argument, where, 'must be an object of filters')
+  }
+  if (context.maxDepth < 0) {
+    throw new FilterValueError(argument, where, `is nested more than ${maxDepth} deep`)
+  }
+  const inner = { ...context, maxDepth: context.maxDepth - 1 }
+  const conditions = Object.entries(where).map(([name, value]: [string, unknown]): Condition => {
+    const here = `${argument}.${name}`
+    context.spend(here, 1)
+    if (combinators.includes(name)) {
+      if (value === undefined || value === null) return everything
+      if (name === 'not') return noneOf(compileTree(value, here, inner))
+      const parts = compileList(value, here, inner)
+      return name === 'and' ? allOf(parts) : anyOf(parts)
+    }
+    const index = context.indexes.get(name)
+    if (index === undefined) {
+      throw new UnknownFilterError(here, name, [...context.indexes.keys(), ...combinators])
+    }
+    return compileFilter(value, { ...inner, index, argument: here })
+  })
+  return allOf(conditions)
+}
+
+function compileList(list: unknown, argument: string, context: WhereContext): Condition[] {
+  if (!Array.isArray(list)) throw new FilterValueError(argument, list, 'must be a list')
+  return list.map((one: unknown, at) => {
+    const here = `${argument}[${at}]`
+    if (one === undefined || one === null) {
+      throw new FilterValueError(here, one, 'must be an object of filters')
+    }
+    context.spend(here, 1)
+    return compileTree(one, here, context)
+  })
+}

@@ -1,0 +1,116 @@
+import { isRawJson } from '../../lib/raw-json.ts'
+
+/** An exact decimal number: `sign × 0.digits × 10^exponent`; `digits` has no outer zeros and is `''` for zero. */
+export interface Decimal {
+  readonly sign: -1 | 0 | 1
+  readonly digits: string
+  readonly exponent: number
+}
+
+const zero: Decimal = { sign: 0, digits: '', exponent: 0 }
+
+/** Quantities and integers are far below; what lies beyond is not a number that anybody meant. */
+const maxExponent = 999
+const maxTextLength = 64
+
+const quantity =
+  /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:([EPTGMK])i|([numkMGTPE])|[eE]([+-]?\d{1,4}))?$/
+const binaryPowers: Readonly<Record<string, bigint>> = { K: 1n, M: 2n, G: 3n, T: 4n, P: 5n, E: 6n }
+const decimalExponents: Readonly<Record<string, number>> = {
+  n: -9,
+  u: -6,
+  m: -3,
+  k: 3,
+  M: 6,
+  G: 9,
+  T: 12,
+  P: 15,
+  E: 18,
+}
+
+/**
+ * Reads a Kubernetes `resource.Quantity` (`100m`, `1.5Gi`, `2e3`), exactly: it does not round to nano as the API server
+ * does. `undefined` where it is none.
+ */
+export function parseQuantity(text: string): Decimal | undefined {
+  if (text.length > maxTextLength) return undefined
+  const match = quantity.exec(text)
+  if (match === null) return undefined
+  const [, sign, whole = '', fraction = match[4] ?? '', , binary, decimal, exponent] = match
+  let digits = whole + fraction
+  if (binary !== undefined) {
+    digits = String(BigInt(digits) * 1024n ** (binaryPowers[binary] ?? 0n))
+  }
+  const power = decimal === undefined ? Number(exponent ?? 0) : (decimalExponents[decimal] ?? 0)
+  return decimalOf(sign === '-', digits, power - fraction.length)
+}
+
+const integer = /^([+-]?)(\d+)$/
+
+/** Reads a whole number: a number, a bigint, digits as text, or a `JSON.rawJSON`. `undefined` where it is none. */
+export function parseInteger(value: unknown): Decimal | undefined {
+  if (typeof value === 'number') {
+    if (!Number.isInteger(value)) return undefined
+    if (Number.isSafeInteger(value)) return decimalOf(value < 0, String(Math.abs(value)), 0)
+    return parseInteger(BigInt(value))
+  }
+  if (typeof value === 'bigint') return parseInteger(String(value))
+  if (isRawJson(value)) return parseInteger(JSON.stringify(value))
+  if (typeof value !== 'string' || value.length > maxTextLength) return undefined
+  const match = integer.exec(value)
+  return match === null ? undefined : decimalOf(match[1] === '-', match[2] ?? '', 0)
+}
+
+/** `±digits × 10^power`, normalised. */
+function decimalOf(negative: boolean, digits: string, power: number): Decimal | undefined {
+  let start = 0
+  while (digits.charCodeAt(start) === 0x30) start += 1
+  let end = digits.length
+  while (end > start && digits.charCodeAt(end - 1) === 0x30) end -= 1
+  if (start === end) return zero
+  const exponent = digits.length - start + power
+  if (Math.abs(exponent) > maxExponent) return undefined
+  return { sign: negative ? -1 : 1, digits: digits.slice(start, end), exponent }
+}
+
+const bias = 5000
+
+/**
+ * A string that orders, by UTF-16 code units, as the number does: a digit for the sign, the biased exponent, the digits.
+ * Negative numbers carry the nines' complement of both and end in `~`, above all digits, since of two the longer is less.
+ */
+export function decimalKey({ sign, digits, exponent }: Decimal): string {
+  if (sign === 0) return '1'
+  if (sign > 0) return `2${bias + exponent}${digits}`
+  return `0${complement(`${bias + exponent}${digits}`)}~`
+}
+
+/** The number of a {@link decimalKey}. */
+export function decimalOfKey(key: string): Decimal {
+  if (key.startsWith('1')) return zero
+  const negative = key.startsWith('0')
+  const body = negative ? complement(key.slice(1, -1)) : key.slice(1)
+  return {
+    sign: negative ? -1 : 1,
+    digits: body.slice(4),
+    exponent: Number(body.slice(0, 4)) - bias,
+  }
+}
+
+function complement(digits: string): string {
+  let out = ''
+  for (const digit of digits) out += 9 - Number(digit)
+  return out
+}
+
+/** As plain decimal text: `-0.25`, `1610612736`. */
+export function decimalText({ sign, digits, exponent }: Decimal): string {
+  if (sign === 0) return '0'
+  const text =
+    exponent <= 0
+      ? `0.${'0'.repeat(-exponent)}${digits}`
+      : exponent >= digits.length
+        ? digits + '0'.repeat(exponent - digits.length)
+        : `${digits.slice(0, exponent)}.${digits.slice(exponent)}`
+  return sign < 0 ? `-${text}` : text
+}

@@ -1,0 +1,123 @@
+import { CodedError } from '../../lib/coded-error.ts'
+
+/** One step of a path: into a field, or into every item of a list (every value of a map). */
+export type PathStep = { readonly form: 'field'; readonly name: string } | { readonly form: 'each' }
+
+/** A path into an object, as the SDL writes it: `spec.containers[*].image`, `metadata.labels["app.example/tier"]`. */
+export interface Path {
+  readonly text: string
+  readonly steps: readonly PathStep[]
+  /** Whether it has a `[*]`, so that it may have more than one value. */
+  readonly many: boolean
+}
+
+/** A path that cannot be read. */
+export class PathError extends CodedError {
+  /** Where the problem is; the first character is column 1. */
+  readonly column: number
+
+  constructor(text: string, column: number, problem: string) {
+    super('PATH', `path ${JSON.stringify(text)}, column ${column}: ${problem}`, {
+      value: text,
+      hint: 'write it as spec.containers[*].image or metadata.labels["app.example/tier"]',
+    })
+    this.column = column
+  }
+}
+
+const fieldName = /[^.[\]"\s]+/y
+const quotedKey = /\["(?:[^"\\]|\\.)*"\]/y
+const nothing: readonly unknown[] = []
+
+/** Reads a path: names separated by dots, `[*]`, `["quoted.key"]` (a JSON string). Throws {@link PathError}. */
+export function parsePath(text: string): Path {
+  const steps: PathStep[] = []
+  let at = 0
+  while (at < text.length) {
+    if (text.startsWith('[*]', at)) {
+      steps.push({ form: 'each' })
+      at += 3
+      continue
+    }
+    if (text[at] === '[') {
+      const key = matchAt(quotedKey, text, at)
+      if (key === undefined) throw new PathError(text, at + 1, 'expected [*] or ["key"]')
+      steps.push({ form: 'field', name: unquote(text, at, key.slice(1, -1)) })
+      at += key.length
+      continue
+    }
+    if (steps.length > 0) {
+      if (text[at] !== '.') throw new PathError(text, at + 1, 'expected a dot, [*] or ["key"]')
+      at += 1
+    }
+    const name = matchAt(fieldName, text, at)
+    if (name === undefined) throw new PathError(text, at + 1, 'expected the name of a field')
+    steps.push({ form: 'field', name })
+    at += name.length
+  }
+  if (steps.length === 0) throw new PathError(text, 1, 'is empty')
+  return { text, steps, many: steps.some((step) => step.form === 'each') }
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
+  pattern.lastIndex = at
+  return pattern.exec(text)?.[0]
+}
+
+function unquote(text: string, at: number, quoted: string): string {
+  try {
+    return JSON.parse(quoted) as string
+  } catch {
+    throw new PathError(text, at + 2, `${quoted} is not a JSON string`)
+  }
+}
+
+/** All values at a path, in document order. Missing and null values are left out; a list itself is one value. */
+export function valuesAt(path: Path, object: unknown): readonly unknown[] {
+  if (!path.many) {
+    const value = valueAt(path, object)
+    return value === undefined ? nothing : [value]
+  }
+  const values: unknown[] = []
+  collect(path.steps, 0, object, values)
+  return values
+}
+
+/** The first value at a path; `undefined` where it is missing or null. */
+export function valueAt(path: Path, object: unknown): unknown {
+  if (path.many) return valuesAt(path, object)[0]
+  let value = object
+  for (const step of path.steps) {
+    if (step.form === 'field') value = fieldOf(value, step.name)
+    if (value === undefined) return undefined
+  }
+  return value ?? undefined
+}
+
+function collect(
+  steps: readonly PathStep[],
+  from: number,
+  start: unknown,
+  values: unknown[],
+): void {
+  let value = start
+  for (let at = from; at < steps.length; at += 1) {
+    if (typeof value !== 'object' || value === null) return
+    const step = steps[at]
+    if (step?.form === 'field') {
+      value = fieldOf(value, step.name)
+      continue
+    }
+    const items: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
+    for (const item of items) collect(steps, at + 1, item, values)
+    return
+  }
+  if (value !== undefined && value !== null) values.push(value)
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  // A label may be called "constructor": what every JavaScript object inherits is not there.
+  if (name in Object.prototype && !Object.hasOwn(value, name)) return undefined
+  return (value as Readonly<Record<string, unknown>>)[name]
+}

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+import { ArgumentError } from '../condition/argument-error.ts'
+import type { ListArguments } from '../condition/list-condition.ts'
+
+/** Raised when what stands in a cursor, or the order that it counts on, changes. */
+const version = 1
+/** A namespace and a name of 253 characters each, and the rest. */
+const maxLength = 1024
+
+/** A cursor that cannot be honoured. */
+export class CursorError extends ArgumentError {
+  readonly reason: 'malformed' | 'otherVersion' | 'otherQuery'
+
+  constructor(argument: string, cursor: string, reason: CursorError['reason']) {
+    super(argument, problems[reason], {
+      value: cursor,
+      hint: 'begin again without a cursor, and keep the other arguments the same from page to page',
+    })
+    this.reason = reason
+  }
+}
+
+const problems = {
+  malformed: 'is not a cursor',
+  otherVersion: 'is a cursor of another version of the gateway',
+  otherQuery: 'is a cursor of another query',
+} as const
+
+/**
+ * What a cursor is bound to: the list (cluster, kind, and for a relation the object that it starts from) and the arguments
+ * that choose and order its objects. Not the page size, and not what the viewer may see: a Scope may grow meanwhile.
+ */
+export interface ListIdentity extends ListArguments {
+  readonly list: string
+  readonly orderBy?: unknown
+}
+
+/** A short hash of a list's identity: equal on every replica, whatever the order of fields and of namespaces. */
+export function listHash({ namespaces, ...rest }: ListIdentity): string {
+  const sorted = namespaces === undefined || namespaces === null ? null : namespaces.toSorted()
+  const text = JSON.stringify(canonical({ ...rest, namespaces: sorted }))
+  return createHash('sha256').update(text).digest('base64url').slice(0, 12)
+}
+
+/** Fields in order; nulls, which mean nothing, left out. */
+function canonical(value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value
+  if (Array.isArray(value)) return value.map(canonical)
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined && field !== null)
+  fields.sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(
+    fields.map(([name, field]: [string, unknown]) => [name, canonical(field)]),
+  )
+}
+
+/**
+ * A keyset cursor: the position after the object with `key`, whether or not it still exists. Opaque, the same on every
+ * replica, bound to one list by its hash. Not signed: a forged one can only move its owner's own position.
+ */
+export function encodeCursor(hash: string, key: string): string {
+  return Buffer.from(JSON.stringify([version, hash, key])).toString('base64url')
+}
+
+/** The key in a cursor. Throws {@link CursorError}, naming the argument. */
+export function decodeCursor(cursor: string, hash: string, argument: string): string {
+  const fields = fieldsOf(cursor)
+  if (fields === undefined) throw new CursorError(argument, cursor, 'malformed')
+  if (fields[0] !== version) throw new CursorError(argument, cursor, 'otherVersion')
+  const [, boundTo, key] = fields
+  if (fields.length !== 3 || typeof boundTo !== 'string' || typeof key !== 'string') {
+    throw new CursorError(argument, cursor, 'malformed')
+  }
+  if (boundTo !== hash) throw new CursorError(argument, cursor, 'otherQuery')
+  return key
+}
+
+function fieldsOf(cursor: string): readonly unknown[] | undefined {
+  if (cursor.length > maxLength) return undefined
+  const bytes = Buffer.from(cursor, 'base64url')
+  // Buffer skips what is not base64url; a cursor has no such characters.
+  if (bytes.toString('base64url') !== cursor) return undefined
+  try {
+    const value: unknown = JSON.parse(bytes.toString())
+    return Array.isArray(value) && typeof value[0] === 'number' ? value : undefined
+  } catch {
+    return undefined
+  }
+}

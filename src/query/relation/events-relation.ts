@@ -1,0 +1,64 @@
+import type {
+  IndexFunction,
+  Indexers,
+  ObjectId,
+  StoreView,
+} from '../../informer/store/store-view.ts'
+import { splitApiVersion } from '../../kubernetes/api-resource.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import { type Condition, hasValue } from '../condition/condition.ts'
+import type { Relation } from './relation.ts'
+import type { EventsRelation } from './relation-definition.ts'
+
+const about = 'event:about'
+
+/**
+ * What an Event is about. Where it carries the UID of an object, that UID, so that the Events of a former object of the
+ * same name do not count. Kubelets write the *name* of their Node there, and some controllers nothing: then the
+ * kind, namespace and name. Reads both forms of Event: `involvedObject` and `regarding`.
+ */
+const aboutOf: IndexFunction = (event) => {
+  const reference = event['involvedObject'] ?? event['regarding']
+  if (typeof reference !== 'object' || reference === null) return []
+  const { uid, kind, namespace, name, apiVersion } = reference as Readonly<Record<string, unknown>>
+  if (typeof uid === 'string' && uid !== '' && uid !== name) return [`uid:${uid}`]
+  if (typeof kind !== 'string' || typeof name !== 'string') return []
+  const group =
+    typeof apiVersion === 'string' && apiVersion !== ''
+      ? splitApiVersion(apiVersion).group
+      : anyGroup
+  return [nameReference(group, kind, typeof namespace === 'string' ? namespace : '', name)]
+}
+
+/** Stands for the group where a reference has no `apiVersion`, as the kubelet's has not. */
+const anyGroup = '*'
+
+function nameReference(group: string, kind: string, namespace: string, name: string): string {
+  return `name:${group}/${kind}/${namespace}/${name}`
+}
+
+/** The indexes that the store of Events needs. */
+export const eventIndexers: Indexers = { [about]: aboutOf }
+
+/** The Events about an object of any kind: a condition on the store of Events. */
+export function eventsAbout(view: StoreView, id: ObjectId): Condition {
+  const { namespace, name } = splitObjectKey(view.keyOf(id))
+  const { group, kind } = view.resource
+  return hasValue(about, [
+    ...view
+      .index('uid')
+      .valuesOf(id)
+      .map((uid) => `uid:${uid}`),
+    nameReference(group, kind, namespace, name),
+    nameReference(anyGroup, kind, namespace, name),
+  ])
+}
+
+export function compileEvents(definition: EventsRelation): Relation {
+  return {
+    definition,
+    reads: [definition.to],
+    indexers: { [definition.to]: eventIndexers },
+    follow: ({ view, id }) => eventsAbout(view, id),
+  }
+}

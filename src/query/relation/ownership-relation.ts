@@ -1,0 +1,66 @@
+import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import { type Condition, hasValue } from '../condition/condition.ts'
+import type { Relation, RelationOrigin } from './relation.ts'
+import type { OwnedRelation, OwnerRelation } from './relation-definition.ts'
+
+/** The objects, of whichever kind it is asked of, that the object owns. Owners are matched by UID, never by name. */
+export function ownedBy(view: StoreView, id: ObjectId): Condition {
+  return hasValue('ownerUid', view.index('uid').valuesOf(id))
+}
+
+/** The owners of the object, of whichever kind it is asked of; an owner may be cluster-scoped. */
+export function ownersOf(view: StoreView, id: ObjectId): Condition {
+  return hasValue('uid', view.index('ownerUid').valuesOf(id))
+}
+
+/** Downwards, from hop to hop by the UIDs of the owners. */
+export function compileOwned(definition: OwnedRelation): Relation {
+  const { through = [], to } = definition
+  const down = { of: 'ownerUid', give: 'uid' } as const
+  return {
+    definition,
+    reads: [...through, to],
+    indexers: {},
+    follow: (origin) =>
+      hasValue(
+        'ownerUid',
+        hop(origin, through, down, origin.view.index('uid').valuesOf(origin.id)),
+      ),
+  }
+}
+
+/** Upwards, from hop to hop by the UIDs of the owners. */
+export function compileOwner(definition: OwnerRelation): Relation {
+  const { through = [], to } = definition
+  const up = { of: 'uid', give: 'ownerUid' } as const
+  return {
+    definition,
+    reads: [...through, to],
+    indexers: {},
+    follow: (origin) =>
+      hasValue('uid', hop(origin, through, up, origin.view.index('ownerUid').valuesOf(origin.id))),
+  }
+}
+
+/** From UIDs to UIDs through the types in between: those that have them in one index give theirs in another. */
+function hop(
+  { stores, budget }: RelationOrigin,
+  through: readonly string[],
+  { of, give }: { readonly of: string; readonly give: string },
+  start: readonly string[],
+): readonly string[] {
+  let uids = start
+  for (const type of through) {
+    const view = stores(type)
+    const [having, giving] = [view.index(of), view.index(give)]
+    const next = new Set<string>()
+    for (const uid of uids) {
+      const posting = having.posting(uid)
+      if (posting === undefined) continue
+      budget.spend(posting.size)
+      for (const id of posting) for (const given of giving.valuesOf(id)) next.add(given)
+    }
+    uids = [...next]
+  }
+  return uids
+}

@@ -1,0 +1,41 @@
+import type { Indexers, ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Condition } from '../condition/condition.ts'
+import type { RelationDefinition } from './relation-definition.ts'
+import type { RowBudget } from '../condition/row-budget.ts'
+
+/** The object that a relation is followed from, within one tick. */
+export interface RelationOrigin {
+  readonly view: StoreView
+  readonly id: ObjectId
+  /** The object itself, where it is decoded already. */
+  readonly object?: KubernetesObject
+  /** The store of a type among the relation's `reads`; throws where it cannot be read. */
+  readonly stores: (type: string) => StoreView
+  readonly budget: RowBudget
+}
+
+/** The object that a relation is followed from. */
+export function originObject({ view, id, object }: RelationOrigin): KubernetesObject {
+  return object ?? view.object(id)
+}
+
+/** A relation, ready to be followed. */
+export interface Relation {
+  readonly definition: RelationDefinition
+  /** The types, besides `from`, whose stores must be synced and readable before it is followed; the last is `to`. */
+  readonly reads: readonly string[]
+  /** The indexes that it needs besides those which every store has, by the type of the store. */
+  readonly indexers: Readonly<Record<string, Indexers>>
+  /**
+   * What the related objects have in common: a condition on the store of `to`, valid within the tick, to be combined
+   * with filters, a Scope and a page. Where the related objects are none, it is `nothing`.
+   */
+  follow(origin: RelationOrigin): Condition
+}
+
+/** What a compiler of relations must know of the cluster. */
+export interface RelationContext {
+  /** Whether the objects of a type live in namespaces. */
+  isNamespaced(type: string): boolean
+}

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
+import { graphqlPath } from '../operation-pipeline.ts'
+
+const compress = promisify(gzip)
+const decompress = promisify(gunzip)
+
+/** What a page may do: nothing beyond itself and this server, whatever its scripts contain. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'unsafe-inline' blob:",
+  'worker-src blob:',
+  "style-src 'unsafe-inline'",
+  'img-src data:',
+  'font-src data:',
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+interface RenderedPage {
+  readonly gzipped: Buffer
+  readonly etag: string
+}
+
+/** GraphiQL from the copy that is installed with this package: rendered at the first request, then kept compressed. */
+export class GraphiqlPage {
+  readonly #defaultQuery: string
+  #rendered: Promise<RenderedPage> | undefined
+
+  constructor(defaultQuery: string) {
+    this.#defaultQuery = defaultQuery
+  }
+
+  /** Whether somebody asks for a page, rather than for an operation's result. */
+  static isAskedFor({ method, headers }: IncomingMessage): boolean {
+    return (method === 'GET' || method === 'HEAD') && headers.accept?.includes('text/html') === true
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { gzipped, etag } = await (this.#rendered ??= this.#render())
+    const { headers, method } = request
+    response.setHeader('content-security-policy', contentSecurityPolicy)
+    response.setHeader('etag', etag)
+    // Kept by the browser, but asked for again each time: 2 MB that change with the version only.
+    response.setHeader('cache-control', 'no-cache')
+    response.setHeader('vary', 'accept, accept-encoding')
+    if (headers['if-none-match']?.includes(etag) === true) {
+      response.writeHead(304).end()
+      return
+    }
+    const accepted = /\bgzip\b/.test(headers['accept-encoding'] ?? '')
+    const body = accepted ? gzipped : await decompress(gzipped)
+    if (accepted) response.setHeader('content-encoding', 'gzip')
+    response.writeHead(200, {
+      'content-type': 'text/html; charset=utf-8',
+      'content-length': body.length,
+    })
+    response.end(method === 'HEAD' ? undefined : body)
+  }
+
+  async #render(): Promise<RenderedPage> {
+    // 9 MB of source that most processes never need.
+    const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql')
+    const html = renderGraphiQL({
+      title: 'informerql',
+      endpoint: graphqlPath,
+      defaultQuery: this.#defaultQuery,
+      subscriptionsProtocol: 'WS',
+      credentials: 'same-origin',
+    })
+    const etag = `"${createHash('sha256').update(html).digest('base64url')}"`
+    return { gzipped: await compress(html), etag }
+  }
+}

@@ -1,0 +1,99 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { GraphiqlPage } from './graphiql-page.ts'
+import { graphqlPath, type OperationPipeline } from '../operation-pipeline.ts'
+import { allowedRequestHeaders, operationRefusal } from '../guard/operation-request.ts'
+import type { OriginCheck } from '../guard/origin-check.ts'
+import { answerProbe, type ProbesOptions } from './probes.ts'
+import { refuseRequest } from '../guard/refusal.ts'
+import { pathOf } from './request-path.ts'
+import type { ServerLog } from '../server-log.ts'
+
+export interface HttpTransportOptions {
+  readonly pipeline: OperationPipeline
+  readonly origins: OriginCheck
+  readonly maxBodyBytes: number
+  /** What GraphiQL shows first; `undefined`: no GraphiQL. */
+  readonly graphiqlQuery: string | undefined
+  readonly probes: ProbesOptions
+  readonly log: ServerLog
+}
+
+/** Everything that is asked by HTTP, in the order of distrust: probes, where it comes from, what it wants, its body. */
+export class HttpTransport {
+  readonly #options: HttpTransportOptions
+  readonly #graphiql: GraphiqlPage | undefined
+
+  constructor(options: HttpTransportOptions) {
+    this.#options = options
+    const { graphiqlQuery } = options
+    this.#graphiql = graphiqlQuery === undefined ? undefined : new GraphiqlPage(graphiqlQuery)
+  }
+
+  /** Answers a request, whatever happens. */
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      await this.#answer(request, response)
+    } catch (error) {
+      this.#options.log.error('a request failed unexpectedly', { error })
+      if (response.headersSent) response.destroy()
+      else refuseRequest(response, { status: 500, reason: 'The gateway failed; its log says why.' })
+    }
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { origins, probes } = this.#options
+    const { headers } = request
+    response.setHeader('cache-control', 'no-store')
+    response.setHeader('x-content-type-options', 'nosniff')
+    response.setHeader('x-frame-options', 'DENY')
+    response.setHeader('cross-origin-resource-policy', 'same-origin')
+    response.setHeader('referrer-policy', 'no-referrer')
+    const refusal = origins.refusal(headers)
+    if (answerProbe(request, response, { ...probes, trusted: refusal === undefined })) return
+    if (refusal !== undefined) {
+      refuseRequest(response, refusal)
+      return
+    }
+    const origin = origins.allowedOrigin(headers)
+    if (origin !== undefined) {
+      response.setHeader('access-control-allow-origin', origin)
+      response.setHeader('vary', 'origin')
+    }
+    switch (pathOf(request)) {
+      case graphqlPath:
+        await this.#answerGraphQL(request, response, origin)
+        return
+      case '/':
+        if (this.#graphiql === undefined) break
+        response.writeHead(302, { location: graphqlPath }).end()
+        return
+    }
+    refuseRequest(response, { status: 404, reason: `There is nothing here; ask ${graphqlPath}.` })
+  }
+
+  async #answerGraphQL(
+    request: IncomingMessage,
+    response: ServerResponse,
+    origin: string | undefined,
+  ): Promise<void> {
+    if (this.#graphiql !== undefined && GraphiqlPage.isAskedFor(request)) {
+      await this.#graphiql.answer(request, response)
+      return
+    }
+    if (origin !== undefined && request.method === 'OPTIONS') {
+      response.writeHead(204, {
+        'access-control-allow-methods': 'GET, POST',
+        'access-control-allow-headers': allowedRequestHeaders,
+        'access-control-max-age': '600',
+      })
+      response.end()
+      return
+    }
+    const refusal = operationRefusal(request, this.#options.maxBodyBytes)
+    if (refusal !== undefined) {
+      refuseRequest(response, refusal)
+      return
+    }
+    await this.#options.pipeline(request, response)
+  }
+}

@@ -1,0 +1,40 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Readiness } from '../readiness.ts'
+import { pathOf } from './request-path.ts'
+
+export interface ProbesOptions {
+  readonly readiness: () => Readiness
+  readonly isStopping: () => boolean
+}
+
+/**
+ * Answers `/livez` and `/healthz` (the process runs) and `/readyz` (it can answer, and goes on to). Returns whether the
+ * request was one of them. A kubelet asks by the pod's address, so any Host gets a status; reasons go only to `trusted` ones.
+ */
+export function answerProbe(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { readiness, isStopping, trusted }: ProbesOptions & { readonly trusted: boolean },
+): boolean {
+  switch (pathOf(request)) {
+    case '/livez':
+    case '/healthz':
+      sendLines(response, 200, ['ok'])
+      return true
+    case '/readyz': {
+      const { ready, reasons } = isStopping()
+        ? { ready: false, reasons: ['the gateway is stopping'] }
+        : readiness()
+      const lines = [ready ? 'ok' : 'not ready', ...(trusted ? reasons : [])]
+      sendLines(response, ready ? 200 : 503, lines)
+      return true
+    }
+    default:
+      return false
+  }
+}
+
+function sendLines(response: ServerResponse, status: number, lines: readonly string[]): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' })
+  response.end(`${lines.join('\n')}\n`)
+}

@@ -1,0 +1,115 @@
+import { CloseCode, type Server } from 'graphql-ws'
+import type { RawData, WebSocket } from 'ws'
+import { sleep } from '../../lib/backoff.ts'
+import type { ServerLog } from '../server-log.ts'
+import type { OpenedBy } from './web-socket-operations.ts'
+
+export interface GraphQLSocketOptions {
+  readonly socket: WebSocket
+  readonly openedBy: OpenedBy
+  readonly operations: Server<OpenedBy>
+  readonly maxOperationsPerSocket: number
+  readonly maxBufferedBytes: number
+  readonly pingIntervalMs: number
+  readonly log: ServerLog
+}
+
+/** A reader that fell too far behind (RFC 6455: policy violation). */
+const slowReaderCode = 1008
+/** As in HTTP, 429. */
+const tooManyMessagesCode = 4429
+/** How long a WebSocket with too many messages under way may wait for the first of them to end. */
+const pileUpMs = 1_000
+
+/**
+ * Serves one WebSocket until it closes. Sending waits until the bytes have left the process, so a slow reader slows its
+ * own operations down first; it is cut off where they are too many for that.
+ */
+export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
+  const { socket, openedBy, operations, maxBufferedBytes, log } = options
+  // An operation that was completed may still be preparing; so messages may outnumber operations, but not for long.
+  const maxPending = 2 * options.maxOperationsPerSocket + 10
+  let pending = 0
+  let someEnded = new AbortController()
+
+  const closed = operations.opened(
+    {
+      protocol: socket.protocol,
+      send: (text) => send(socket, text, maxBufferedBytes),
+      close: (code, reason) => socket.close(code, reason),
+      onMessage: (handle) => {
+        const answer = async (message: RawData): Promise<void> => {
+          pending += 1
+          try {
+            // oxlint-disable-next-line typescript/no-base-to-string -- a Buffer, as binaryType is nodebuffer
+            await handle(message.toString())
+          } catch (error) {
+            log.error('a WebSocket message failed unexpectedly', { error })
+            socket.close(CloseCode.InternalServerError, 'Internal server error')
+          } finally {
+            pending -= 1
+            someEnded.abort()
+          }
+        }
+        const receive = async (message: RawData): Promise<void> => {
+          if (socket.readyState !== socket.OPEN) return
+          if (pending >= maxPending) {
+            // Those that were completed in the same burst of messages are about to end.
+            someEnded = new AbortController()
+            socket.pause()
+            await sleep(pileUpMs, someEnded.signal)
+            socket.resume()
+          }
+          if (pending < maxPending) void answer(message)
+          else socket.close(tooManyMessagesCode, 'Too many operations')
+        }
+        let received = Promise.resolve()
+        socket.on('message', (message) => {
+          received = received.then(async () => receive(message))
+        })
+      },
+    },
+    openedBy,
+  )
+
+  const stopPings = keepPinging(socket, options.pingIntervalMs)
+  // A broken frame or a message that is too large; ws closes the socket itself, with the code for it.
+  socket.on('error', (error) => log.warn('a WebSocket failed', { reason: error.message }))
+  socket.once('close', (code, reason) => {
+    stopPings()
+    closed(code, reason.toString()).catch((error: unknown) => {
+      log.error('the operations of a WebSocket could not be ended', { error })
+    })
+  })
+}
+
+async function send(socket: WebSocket, text: string, maxBufferedBytes: number): Promise<void> {
+  if (socket.readyState !== socket.OPEN) return
+  if (socket.bufferedAmount > maxBufferedBytes) {
+    socket.close(slowReaderCode, 'Reader too slow')
+    // The close frame is behind all that was not read: it may never get there.
+    socket.terminate()
+    return
+  }
+  // An error closes the socket, and that ends the operation; there is nothing more to say to it.
+  await new Promise<void>((resolve) => {
+    socket.send(text, () => resolve())
+  })
+}
+
+/** Pings until told to stop; cuts the socket off where a ping is not answered before the second one after it. */
+function keepPinging(socket: WebSocket, intervalMs: number): () => void {
+  let unanswered = 0
+  socket.on('pong', () => {
+    unanswered = 0
+  })
+  const timer = setInterval(() => {
+    if (unanswered >= 2) {
+      socket.terminate()
+      return
+    }
+    unanswered += 1
+    socket.ping()
+  }, intervalMs)
+  return () => clearInterval(timer)
+}

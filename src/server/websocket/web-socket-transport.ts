@@ -1,0 +1,88 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { handleProtocols } from 'graphql-ws'
+import { WebSocketServer } from 'ws'
+import { serveGraphQLSocket } from './graphql-socket.ts'
+import { graphqlPath, type OperationPipeline } from '../operation-pipeline.ts'
+import type { OriginCheck } from '../guard/origin-check.ts'
+import { refuseUpgrade } from '../guard/refusal.ts'
+import { pathOf } from '../http/request-path.ts'
+import type { ServerLog } from '../server-log.ts'
+import type { ServerOptions } from '../server-options.ts'
+import { createWebSocketOperations } from './web-socket-operations.ts'
+
+export interface WebSocketTransportOptions {
+  readonly pipeline: OperationPipeline
+  readonly origins: OriginCheck
+  readonly limits: Pick<
+    ServerOptions,
+    | 'maxBodyBytes'
+    | 'connectionInitDeadlineMs'
+    | 'maxOperationsPerSocket'
+    | 'maxBufferedBytes'
+    | 'pingIntervalMs'
+  >
+  readonly log: ServerLog
+}
+
+const goingAwayCode = 1001
+
+/** GraphQL over WebSocket (graphql-transport-ws), on the path of the API. */
+export class WebSocketTransport {
+  readonly #options: WebSocketTransportOptions
+  readonly #server: WebSocketServer
+  #stopping = false
+
+  constructor(options: WebSocketTransportOptions) {
+    const { pipeline, limits, log } = options
+    this.#options = options
+    this.#server = new WebSocketServer({
+      noServer: true,
+      handleProtocols,
+      perMessageDeflate: false,
+      maxPayload: limits.maxBodyBytes,
+    })
+    const operations = createWebSocketOperations({ pipeline, log, ...limits })
+    this.#server.on('connection', (socket, request) => {
+      serveGraphQLSocket({ socket, openedBy: { request }, operations, log, ...limits })
+    })
+  }
+
+  /** Answers one request to upgrade: with a WebSocket, or with why not. */
+  upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
+    if (this.#stopping) {
+      refuseUpgrade(stream, { status: 503, reason: 'The gateway is stopping.' })
+      return
+    }
+    const refusal = this.#options.origins.refusal(request.headers)
+    if (refusal !== undefined) {
+      refuseUpgrade(stream, refusal)
+      return
+    }
+    if (pathOf(request) !== graphqlPath) {
+      refuseUpgrade(stream, { status: 404, reason: `There is a WebSocket on ${graphqlPath} only.` })
+      return
+    }
+    this.#server.handleUpgrade(request, stream, head, (socket) => {
+      // The server may have begun to stop while it shook hands.
+      if (this.#stopping) socket.close(goingAwayCode, 'Going away')
+      else this.#server.emit('connection', socket, request)
+    })
+  }
+
+  /** Refuses further WebSockets and closes all with 1001; cuts off those that have not answered after the deadline. */
+  async stop(deadlineMs: number): Promise<void> {
+    this.#stopping = true
+    const { clients } = this.#server
+    const closed = [...clients].map(
+      (client) => new Promise<void>((resolve) => client.once('close', () => resolve())),
+    )
+    for (const client of clients) client.close(goingAwayCode, 'Going away')
+    const timer = setTimeout(() => {
+      for (const client of clients) client.terminate()
+    }, deadlineMs)
+    await Promise.all(closed)
+    clearTimeout(timer)
+    this.#server.close()
+  }
+}

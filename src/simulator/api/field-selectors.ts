@@ -1,0 +1,122 @@
+import type { FieldSelector } from '../../kubernetes/field-selector.ts'
+import type { KubernetesObject } from '../../kubernetes/object.ts'
+import { badRequest } from './status-refusal.ts'
+import type { StoredObject } from '../storage/stored-object.ts'
+
+/** Which fields of a resource a field selector may name, beside `metadata.name` and `metadata.namespace`. */
+export interface SelectableFields {
+  readonly paths: readonly string[]
+  /** Their values in an object, in the order of {@link paths}. */
+  readonly valuesOf: (object: KubernetesObject) => readonly string[]
+  /** What the server says about any other field. */
+  readonly unsupported: (path: string) => string
+}
+
+const onlyMetadata = (path: string): string =>
+  `"${path}" is not a known field selector: only "metadata.name", "metadata.namespace"`
+const notSupported = (path: string): string => `field label not supported: ${path}`
+
+/** A path, or a path and what counts where nothing is there, or where else to look. */
+type FieldSource =
+  | string
+  | { readonly path: string; readonly from?: string; readonly missing?: string }
+
+function selectable(
+  sources: readonly FieldSource[],
+  unsupported: (path: string) => string = notSupported,
+): SelectableFields {
+  const fields = sources.map((source) => (typeof source === 'string' ? { path: source } : source))
+  const readers = fields.map((field) => {
+    const keys = ('from' in field ? (field.from ?? field.path) : field.path).split('.')
+    const missing = 'missing' in field ? (field.missing ?? '') : ''
+    return (object: KubernetesObject): string => textAt(object, keys) ?? missing
+  })
+  return {
+    paths: fields.map(({ path }) => path),
+    valuesOf: (object) => readers.map((read) => read(object)),
+    unsupported,
+  }
+}
+
+function textAt(object: object, keys: readonly string[]): string | undefined {
+  let value: unknown = object
+  for (const key of keys) {
+    if (typeof value !== 'object' || value === null) return undefined
+    value = (value as Record<string, unknown>)[key]
+  }
+  if (typeof value === 'string') return value
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
+}
+
+/** By `resource.group`, as kube-apiserver's field label conversions and `MatchX` functions have them. */
+const declared: Readonly<Record<string, SelectableFields>> = {
+  pods: selectable([
+    'spec.nodeName',
+    'spec.restartPolicy',
+    'spec.schedulerName',
+    'spec.serviceAccountName',
+    { path: 'spec.hostNetwork', missing: 'false' },
+    'status.phase',
+    'status.podIP',
+    'status.nominatedNodeName',
+  ]),
+  nodes: selectable([{ path: 'spec.unschedulable', missing: 'false' }]),
+  namespaces: selectable(['status.phase']),
+  secrets: selectable(['type']),
+  services: selectable(['spec.clusterIP', 'spec.type']),
+  events: selectable([
+    'involvedObject.kind',
+    'involvedObject.namespace',
+    'involvedObject.name',
+    'involvedObject.uid',
+    'involvedObject.apiVersion',
+    'involvedObject.resourceVersion',
+    'involvedObject.fieldPath',
+    'reason',
+    'reportingComponent',
+    { path: 'source', from: 'source.component' },
+    'type',
+  ]),
+  replicationcontrollers: selectable([{ path: 'status.replicas', missing: '0' }]),
+  'jobs.batch': selectable(
+    [{ path: 'status.successful', from: 'status.succeeded', missing: '0' }],
+    (path) => `field label "${path}" not supported for Job`,
+  ),
+  'certificatesigningrequests.certificates.k8s.io': selectable(['spec.signerName']),
+  'resourceslices.resource.k8s.io': selectable(
+    ['spec.nodeName', 'spec.driver'],
+    (path) => `field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: ${path}`,
+  ),
+}
+
+const none = selectable([], onlyMetadata)
+
+/** The selectable fields of a built-in resource. */
+export function selectableFields(groupResource: string): SelectableFields {
+  return declared[groupResource] ?? none
+}
+
+/** The selectable fields that a CustomResourceDefinition declares. */
+export function customSelectableFields(paths: readonly string[]): SelectableFields {
+  return selectable(paths, onlyMetadata)
+}
+
+/** A test for the objects that a field selector selects. Throws a 400 for a field that is not selectable. */
+export function fieldTest(
+  selector: FieldSelector,
+  fields: SelectableFields,
+): (object: StoredObject) => boolean {
+  const tests = selector.map(({ path, operator, value }) => {
+    const read = reader(path, fields)
+    return (object: StoredObject): boolean => (read(object) === value) === (operator === '=')
+  })
+  return (object) => tests.every((test) => test(object))
+}
+
+function reader(path: string, fields: SelectableFields): (object: StoredObject) => string {
+  if (path === 'metadata.name') return (object) => object.name
+  if (path === 'metadata.namespace') return (object) => object.namespace
+  const position = fields.paths.indexOf(path)
+  if (position < 0) throw badRequest(fields.unsupported(path))
+  return (object) => object.fields[position] ?? ''
+}

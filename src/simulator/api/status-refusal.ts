@@ -1,0 +1,152 @@
+import { CodedError } from '../../lib/coded-error.ts'
+import type { Status } from '../../kubernetes/status.ts'
+import { groupResourceOf } from '../../kubernetes/api-resource.ts'
+
+type Details = NonNullable<Status['details']>
+
+/** The parts of a Status that make a refusal. */
+interface RefusalParts {
+  readonly reason?: string
+  readonly details?: Details
+  readonly metadata?: object
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A request that the simulated server refuses: the HTTP status and the Status body of its answer. */
+export class Refusal extends CodedError {
+  readonly httpStatus: number
+  readonly status: Status
+  /** Headers beside the usual ones. */
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(httpStatus: number, message: string, parts: RefusalParts = {}) {
+    super('REFUSED', message, { value: httpStatus })
+    this.httpStatus = httpStatus
+    this.headers = parts.headers ?? {}
+    this.status = {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: parts.metadata ?? {},
+      status: 'Failure',
+      message,
+      ...(parts.reason === undefined ? {} : { reason: parts.reason }),
+      ...(parts.details === undefined ? {} : { details: parts.details }),
+      code: httpStatus,
+    }
+  }
+}
+
+/** What a refusal about one object names. */
+interface Named {
+  readonly group: string
+  readonly resource: string
+  readonly name: string
+}
+
+const detailsOf = ({ group, resource, name }: Named): Details => ({
+  name,
+  ...(group === '' ? {} : { group }),
+  kind: resource,
+})
+
+export const notFound = (object: Named): Refusal =>
+  new Refusal(404, `${groupResourceOf(object)} "${object.name}" not found`, {
+    reason: 'NotFound',
+    details: detailsOf(object),
+  })
+
+/** The server knows no such resource, or no such path of it. */
+export const noSuchResource = (): Refusal =>
+  new Refusal(404, 'the server could not find the requested resource', {
+    reason: 'NotFound',
+    details: {},
+  })
+
+export const methodNotAllowed = (): Refusal =>
+  new Refusal(405, 'the server does not allow this method on the requested resource', {
+    reason: 'MethodNotAllowed',
+    details: {},
+  })
+
+export const alreadyExists = (object: Named, deleting: boolean): Refusal =>
+  new Refusal(
+    409,
+    `${deleting ? 'object is being deleted: ' : ''}${groupResourceOf(object)} "${object.name}" already exists`,
+    { reason: 'AlreadyExists', details: detailsOf(object) },
+  )
+
+export const conflict = (object: Named, problem: string = modified): Refusal =>
+  new Refusal(
+    409,
+    `Operation cannot be fulfilled on ${groupResourceOf(object)} "${object.name}": ${problem}`,
+    { reason: 'Conflict', details: detailsOf(object) },
+  )
+
+const modified =
+  'the object has been modified; please apply your changes to the latest version and try again'
+
+export const badRequest = (message: string): Refusal =>
+  new Refusal(400, message, { reason: 'BadRequest' })
+
+export const notAcceptable = (message: string): Refusal =>
+  new Refusal(406, message, { reason: 'NotAcceptable' })
+
+/** One field that is not as it must be. */
+export interface FieldProblem {
+  readonly reason:
+    | 'FieldValueInvalid'
+    | 'FieldValueRequired'
+    | 'FieldValueForbidden'
+    | 'FieldValueNotSupported'
+  readonly message: string
+  readonly field: string
+}
+
+/** 422 with one cause for each problem. */
+export const invalid = (
+  { group, kind, name }: { readonly group: string; readonly kind: string; readonly name: string },
+  problems: readonly FieldProblem[],
+): Refusal => {
+  const texts = problems.map(({ field, message }) => `${field}: ${message}`)
+  const what = group === '' ? kind : `${kind}.${group}`
+  const message = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
+  return new Refusal(422, `${what} "${name}" is invalid: ${message}`, {
+    reason: 'Invalid',
+    details: {
+      ...(name === '' ? {} : { name }),
+      ...(group === '' ? {} : { group }),
+      kind,
+      causes: problems,
+    },
+  })
+}
+
+/** The server has not come as far as this resource version yet. */
+export const tooLargeResourceVersion = (asked: number, current: number): Refusal =>
+  new Refusal(504, `Timeout: Too large resource version: ${asked}, current: ${current}`, {
+    reason: 'Timeout',
+    details: {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      retryAfterSeconds: 1,
+    },
+    headers: { 'retry-after': '1' },
+  })
+
+/** The history that a LIST at this resource version needs is gone. */
+export const listExpired = (): Refusal =>
+  new Refusal(410, 'The resourceVersion for the provided list is too old.', { reason: 'Expired' })
+
+/** The history that a continue token needs is gone; `token` continues from the present state instead. */
+export const continueExpired = (token: string): Refusal =>
+  new Refusal(
+    410,
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list ' +
+      'without the continue parameter, or use the continue token in this response to retrieve the remainder of the ' +
+      'results. Continuing with the provided token results in an inconsistent list - objects that were created, ' +
+      'modified, or deleted between the time the first chunk was returned and now may show up in the list.',
+    { reason: 'Expired', metadata: { continue: token } },
+  )
+
+/** The ERROR event of a watch whose history is gone. */
+export const watchExpired = (asked: number, oldest: number): Refusal =>
+  new Refusal(410, `too old resource version: ${asked} (${oldest})`, { reason: 'Expired' })

@@ -1,0 +1,119 @@
+import { badRequest, type FieldProblem, invalid, Refusal } from '../api/status-refusal.ts'
+
+/** The query parameters of LIST and WATCH, checked. */
+export interface ListQuery {
+  readonly watch: boolean
+  readonly labelSelector: string
+  readonly fieldSelector: string
+  /** `undefined` where it was not given or is `''`. */
+  readonly revision: number | undefined
+  readonly match: '' | 'Exact' | 'NotOlderThan'
+  /** 0: no limit. */
+  readonly limit: number
+  /** `''` where it was not given. */
+  readonly continue: string
+  readonly allowWatchBookmarks: boolean
+  readonly sendInitialEvents: boolean | undefined
+  /** 0: the server's own. */
+  readonly timeoutSeconds: number
+}
+
+/** Reads and checks the parameters as a kube-apiserver does. Throws 400 and 422. */
+export function listQuery(params: URLSearchParams): ListQuery {
+  const watch = flag(params, 'watch')
+  const initial = params.has('sendInitialEvents') ? flag(params, 'sendInitialEvents') : undefined
+  const match = params.get('resourceVersionMatch') ?? ''
+  const version = params.get('resourceVersion') ?? ''
+  const continued = watch ? '' : (params.get('continue') ?? '')
+  checkMatch({ watch, initial, match, version, continued })
+  return {
+    watch,
+    labelSelector: params.get('labelSelector') ?? '',
+    fieldSelector: params.get('fieldSelector') ?? '',
+    revision: version === '' ? undefined : revisionOf(version, watch),
+    match: match as ListQuery['match'],
+    limit: Math.max(0, integer(params, 'limit')),
+    continue: continued,
+    allowWatchBookmarks: flag(params, 'allowWatchBookmarks'),
+    sendInitialEvents: initial,
+    timeoutSeconds: integer(params, 'timeoutSeconds'),
+  }
+}
+
+function flag(params: URLSearchParams, name: string): boolean {
+  const value = params.get(name)
+  return value !== null && !['0', 'false'].includes(value.toLowerCase())
+}
+
+function integer(params: URLSearchParams, name: string): number {
+  const value = params.get(name) ?? ''
+  if (value === '') return 0
+  if (!/^[+-]?\d{1,15}$/.test(value)) {
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
+  }
+  return Number(value)
+}
+
+function revisionOf(version: string, watch: boolean): number {
+  if (/^\d{1,15}$/.test(version)) return Number(version)
+  const problem = `resourceVersion: Invalid value: ${JSON.stringify(version)}: strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`
+  throw watch ? new Refusal(500, problem) : badRequest(`invalid resource version: ${problem}`)
+}
+
+interface MatchQuery {
+  readonly watch: boolean
+  readonly initial: boolean | undefined
+  readonly match: string
+  readonly version: string
+  readonly continued: string
+}
+
+function checkMatch(query: MatchQuery): void {
+  const problems = query.watch ? watchProblems(query) : listProblems(query)
+  if (problems.length > 0) {
+    throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, problems)
+  }
+}
+
+const forbidden = (field: string, message: string): FieldProblem => ({
+  reason: 'FieldValueForbidden',
+  message: `Forbidden: ${message}`,
+  field,
+})
+
+function listProblems({ initial, match, version, continued }: MatchQuery): FieldProblem[] {
+  const problems: FieldProblem[] = []
+  const field = 'resourceVersionMatch'
+  if (match !== '') {
+    if (version === '') {
+      problems.push(forbidden(field, `${field} is forbidden unless resourceVersion is provided`))
+    }
+    if (continued !== '') {
+      problems.push(forbidden(field, `${field} is forbidden when continue is provided`))
+    }
+    if (match !== 'Exact' && match !== 'NotOlderThan') {
+      const supported = 'supported values: "Exact", "NotOlderThan", ""'
+      const message = `Unsupported value: ${JSON.stringify(match)}: ${supported}`
+      problems.push({ reason: 'FieldValueNotSupported', message, field })
+    }
+    if (match === 'Exact' && version === '0') {
+      problems.push(forbidden(field, `${field} "exact" is forbidden for resourceVersion "0"`))
+    }
+  }
+  if (initial !== undefined) {
+    problems.push(forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'))
+  }
+  return problems
+}
+
+function watchProblems({ initial, match }: MatchQuery): FieldProblem[] {
+  const field = 'resourceVersionMatch'
+  if (initial === undefined) {
+    return match === ''
+      ? []
+      : [forbidden(field, `${field} is forbidden for watch unless sendInitialEvents is provided`)]
+  }
+  return match === 'NotOlderThan'
+    ? []
+    : [forbidden(field, `sendInitialEvents requires setting ${field} to NotOlderThan`)]
+}

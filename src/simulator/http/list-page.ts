@@ -1,0 +1,91 @@
+import { decodeContinue, encodeContinue } from './continue-token.ts'
+import type { ListQuery } from './list-options.ts'
+import {
+  badRequest,
+  continueExpired,
+  listExpired,
+  tooLargeResourceVersion,
+} from '../api/status-refusal.ts'
+import type { Selection } from './selection.ts'
+import type { ServedResource } from '../api/served-resource.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { StoredObject } from '../storage/stored-object.ts'
+
+/** One page of a list: the whole list where there was no limit. */
+export interface Page {
+  readonly objects: readonly StoredObject[]
+  readonly metadata: {
+    readonly resourceVersion: string
+    readonly continue?: string
+    readonly remainingItemCount?: number
+  }
+}
+
+/** Where a page begins, and at which revision it stands. */
+interface PageStart {
+  readonly revision: number
+  readonly from: string
+  /** The token that it continues; `''` for a first page. */
+  readonly token: string
+}
+
+/** Reads a page, all at once. Throws 410 where the history does not reach back, 504 where the revision is to come. */
+export function listPage(
+  storage: Storage,
+  served: ServedResource,
+  selection: Selection,
+  query: ListQuery,
+): Page {
+  const start = pageStart(storage, selection.namespace, query)
+  const { namespace, test } = selection
+  const snapshot = storage
+    .store(served.stored)
+    .snapshot(start.revision, { namespace, from: start.from })
+  if (snapshot === undefined) throw expired(start, namespace)
+  // A cache, which revision 0 asks for, knows no pages.
+  const limit = query.revision === 0 || query.limit === 0 ? Infinity : query.limit
+  const objects: StoredObject[] = []
+  let next: StoredObject | undefined
+  for (const object of snapshot.objects) {
+    if (objects.length === limit) {
+      next = object
+      break
+    }
+    if (test === undefined || test(object)) objects.push(object)
+  }
+  const resourceVersion = String(start.revision)
+  const last = objects.at(-1)
+  if (next === undefined || last === undefined) return { objects, metadata: { resourceVersion } }
+  return {
+    objects,
+    metadata: {
+      resourceVersion,
+      continue: encodeContinue({ revision: start.revision, from: `${last.key}\0` }, namespace),
+      ...(test === undefined ? { remainingItemCount: snapshot.size - objects.length } : {}),
+    },
+  }
+}
+
+function pageStart(storage: Storage, namespace: string, query: ListQuery): PageStart {
+  const { revision = 0, match } = query
+  const current = storage.revision
+  if (query.continue !== '') {
+    const token = decodeContinue(query.continue, namespace)
+    if (revision !== 0) {
+      throw badRequest('specifying resource version is not allowed when using continue')
+    }
+    const at = token.revision === -1 ? current : token.revision
+    if (at > current) throw tooLargeResourceVersion(at, current)
+    return { revision: at, from: token.from, token: query.continue }
+  }
+  if (revision > current) throw tooLargeResourceVersion(revision, current)
+  // As in kube-apiserver, a limit without a match asks for exactly this revision: pages need one state.
+  const exact = match === 'Exact' || (match === '' && query.limit > 0 && revision > 0)
+  return { revision: exact ? revision : current, from: '', token: '' }
+}
+
+function expired({ from, token }: PageStart, namespace: string): Error {
+  return token === ''
+    ? listExpired()
+    : continueExpired(encodeContinue({ revision: -1, from }, namespace))
+}

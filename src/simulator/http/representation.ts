@@ -1,0 +1,68 @@
+import { notAcceptable } from '../api/status-refusal.ts'
+
+/** How objects are shown: whole, or as metadata alone. */
+export type Representation = 'object' | 'metadata'
+
+/** One media range of an `Accept` header. */
+interface MediaRange {
+  readonly type: string
+  readonly parameters: Readonly<Record<string, string>>
+  readonly quality: number
+}
+
+/** The ranges of an `Accept` header, the most wanted first. */
+function mediaRanges(accept: string): MediaRange[] {
+  return accept
+    .split(',')
+    .map((range) => {
+      const [type = '', ...parts] = range.split(';').map((part) => part.trim())
+      const parameters = Object.fromEntries(
+        parts.map((part) => {
+          const [name = '', value = ''] = part.split('=')
+          return [name, value]
+        }),
+      )
+      return { type, parameters, quality: Number(parameters['q'] ?? 1) || 0 }
+    })
+    .filter(({ quality }) => quality > 0)
+    .toSorted((a, b) => b.quality - a.quality)
+}
+
+const jsonTypes = new Set(['application/json', 'application/*', '*/*', ''])
+
+const accepted = 'only the following media types are accepted: application/json'
+
+/** How to show an object, or the objects of a list or watch. Throws 406. */
+export function representationOf(accept: string | undefined, isList: boolean): Representation {
+  const ranges = mediaRanges(accept ?? '*/*')
+  let mismatch: string | undefined
+  for (const { type, parameters } of ranges) {
+    if (!jsonTypes.has(type)) continue
+    const { as, g, v } = parameters
+    if (as === undefined) return 'object'
+    if (g !== 'meta.k8s.io' || v !== 'v1') continue
+    if (as === (isList ? 'PartialObjectMetadataList' : 'PartialObjectMetadata')) return 'metadata'
+    if (as === 'PartialObjectMetadataList') {
+      mismatch = `you requested ${as}, but the requested object is not a list`
+    }
+  }
+  throw notAcceptable(mismatch ?? unacceptable(ranges))
+}
+
+function unacceptable(ranges: readonly MediaRange[]): string {
+  return ranges.some(({ parameters }) => parameters['as'] !== undefined)
+    ? accepted
+    : '406: Not Acceptable\n\nAvailable representations: application/json, application/json;stream=watch'
+}
+
+/** Whether aggregated discovery is wanted rather than the plain one. Throws 406 where neither can be given. */
+export function wantsAggregated(accept: string | undefined): boolean {
+  const ranges = mediaRanges(accept ?? '*/*').filter(({ type }) => jsonTypes.has(type))
+  const aggregated = ranges.some(
+    ({ parameters: { g, v, as } }) =>
+      g === 'apidiscovery.k8s.io' && v === 'v2' && as === 'APIGroupDiscoveryList',
+  )
+  if (aggregated) return true
+  if (ranges.some(({ parameters }) => parameters['as'] === undefined)) return false
+  throw notAcceptable(accepted)
+}

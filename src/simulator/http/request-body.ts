@@ -1,0 +1,98 @@
+import type { IncomingMessage } from 'node:http'
+import { parse as parseYaml } from 'yaml'
+import type { KubernetesObject, ObjectMeta } from '../../kubernetes/object.ts'
+import { isObject } from '../writes/merge-patch.ts'
+import { badRequest, Refusal } from '../api/status-refusal.ts'
+import type { ServedResource } from '../api/served-resource.ts'
+
+/** As kube-apiserver: larger requests are refused. */
+const maxBodyBytes = 3 * 1024 * 1024
+
+/** The whole body of a request. Throws 413 beyond 3 MiB. */
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > maxBodyBytes) {
+      const message = `Request entity too large: limit is ${maxBodyBytes}`
+      throw new Refusal(413, message, { reason: 'RequestEntityTooLarge' })
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** The media type of a request's body, without its parameters. */
+export function contentType(request: IncomingMessage): string {
+  return (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim() ?? ''
+}
+
+/** Reads JSON, or YAML where the media type says so; `undefined` for an empty body. Throws 415 and 400. */
+export function parseBody(body: Buffer, mediaType: string, mustBe: string): unknown {
+  if (body.length === 0) return undefined
+  const text = body.toString()
+  if (mediaType === 'application/json' || mediaType === '') {
+    return parsed(text, mustBe, () => JSON.parse(text))
+  }
+  if (mediaType === 'application/yaml') return parsed(text, mustBe, () => parseYaml(text))
+  throw new Refusal(
+    415,
+    'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml',
+    { reason: 'UnsupportedMediaType' },
+  )
+}
+
+function parsed(text: string, mustBe: string, parse: () => unknown): unknown {
+  try {
+    return parse()
+  } catch (error) {
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${mustBe}): couldn't get version/kind; ` +
+        `json parse error: ${(error as Error).message} (${text.slice(0, 30)} ...)`,
+    )
+  }
+}
+
+/** Reads an object for a resource; fills in `kind` and `apiVersion`. Throws 400 where they, or its shape, are others. */
+export function parseObject(
+  body: Buffer,
+  mediaType: string,
+  served: ServedResource,
+): KubernetesObject {
+  const value = parseBody(body, mediaType, served.kind)
+  return checkedObject(value ?? {}, served)
+}
+
+/** What {@link parseObject} promises, for a value that is JSON already. */
+export function checkedObject(
+  value: unknown,
+  { kind, apiVersion }: ServedResource,
+): KubernetesObject {
+  if (!isObject(value)) {
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; it is not a JSON object`,
+    )
+  }
+  const given = {
+    ...value,
+    kind: textOf(value['kind']) ?? kind,
+    apiVersion: textOf(value['apiVersion']) ?? apiVersion,
+  }
+  const version = lastPart(given.apiVersion)
+  const unfit = `${given.kind} in version "${version}" cannot be handled as a ${kind}`
+  if (given.kind !== kind) throw badRequest(`${unfit}: it is of another kind`)
+  if (given.apiVersion !== apiVersion) {
+    throw badRequest(`${unfit}: no kind "${kind}" is registered for version "${version}"`)
+  }
+  const metadata = value['metadata'] ?? {}
+  if (!isObject(metadata)) {
+    throw badRequest(`${unfit}: metadata is not an object`)
+  }
+  return { ...given, metadata: metadata as unknown as ObjectMeta }
+}
+
+const lastPart = (apiVersion: string): string => apiVersion.slice(apiVersion.indexOf('/') + 1)
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined

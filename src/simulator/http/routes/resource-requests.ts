@@ -1,0 +1,95 @@
+import { authorize, type SimulatorUser } from '../authentication.ts'
+import type { Exchange } from '../simulated-exchange.ts'
+import type { FaultEffect } from '../../faults/fault-effects.ts'
+import { methodNotAllowed, noSuchResource } from '../../api/status-refusal.ts'
+import type { RequestTarget } from '../request-target.ts'
+import type { ServedResource } from '../../api/served-resource.ts'
+import type { Storage } from '../../storage/storage.ts'
+import {
+  deleteCollection,
+  listObjects,
+  watchObjects,
+  type WatchRoom,
+} from './collection-requests.ts'
+import {
+  getObject,
+  type ObjectRequest,
+  patchObject,
+  postObject,
+  putObject,
+  removeObject,
+} from './object-requests.ts'
+
+/** Everything that a request about a resource needs. */
+export interface ResourceRequest {
+  readonly exchange: Exchange
+  readonly target: RequestTarget
+  readonly storage: Storage
+  readonly user: SimulatorUser | undefined
+  readonly effects: readonly FaultEffect[]
+  readonly watches: WatchRoom
+}
+
+const objectVerbs: Readonly<Record<string, string>> = {
+  GET: 'get',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+}
+
+/** The verb of a request, as RBAC has it; `''` for methods that no resource has. */
+export function verbOf({ method, params }: Exchange, { name }: RequestTarget): string {
+  if (name !== '') return objectVerbs[method] ?? ''
+  if (method === 'POST') return 'create'
+  if (method === 'DELETE') return 'deletecollection'
+  if (method !== 'GET') return ''
+  const watch = params.get('watch')
+  return watch === null || ['0', 'false'].includes(watch.toLowerCase()) ? 'list' : 'watch'
+}
+
+/** Serves a request about a resource. Throws refusals. */
+export async function serveResource(request: ResourceRequest): Promise<void> {
+  const { exchange, target, storage, user } = request
+  const verb = verbOf(exchange, target)
+  authorize(user, target, verb === '' ? exchange.method.toLowerCase() : verb)
+  const served = storage.registry.find(target.group, target.version, target.resource)
+  if (served === undefined) throw noSuchResource()
+  const allNamespaces = served.namespaced && target.namespace === ''
+  if (!served.namespaced && target.namespace !== '') throw noSuchResource()
+  if (target.name !== '' && allNamespaces) throw noSuchResource()
+  const verbs =
+    target.subresource === '' ? served.verbs : served.subresources.get(target.subresource)
+  if (verbs === undefined) throw noSuchResource()
+  if (!verbs.has(verb) || (verb === 'create' && allNamespaces)) throw methodNotAllowed()
+  // The other subresources (scale, log, exec, …) stand in discovery but are not played.
+  if (target.subresource !== '' && target.subresource !== 'status') throw noSuchResource()
+  await serveVerb(verb, served, request)
+}
+
+async function serveVerb(
+  verb: string,
+  served: ServedResource,
+  { exchange, target, storage, effects, watches }: ResourceRequest,
+): Promise<void> {
+  const { namespace, name, subresource } = target
+  const collection = { exchange, storage, served, namespace, effects }
+  const object: ObjectRequest = { exchange, storage, served, namespace, name, subresource }
+  switch (verb) {
+    case 'list':
+      return listObjects(collection)
+    case 'watch':
+      return watchObjects(collection, watches)
+    case 'deletecollection':
+      return deleteCollection(collection)
+    case 'get':
+      return getObject(object)
+    case 'create':
+      return postObject(object)
+    case 'update':
+      return putObject(object)
+    case 'patch':
+      return patchObject(object)
+    default:
+      return removeObject(object)
+  }
+}

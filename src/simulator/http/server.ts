@@ -1,0 +1,156 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { authenticate, type SimulatorUser } from './authentication.ts'
+import { type Exchange, exchangeOf, sendRefusal, sendText } from './simulated-exchange.ts'
+import type { ServerFault } from '../faults/fault.ts'
+import { statusOf } from '../faults/fault-effects.ts'
+import { Faults } from '../faults/faults.ts'
+import { OpenApi } from '../api/open-api.ts'
+import { noSuchResource } from '../api/status-refusal.ts'
+import { requestTarget } from './request-target.ts'
+import { serveApiDocument } from './routes/api-documents.ts'
+import type { OpenWatch } from './routes/collection-requests.ts'
+import { faultsPath, serveFaultOrder } from './routes/fault-orders.ts'
+import { serveResource, verbOf } from './routes/resource-requests.ts'
+import type { Storage } from '../storage/storage.ts'
+
+export interface SimulatedServerOptions {
+  readonly port: number
+  readonly host: string
+  /** 0: none. */
+  readonly bookmarkIntervalMs: number
+  /** Nobody: everybody may do anything. */
+  readonly users: readonly SimulatorUser[]
+}
+
+/** The HTTP server in front of a storage. */
+export class SimulatedServer {
+  readonly faults: Faults
+  readonly #storage: Storage
+  readonly #options: SimulatedServerOptions
+  readonly #openApi: OpenApi
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+  readonly #watches = new Set<OpenWatch>()
+  #refusedUntilMs = 0
+
+  constructor(storage: Storage, options: SimulatedServerOptions) {
+    this.#storage = storage
+    this.#options = options
+    this.#openApi = new OpenApi(storage.registry)
+    this.faults = new Faults({ strike: (fault) => this.#strike(fault) })
+    this.#server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
+      void this.#serve(exchangeOf(request, response))
+    })
+    this.#server.on('connection', (socket) => this.#accept(socket))
+  }
+
+  /** Listens, and answers with the URL. Rejects where the address is taken. */
+  async start(): Promise<string> {
+    const { port, host } = this.#options
+    this.#server.listen(port, host)
+    await once(this.#server, 'listening')
+    const address = this.#server.address() as AddressInfo
+    const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
+    return `http://${name}:${address.port}`
+  }
+
+  /** Breaks every connection and listens no more. */
+  async stop(): Promise<void> {
+    if (!this.#server.listening) return
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    for (const socket of this.#sockets) socket.destroy()
+    await closed
+  }
+
+  #accept(socket: Socket): void {
+    if (performance.now() < this.#refusedUntilMs) {
+      socket.resetAndDestroy()
+      return
+    }
+    socket.setNoDelay(true)
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
+  }
+
+  async #serve(exchange: Exchange): Promise<void> {
+    try {
+      await this.#answer(exchange)
+    } catch (error) {
+      sendRefusal(exchange, error)
+    }
+  }
+
+  async #answer(exchange: Exchange): Promise<void> {
+    const { path, params, request, response } = exchange
+    if (path === faultsPath) return serveFaultOrder(exchange, this.faults)
+    const target = requestTarget(path)
+    const effects = this.faults.take({
+      path,
+      verb: target === undefined ? '' : verbOf(exchange, target),
+      resource: target?.resource ?? '',
+      group: target?.group ?? '',
+      namespace: target?.namespace ?? '',
+      page: (params.get('continue') ?? '') === '' ? 'first' : 'later',
+    })
+    for (const { answer } of effects) {
+      if (answer === 'disconnect') {
+        response.destroy()
+        return
+      }
+      if (answer !== undefined) throw answer
+    }
+    const user = authenticate(this.#options.users, request.headers.authorization)
+    const { registry } = this.#storage
+    if (serveApiDocument(exchange, { registry, openApi: this.#openApi })) return
+    if (target === undefined || !registry.hasVersion(target.group, target.version)) {
+      if (target?.group === '') throw noSuchResource()
+      sendText(exchange, 404, '404 page not found\n')
+      return
+    }
+    await serveResource({
+      exchange,
+      target,
+      storage: this.#storage,
+      user,
+      effects,
+      watches: {
+        bookmarkIntervalMs: this.#options.bookmarkIntervalMs,
+        add: (watch) => {
+          this.#watches.add(watch)
+          return () => this.#watches.delete(watch)
+        },
+      },
+    })
+  }
+
+  #strike(fault: ServerFault): void {
+    switch (fault.type) {
+      case 'refuse-connections':
+        this.#refusedUntilMs = performance.now() + fault.forMs
+        this.#dropAll()
+        return
+      case 'drop-connections':
+        this.#dropAll()
+        return
+      case 'freeze-connections':
+        for (const socket of this.#sockets) socket.cork()
+        return
+      case 'end-watches':
+        for (const watch of this.#watches) {
+          if ((fault.resource ?? watch.resource) === watch.resource) {
+            watch.end(statusOf(fault.code ?? 410))
+          }
+        }
+        return
+      case 'compact-history':
+        this.#storage.compact()
+    }
+  }
+
+  #dropAll(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy()
+  }
+}

@@ -1,0 +1,63 @@
+import type { KubernetesObject } from '../../kubernetes/object.ts'
+
+type Fields = Record<string, unknown>
+
+/** Core `Event` fields and what `events.k8s.io/v1` calls them. */
+const eventFields: readonly (readonly [core: string, events: string])[] = [
+  ['involvedObject', 'regarding'],
+  ['message', 'note'],
+  ['source', 'deprecatedSource'],
+  ['firstTimestamp', 'deprecatedFirstTimestamp'],
+  ['lastTimestamp', 'deprecatedLastTimestamp'],
+  ['count', 'deprecatedCount'],
+  ['reportingComponent', 'reportingController'],
+]
+
+function renamed(object: KubernetesObject, names: ReadonlyMap<string, string>): Fields {
+  return Object.fromEntries(
+    Object.entries(object).map(([name, value]) => [names.get(name) ?? name, value]),
+  )
+}
+
+const toEvents = new Map(eventFields)
+const toCore = new Map(eventFields.map(([core, events]) => [events, core]))
+
+/** `autoscaling/v1` knows one metric, the CPU's utilisation; the others are not in it. */
+function autoscalerV1({ spec, ...object }: KubernetesObject): Fields {
+  const { metrics = [], behavior: _, ...rest } = (spec ?? {}) as Fields & { metrics?: Fields[] }
+  const cpu = metrics.map((metric) => metric['resource'] as Fields | undefined)
+  const target = cpu.find((resource) => resource?.['name'] === 'cpu')?.['target'] as Fields
+  const utilization = target?.['averageUtilization']
+  return {
+    ...object,
+    spec: {
+      ...rest,
+      ...(utilization === undefined ? {} : { targetCPUUtilizationPercentage: utilization }),
+    },
+  }
+}
+
+function autoscalerV2({ spec, ...object }: KubernetesObject): Fields {
+  const { targetCPUUtilizationPercentage: averageUtilization, ...rest } = (spec ?? {}) as Fields
+  const target = { type: 'Utilization', averageUtilization }
+  const metrics = [{ type: 'Resource', resource: { name: 'cpu', target } }]
+  return { ...object, spec: { ...rest, ...(averageUtilization === undefined ? {} : { metrics }) } }
+}
+
+/** By `kind from to`. */
+const conversions: Readonly<Record<string, (object: KubernetesObject) => Fields>> = {
+  'Event v1 events.k8s.io/v1': (event) => renamed(event, toEvents),
+  'Event events.k8s.io/v1 v1': (event) => renamed(event, toCore),
+  'HorizontalPodAutoscaler autoscaling/v2 autoscaling/v1': autoscalerV1,
+  'HorizontalPodAutoscaler autoscaling/v1 autoscaling/v2': autoscalerV2,
+}
+
+/**
+ * The object as another version of its kind has it. Kinds without a declared conversion change their `apiVersion`
+ * only: what the versions of custom resources do too, unless a webhook converts them.
+ */
+export function converted(object: KubernetesObject, apiVersion: string): KubernetesObject {
+  if (object.apiVersion === apiVersion) return object
+  const convert = conversions[`${object.kind} ${object.apiVersion} ${apiVersion}`]
+  return { ...(convert?.(object) ?? object), apiVersion } as KubernetesObject
+}

@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto'
+import type { KubernetesObject } from '../../kubernetes/object.ts'
+import { objectKey } from '../../kubernetes/object.ts'
+import type { StorageEvent } from './event-history.ts'
+import { converted } from './object-conversion.ts'
+import { alreadyExists, noSuchResource, notFound } from '../api/status-refusal.ts'
+import type { ResourceRegistry } from '../api/resource-registry.ts'
+import { ResourceStore } from './resource-store.ts'
+import type { ServedResource, StoredResource } from '../api/served-resource.ts'
+import { type StoredObject, readObject, storedObject, withRevision } from './stored-object.ts'
+import { timestamp } from '../population/timestamp.ts'
+
+/** Names a resource in the API. */
+export interface ResourceName {
+  /** `''` for the core group. */
+  readonly group: string
+  readonly version: string
+  /** The plural of the path, `pods`. */
+  readonly resource: string
+}
+
+export interface StorageOptions {
+  /** How many events of each resource are remembered: what a watch and a page can go back to. */
+  readonly historyEvents: number
+  /** The first resource version. */
+  readonly firstRevision: number
+}
+
+/**
+ * Every object of the simulated cluster, under one counter of revisions. All methods are synchronous, so whatever is
+ * read within one tick is one moment. Objects are taken as given: the rules for requests are in object-writes.ts.
+ */
+export class Storage {
+  readonly registry: ResourceRegistry
+  readonly #options: StorageOptions
+  readonly #stores = new Map<string, ResourceStore>()
+  #revision: number
+  #remember = true
+
+  constructor(registry: ResourceRegistry, options: StorageOptions) {
+    this.registry = registry
+    this.#options = options
+    this.#revision = options.firstRevision
+  }
+
+  /** The revision of the last write: the resource version of every list that is made now. */
+  get revision(): number {
+    return this.#revision
+  }
+
+  /** The store of a resource; empty until something is written. */
+  store({ groupResource }: StoredResource): ResourceStore {
+    let store = this.#stores.get(groupResource)
+    if (store === undefined) {
+      store = new ResourceStore(this.#options.historyEvents)
+      this.#stores.set(groupResource, store)
+    }
+    return store
+  }
+
+  /**
+   * Runs `load`, whose writes leave no history: what it writes is there from the beginning, and positions before its
+   * end cannot be resumed.
+   */
+  withoutHistory(load: () => void): void {
+    this.#remember = false
+    try {
+      load()
+    } finally {
+      this.#remember = true
+      this.compact()
+    }
+  }
+
+  /** Forgets the history: every older position is 410 from now on. */
+  compact(): void {
+    for (const store of this.#stores.values()) {
+      store.history.compact(this.#revision)
+      store.wake()
+    }
+  }
+
+  /** Stores a new object; fills in `uid`, `creationTimestamp` and `generation` where they are missing. Throws 409. */
+  create(name: ResourceName, object: KubernetesObject): KubernetesObject {
+    const { stored } = this.#served(name)
+    const { metadata } = object
+    const key = objectKey(metadata)
+    const existing = this.store(stored).get(key)
+    if (existing !== undefined) {
+      const { metadata: found } = readObject(existing, stored)
+      const deleting = found.deletionTimestamp !== undefined
+      throw alreadyExists({ ...stored, name: metadata.name }, deleting)
+    }
+    return this.#write('ADDED', stored, undefined, {
+      ...object,
+      metadata: {
+        ...metadata,
+        uid: metadata.uid ?? randomUUID(),
+        ...(stored.counted ? { generation: metadata.generation ?? 1 } : {}),
+        creationTimestamp: metadata.creationTimestamp ?? timestamp(Date.now()),
+      },
+    })
+  }
+
+  /** Replaces an object, status and all; keeps its `uid` and `creationTimestamp` where they are missing. Throws 404. */
+  update(name: ResourceName, object: KubernetesObject): KubernetesObject {
+    const { stored } = this.#served(name)
+    const { metadata } = object
+    const existing = this.store(stored).get(objectKey(metadata))
+    if (existing === undefined) throw notFound({ ...stored, name: metadata.name })
+    if (metadata.uid !== undefined && metadata.creationTimestamp !== undefined) {
+      return this.#write('MODIFIED', stored, existing, object)
+    }
+    const { uid, creationTimestamp } = readObject(existing, stored).metadata
+    const kept = {
+      ...(uid === undefined ? {} : { uid }),
+      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+    }
+    return this.#write('MODIFIED', stored, existing, {
+      ...object,
+      metadata: { ...metadata, ...kept },
+    })
+  }
+
+  /** Removes an object at once. Throws 404. */
+  delete(resource: ResourceName, namespace: string, name: string): void {
+    const { stored } = this.#served(resource)
+    const store = this.store(stored)
+    const previous = store.get(objectKey({ namespace, name }))
+    if (previous === undefined) throw notFound({ ...stored, name })
+    const revision = ++this.#revision
+    const object = withRevision(previous, revision)
+    store.apply({ type: 'DELETED', revision, object, previous }, { remember: this.#remember })
+  }
+
+  /** An object, in the version that is asked for. */
+  get(resource: ResourceName, namespace: string, name: string): KubernetesObject | undefined {
+    const served = this.#served(resource)
+    const found = this.store(served.stored).get(objectKey({ namespace, name }))
+    return found === undefined ? undefined : this.#read(found, served)
+  }
+
+  /** The objects of one namespace, or of all, in no particular order. */
+  *list(resource: ResourceName, namespace = ''): Generator<KubernetesObject, undefined, undefined> {
+    const served = this.#served(resource)
+    for (const object of this.store(served.stored).values()) {
+      if (namespace === '' || object.namespace === namespace) yield this.#read(object, served)
+    }
+    return undefined
+  }
+
+  #served({ group, version, resource }: ResourceName): ServedResource {
+    const served = this.registry.find(group, version, resource)
+    if (served === undefined) throw noSuchResource()
+    return served
+  }
+
+  #read(object: StoredObject, { stored, apiVersion }: ServedResource): KubernetesObject {
+    return converted(readObject(object, stored), apiVersion)
+  }
+
+  #write(
+    type: 'ADDED' | 'MODIFIED',
+    stored: StoredResource,
+    previous: StoredObject | undefined,
+    object: KubernetesObject,
+  ): KubernetesObject {
+    const revision = ++this.#revision
+    const typed = {
+      ...object,
+      kind: stored.kind,
+      apiVersion: object.apiVersion ?? stored.apiVersion,
+    }
+    const held = converted(typed, stored.apiVersion)
+    const event: StorageEvent = {
+      type,
+      revision,
+      object: storedObject(held, revision, stored.fields.valuesOf),
+      previous,
+    }
+    this.store(stored).apply(event, { remember: this.#remember })
+    return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
+  }
+}

@@ -1,0 +1,96 @@
+import type { KubernetesObject, ObjectMeta } from '../../kubernetes/object.ts'
+
+/**
+ * One version of one object as the simulated server holds it: its JSON text, ready to be sent, and beside it only what
+ * requests select by. Never changes; a write makes another one.
+ */
+export interface StoredObject {
+  /** `namespace/name`, or `name`. */
+  readonly key: string
+  /** `''` for cluster-scoped objects. */
+  readonly namespace: string
+  readonly name: string
+  readonly revision: number
+  readonly labels: Readonly<Record<string, string>> | undefined
+  /** The values of the resource's selectable fields, in the order in which they are declared. */
+  readonly fields: readonly string[]
+  /** `{"metadata":{…},…}`: no `kind` and `apiVersion`, as in the items of a LIST. */
+  readonly text: Buffer
+  /** Where the metadata ends in {@link text}. */
+  readonly metadataEnd: number
+}
+
+const head = '{"metadata":'
+
+/**
+ * `metadata` in the order in which a kube-apiserver writes it. What stands before `resourceVersion` cannot contain
+ * a quotation mark: {@link withRevision} relies on it.
+ */
+function orderedMetadata(metadata: ObjectMeta, revision: number): ObjectMeta {
+  const { name, generateName, namespace, uid, resourceVersion: _, ...rest } = metadata
+  return {
+    name,
+    ...(generateName === undefined ? {} : { generateName }),
+    ...(namespace === undefined || namespace === '' ? {} : { namespace }),
+    ...(uid === undefined ? {} : { uid }),
+    resourceVersion: String(revision),
+    ...rest,
+  }
+}
+
+/** Writes an object down. `fieldsOf` reads the values of its selectable fields. */
+export function storedObject(
+  object: KubernetesObject,
+  revision: number,
+  fieldsOf: (object: KubernetesObject) => readonly string[],
+): StoredObject {
+  const { kind: _kind, apiVersion: _apiVersion, metadata, ...body } = object
+  const metadataText = head + JSON.stringify(orderedMetadata(metadata, revision))
+  const bodyText = JSON.stringify(body)
+  const { name, namespace = '' } = metadata
+  return {
+    key: namespace === '' ? name : `${namespace}/${name}`,
+    namespace,
+    name,
+    revision,
+    labels: metadata.labels,
+    fields: fieldsOf(object),
+    text: Buffer.from(
+      bodyText === '{}' ? `${metadataText}}` : `${metadataText},${bodyText.slice(1)}`,
+    ),
+    metadataEnd: Buffer.byteLength(metadataText),
+  }
+}
+
+/** The object as it was, under another resource version: what a DELETED event carries. */
+export function withRevision(object: StoredObject, revision: number): StoredObject {
+  const mark = '"resourceVersion":"'
+  const start = object.text.indexOf(mark) + mark.length
+  const end = object.text.indexOf('"', start)
+  const number = String(revision)
+  return {
+    ...object,
+    revision,
+    text: Buffer.concat([
+      object.text.subarray(0, start),
+      Buffer.from(number),
+      object.text.subarray(end),
+    ]),
+    metadataEnd: object.metadataEnd + number.length - (end - start),
+  }
+}
+
+/** Reads an object, as one of the given kind. */
+export function readObject(
+  object: StoredObject,
+  { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
+): KubernetesObject {
+  return JSON.parse(
+    `${kindPrefix(kind, apiVersion)}${object.text.toString().slice(1)}`,
+  ) as KubernetesObject
+}
+
+/** `{"kind":…,"apiVersion":…,`: what turns an item's text, without its first brace, into a whole object. */
+export function kindPrefix(kind: string, apiVersion: string): string {
+  return `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`
+}
