@@ -47,7 +47,6 @@ async function ask(): Promise<void> {
 }
 
 async function askOn(): Promise<void> {
-  // oxlint-disable-next-line no-await-in-loop -- one request after the other on each connection
   while (!stopping.signal.aborted) await ask()
 }
 

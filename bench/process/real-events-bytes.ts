@@ -31,12 +31,10 @@ const width = mark.length + 24
 /** From now on; again and again, since a server that falls behind ends the watch. */
 async function follow(): Promise<never> {
   while (true) {
-    // oxlint-disable-next-line no-await-in-loop -- one watch after the other
     const list = (await json(await ask('/api/v1/namespaces/none/pods?resourceVersion=0'))) as {
       readonly metadata: { readonly resourceVersion: string }
     }
     const { resourceVersion } = list.metadata
-    // oxlint-disable-next-line no-await-in-loop -- one watch after the other
     const watch = await ask(`/api/v1/pods?watch=1&resourceVersion=${resourceVersion}`)
     let rest: Buffer = Buffer.alloc(0)
     watch.on('data', (chunk: Buffer) => {
@@ -50,7 +48,6 @@ async function follow(): Promise<never> {
       }
       rest = text.subarray(Math.max(from, text.length - width))
     })
-    // oxlint-disable-next-line no-await-in-loop -- one watch after the other
     await once(watch, 'close')
     console.error('the server has ended the watch')
   }

@@ -13,10 +13,8 @@ export async function fillWithPods(plane: ControlPlane, count: number): Promise<
   const deadline = performance.now() + settleDeadlineMs
   const accept = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
   while (performance.now() < deadline) {
-    // oxlint-disable-next-line no-await-in-loop -- polls
     const { text } = await plane.request('/api/v1/pods?resourceVersion=0', { accept })
     if (text.split('"creationTimestamp":').length > count) return
-    // oxlint-disable-next-line no-await-in-loop -- polls
     await delay(500)
   }
   throw new Error(`the API server did not have ${count} pods within ${settleDeadlineMs} ms`)
@@ -31,10 +29,8 @@ export async function caughtUp(plane: ControlPlane): Promise<void> {
   const query = `resourceVersion=${metadata.resourceVersion}&resourceVersionMatch=NotOlderThan`
   const deadline = performance.now() + settleDeadlineMs
   while (performance.now() < deadline) {
-    // oxlint-disable-next-line no-await-in-loop -- polls
     const { status } = await plane.request(`${path}?${query}`)
     if (status === 200) return
-    // oxlint-disable-next-line no-await-in-loop -- polls
     await delay(500)
   }
   throw new Error(`the API server did not catch up within ${settleDeadlineMs} ms`)

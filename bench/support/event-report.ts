@@ -30,7 +30,6 @@ export class EventReport {
   async run(durationMs: number): Promise<void> {
     const deadlineMs = performance.now() + catchUpDeadlineMs
     await sleep(warmUpMs)
-    // oxlint-disable-next-line no-await-in-loop -- polls
     while (this.#latestMs > caughtUpMs && performance.now() < deadlineMs) await sleep(20)
     console.log('measuring')
     this.#measuring = true

@@ -56,7 +56,6 @@ export async function readPages(
   let token: string | undefined = ''
   while (token !== undefined) {
     const next: string = token === '' ? '' : `&continue=${encodeURIComponent(token)}`
-    // oxlint-disable-next-line no-await-in-loop -- a page names the next one
     token = await read(`/api/v1/pods?limit=500${next}`)
     if (token === '') token = undefined
   }

@@ -58,7 +58,6 @@ export async function interleave(
   const runs: Record<string, Figures[]> = {}
   for (let round = 1; round <= rounds; round++) {
     for (const [name, run] of Object.entries(contenders)) {
-      // oxlint-disable-next-line no-await-in-loop -- one at a time
       const figures = await run()
       console.error(`round ${round}: ${name}: ${JSON.stringify(figures)}`)
       ;(runs[name] ??= []).push(figures)

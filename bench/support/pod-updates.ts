@@ -24,7 +24,6 @@ export async function updatePods(
   const startMs = performance.now()
   let updates = 0
   while (!signal.aborted) {
-    // oxlint-disable-next-line no-await-in-loop -- pace
     await delay(1)
     const due = ((performance.now() - startMs) * updatesPerSecond) / 1000
     // Never more than 50 at a time, should the process have been asleep.

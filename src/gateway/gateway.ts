@@ -276,10 +276,8 @@ class RunningGateway implements Gateway {
     const { signal } = this.#stop
     const { retryMs = defaultRetryMs, connection = {}, clusters } = this.#options
     while (this.#clusters.some(isMissing)) {
-      // oxlint-disable-next-line no-await-in-loop -- one round after the other
       await sleep(retryMs, signal)
       if (signal.aborted) return
-      // oxlint-disable-next-line no-await-in-loop -- one round after the other
       const round = await Promise.all(
         this.#clusters.map((cluster, position) => {
           const selection = clusters[position]

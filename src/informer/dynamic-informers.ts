@@ -83,11 +83,9 @@ export class DynamicInformerFactory implements AsyncDisposable {
     const { deadlineMs, signal = new AbortController().signal } = options
     const end = performance.now() + deadlineMs
     while (true) {
-      // oxlint-disable-next-line no-await-in-loop -- one question after the other
       const resource = await this.#discover(wanted, signal)
       if (resource !== undefined) return resource
       if (performance.now() >= end) throw new ResourceNotServedError(wanted, this.#known)
-      // oxlint-disable-next-line no-await-in-loop -- one question after the other
       await sleep(this.#options.discoverEveryMs ?? 1000, signal)
       signal.throwIfAborted()
     }

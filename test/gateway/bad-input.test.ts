@@ -210,7 +210,6 @@ describe('input that cannot be honoured is answered by an error that names it:',
     expect(await page('first: 2', { after: endCursor })).toEqual(following)
     const others = ['namespace: "bad"', 'labelSelector: "a"', 'where: { phase: { eq: "Running" } }']
     for (const args of others) {
-      // oxlint-disable-next-line no-await-in-loop -- three of them
       const answer = await page(`first: 2, ${args}`, { after: endCursor })
       const error = { code: bad, argument: 'after', value: endCursor, message: /of another query/ }
       expect(answer.errors, args).toMatchObject([told({ error })])

@@ -41,7 +41,6 @@ describe('subscriptions that are completed while they are quiet', () => {
       Array.from({ length: atOnce }, () => follow(client, 'namespaces', ''))
     let open = openAll()
     for (let round = 0; round < 5; round++) {
-      // oxlint-disable-next-line no-await-in-loop -- one round after the other
       await Promise.all(open.map(async (live) => live.until('snapshot', () => live.fold.synced)))
       for (const live of open) live.complete()
       // Those that nobody waits for, as when a page is left as soon as it is there.

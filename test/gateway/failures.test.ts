@@ -245,13 +245,11 @@ describe('a gateway with a broken cluster beside a good one', () => {
       ['$cluster: String = "second"', {}],
     ] as const
     for (const [declaration, variables] of forms) {
-      // oxlint-disable-next-line no-await-in-loop -- two of them
       const { namespace } = await gateway.data(
         `query (${declaration}) { ${field} { cluster } }`,
         variables,
       )
       expect(namespace, declaration).toEqual({ cluster: 'second' })
-      // oxlint-disable-next-line no-await-in-loop -- two of them
       const answer = await firstAnswer(
         gateway.connect(),
         `subscription (${declaration}) ${live}`,

@@ -74,7 +74,6 @@ const discover = async (cluster: TestCluster): Promise<readonly ServedResource[]
   const resources: ServedResource[] = []
   for (const apiVersion of ['v1', ...versions]) {
     const path = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`
-    // oxlint-disable-next-line no-await-in-loop -- some twenty small documents
     const found = await must(cluster, path)
     for (const { name, kind, verbs } of found.resources) {
       if (name.includes('/') || !['list', 'watch'].every((verb) => verbs.includes(verb))) continue
@@ -113,7 +112,6 @@ describeClusters('every built-in kind', (cluster) => {
 
   beforeAll(async () => {
     for (const [path, object] of manifests) {
-      // oxlint-disable-next-line no-await-in-loop -- the namespace first
       await must(cluster(), path, { method: 'POST', body: object })
     }
     gateway = await serveGateway({ clusters: [{ name: 'one', ...cluster().selection }] })
@@ -123,7 +121,6 @@ describeClusters('every built-in kind', (cluster) => {
   it('answers with its own fields to depth 2, without an error', async () => {
     const asked: KindAnswer[] = []
     // One after the other, as each asks for all others by `owned`.
-    // oxlint-disable-next-line no-await-in-loop -- one kind after the other
     for (const [field, type] of listFields(gateway)) asked.push(await ask(gateway, field, type))
     answers = asked
     expect(answers.flatMap(({ field, errors }) => errors.map((error) => [field, error]))).toEqual(
@@ -141,7 +138,6 @@ describeClusters('every built-in kind', (cluster) => {
     const empty: string[] = []
     const compared = new Set<string>()
     for (const { path, apiVersion, kind } of served) {
-      // oxlint-disable-next-line no-await-in-loop -- one kind after the other
       const listed = await listAll(cluster(), path)
       const answer = answers.find(
         ({ nodes }) => nodes[0]?.apiVersion === apiVersion && nodes[0]?.kind === kind,

@@ -153,7 +153,6 @@ const walk = async (
   let after: string | null = null
   let hasNextPage = true
   while (hasNextPage) {
-    // oxlint-disable-next-line no-await-in-loop -- page after page
     const data: GraphQLAnswer['data'] = await gateway.data(
       `query ($first: Int, $after: String) {
         pods(first: $first, after: $after ${args}) {
@@ -347,13 +346,11 @@ describeClusters('1,000 pods that were created through the API', (cluster) => {
   it('are found one by one, by name and by id', async () => {
     for (const pod of raw.pods.slice(0, 5)) {
       const { namespace, name, uid } = pod.metadata
-      // oxlint-disable-next-line no-await-in-loop -- five of them
       const { pod: found } = await gateway.data(
         'query ($namespace: String!, $name: String!) { pod(namespace: $namespace, name: $name) { id metadata { uid } } }',
         { namespace, name },
       )
       expect(found.metadata.uid).toBe(uid)
-      // oxlint-disable-next-line no-await-in-loop -- five of them
       const { object } = await gateway.data(
         'query ($id: ID!) { object(id: $id) { kind metadata { uid } } }',
         { id: found.id },

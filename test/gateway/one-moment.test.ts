@@ -41,7 +41,6 @@ describeClusters('an answer', (cluster) => {
     )
     const moments = new Set<string>()
     while (!written.signal.aborted) {
-      // oxlint-disable-next-line no-await-in-loop -- one query after the other
       const answer = await gateway.data(query)
       const { totalCount } = answer.pods
       moments.add(answer.pods.resourceVersion)

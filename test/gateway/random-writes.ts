@@ -115,12 +115,10 @@ export const writeRandomly = async (options: RandomWritesOptions): Promise<void>
     while (done < writes) {
       if (performance.now() > giveUpMs) throw new Error(`${done} of ${writes} writes in time`)
       try {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other in each lane
         if (!(await writer.write())) continue
         done += 1
         written?.(done)
       } catch {
-        // oxlint-disable-next-line no-await-in-loop -- the server is away
         await sleep(20)
       }
     }

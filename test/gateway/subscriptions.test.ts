@@ -94,7 +94,6 @@ const podNow = (namespace: string, name: string): Fields => ({
 /** So that the history that the outage forgets holds something that the gateway has not seen. */
 const putMissedPods = async (putPod: (pod: Fields) => Promise<void>): Promise<void> => {
   for (const namespace of namespaces) {
-    // oxlint-disable-next-line no-await-in-loop -- two of them
     await putPod(podNow(namespace, 'missed'))
   }
 }
@@ -178,9 +177,7 @@ describeClusters('a fold of subscription frames', (cluster) => {
       await outage
       const isMarker = await mark(cluster())
       for (const { live, path, matches, field } of followed) {
-        // oxlint-disable-next-line no-await-in-loop -- all of them wait at once
         await live.until('marker', (objects) => [...objects.values()].some(isMarker))
-        // oxlint-disable-next-line no-await-in-loop -- the cluster is quiet now
         const listed = await listAll(cluster(), path)
         const expected = listed.filter(matches)
         expect(versionsOf(live.fold.objects.values()), field).toEqual(versionsOf(expected))
@@ -198,7 +195,6 @@ describeClusters('a fold of subscription frames', (cluster) => {
     const names = ['away-kept', 'away-namesake'] as const
     const spec = { containers: [{ name: 'main', image: 'nginx:1' }] }
     for (const name of names) {
-      // oxlint-disable-next-line no-await-in-loop -- two of them
       await must(cluster(), path, { method: 'POST', body: { metadata: { name }, spec } })
     }
     const find = (name: string, uid?: string): Fields =>

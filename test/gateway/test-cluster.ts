@@ -75,7 +75,6 @@ export const listAll = async (cluster: TestCluster, path: string): Promise<reado
       limit: '400',
       ...(token === '' ? {} : { continue: token }),
     })
-    // oxlint-disable-next-line no-await-in-loop -- page after page
     const page = await must(cluster, `${path}?${query}`)
     items.push(...page.items)
     token = page.metadata.continue ?? ''
@@ -91,7 +90,6 @@ export const inParallel = async <T>(
 ): Promise<void> => {
   const rest = items[Symbol.iterator]()
   const lane = async (): Promise<void> => {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other in each lane
     for (let next = rest.next(); next.done !== true; next = rest.next()) await work(next.value)
   }
   await Promise.all(Array.from({ length: lanes }, lane))
@@ -184,7 +182,6 @@ const grant = async (plane: ControlPlane): Promise<void> => {
     [`${rbac}/clusterroles`, role],
     [`${rbac}/clusterrolebindings`, binding],
   ] as const) {
-    // oxlint-disable-next-line no-await-in-loop -- two small writes
     const { status, text } = await plane.request(path, { method: 'POST', body })
     expect(status, text).toBe(201)
   }

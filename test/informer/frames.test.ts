@@ -44,11 +44,8 @@ describe('The bytes of an informer', () => {
     for (let at = 0; at < frame.length; at++) {
       // The first event keeps the watch from being a very short one.
       watch.send('MODIFIED', configMap('a', String(100 + at))).write(frame.subarray(0, at))
-      // oxlint-disable-next-line no-await-in-loop -- one watch after the other
       await (at % 2 === 0 ? watch.cut() : watch.end())
-      // oxlint-disable-next-line no-await-in-loop -- one watch after the other
       ;(await server.next('list')).list('10', [])
-      // oxlint-disable-next-line no-await-in-loop -- one watch after the other
       watch = await server.next('watch')
       expect(watch.query).toMatchObject({ resourceVersion: String(100 + at) })
     }
@@ -121,7 +118,6 @@ async function inPieces(
 ): Promise<void> {
   for (let at = 0; at < bytes.length; at += step) {
     write(bytes.subarray(at, at + step))
-    // oxlint-disable-next-line no-await-in-loop -- a turn of the event loop for each
     await new Promise((resolve) => setImmediate(resolve))
   }
 }

@@ -84,7 +84,6 @@ class Schedule {
   async run(): Promise<void> {
     for (let step = 0; step < steps; step++) {
       this.#step()
-      // oxlint-disable-next-line no-await-in-loop -- a schedule takes its time
       if (this.#random() < 0.5) await sleep(Math.floor(this.#random() * 12))
     }
     this.#simulator.faults.clear()
@@ -268,7 +267,6 @@ describe(`Whatever goes wrong, seed ${runSeed} (SEED=${runSeed} repeats it)`, ()
         await until(() => JSON.stringify(stores()) === JSON.stringify(lists), different)
         for (const [handler, informer] of schedule.handlers) {
           const expected = held(informer).toSorted()
-          // oxlint-disable-next-line no-await-in-loop -- one handler after the other
           await until(
             () => JSON.stringify(handler.view()) === JSON.stringify(expected),
             () => `${handler.name}: ${JSON.stringify({ view: handler.view(), expected })}`,

@@ -133,7 +133,6 @@ describe('The deltas of a controller', () => {
     const running = controller.run(stopping.signal)
     await until(() => controller.queueLength >= 20, 'a full queue')
     for (let turn = 0; turn < 100; turn++) {
-      // oxlint-disable-next-line no-await-in-loop -- time for a producer that does not wait
       await new Promise((resolve) => setImmediate(resolve))
     }
     expect(controller.queueLength).toBe(20)
@@ -244,7 +243,6 @@ describe('A source that is no API server', () => {
         return (async function* () {
           while (!signal.aborted) {
             if (waiting.length > 0) yield waiting.splice(0)
-            // oxlint-disable-next-line no-await-in-loop -- waits for the next frame
             else await new Promise<void>((resolve) => (wake = resolve))
           }
         })()

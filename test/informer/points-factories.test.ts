@@ -221,7 +221,6 @@ describeContract('A factory', (server) => {
     await factory.waitForCacheSync({ deadlineMs })
     await newConfigMap(server(), namespace, 'b', { data: { secret: 'nobody’s business' } })
     for (const informer of informers) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await until(() => informer.store.idOf(`${namespace}/b`) !== undefined, 'the second one')
       const object = informer.lister().namespaced(namespace).get('a')
       expect(Object.keys(object)).toEqual(['apiVersion', 'kind', 'metadata'])

@@ -57,9 +57,7 @@ describe('A lister', () => {
     ]
     for (const selector of selectors) {
       const query = `labelSelector=${encodeURIComponent(selector)}`
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const answer = await fetch(`${simulator.url}/api/v1/configmaps?${query}`)
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { items } = (await answer.json()) as {
         readonly items: readonly { metadata: { namespace: string; name: string } }[]
       }
@@ -120,10 +118,8 @@ describe('Resource versions', () => {
   it('[33] are parsed as numbers nowhere in the library', async () => {
     const found: string[] = []
     for (const folder of ['src/informer', 'src/kubernetes', 'src/api-server']) {
-      // oxlint-disable-next-line no-await-in-loop -- one folder after the other
       for (const file of await readdir(folder, { recursive: true })) {
         if (!file.endsWith('.ts')) continue
-        // oxlint-disable-next-line no-await-in-loop -- one file after the other
         const source = await readFile(join(folder, file), 'utf8')
         const numbers = /(?:parseInt|parseFloat|Number|BigInt)\(([^)]*)/g
         for (const [call, argument = ''] of source.matchAll(numbers)) {
@@ -158,7 +154,6 @@ describe('The guide for people who know client-go', () => {
     for (const [name] of entrance.matchAll(/\b[A-Za-z]\w*\b(?=[,\s]*[,}\n])/g)) names.add(name)
     for (const file of await readdir('src/informer', { recursive: true })) {
       if (!file.endsWith('.ts')) continue
-      // oxlint-disable-next-line no-await-in-loop -- one file after the other
       const source = await readFile(join('src/informer', file), 'utf8')
       const members = /^ {2}(?:readonly |get |async |static |\*)*(\w+)\??(?:<.*>)?[(:]/gm
       for (const [, name = ''] of source.matchAll(members)) names.add(name)

@@ -64,7 +64,6 @@ describe('A store', () => {
     })
     for (let at = 0; at < body.length; at += 40) {
       list.write(body.slice(at, at + 40))
-      // oxlint-disable-next-line no-await-in-loop -- the pieces arrive one by one
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
     list.end()
@@ -265,7 +264,6 @@ describe('A store', () => {
     const reason = new Error('no longer wanted')
     await expect(wait('11', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
     for (const version of ['', '0', '011', 'abc', '1e3', '-1']) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(wait(version)).rejects.toBeInstanceOf(IncomparableResourceVersionError)
     }
     await using older = await play([], { resourceVersionsComparable: false })

@@ -136,7 +136,6 @@ export async function until(holds: () => boolean): Promise<void> {
   const deadline = Date.now() + 10_000
   while (!holds()) {
     if (Date.now() > deadline) throw new Error('waited ten seconds in vain')
-    // oxlint-disable-next-line no-await-in-loop -- a poll
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }

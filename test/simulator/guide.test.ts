@@ -56,9 +56,7 @@ describe('The guide of the simulator', () => {
     for (const body of bodies) {
       // Those would end the order's own connection.
       if (body.includes('-connections"')) continue
-      // oxlint-disable-next-line no-await-in-loop -- in the order of the guide
       const answer = await fetch(`${simulator.url}/simulator/faults`, { method: 'POST', body })
-      // oxlint-disable-next-line no-await-in-loop -- in the order of the guide
       expect(answer.status, `${body}: ${await answer.text()}`).toBe(200)
     }
     expect(simulator.faults.pending()).toHaveLength(13)

@@ -60,10 +60,8 @@ export class RandomSchedule implements AsyncDisposable {
       this.informers.filter((one) => !late.has(one)).map(async (one) => one.startEmpty()),
     )
     for (let step = 0; step < steps; step++) {
-      // oxlint-disable-next-line no-await-in-loop -- a schedule takes its time
       await this.#step()
       for (const one of late) if (this.#random() < 0.04) one.start()
-      // oxlint-disable-next-line no-await-in-loop -- a schedule takes its time
       if (this.#random() < 0.5) await sleep(Math.floor(this.#random() * 12))
     }
     for (const one of late) one.start()
@@ -79,7 +77,6 @@ export class RandomSchedule implements AsyncDisposable {
     const choice = this.#random()
     if (choice < 0.68) {
       const writes = this.#random() < 0.1 ? 20 : 1
-      // oxlint-disable-next-line no-await-in-loop -- so that the ledger has the server's order
       for (let write = 0; write < writes; write++) await this.#write()
     } else if (choice < 0.82) await this.#server.disturb(this.#random)
     else if (choice < 0.94) this.#addHandler()

@@ -20,9 +20,7 @@ const setsEqual = (one: Iterable<string>, other: Iterable<string>): boolean =>
 async function settle(schedule: RandomSchedule, server: ScheduledServer): Promise<void> {
   for (const one of schedule.informers) {
     const { name, setting, informer } = one
-    // oxlint-disable-next-line no-await-in-loop -- one informer after the other
     const listed = (await server.list(setting.selection)).map(shown)
-    // oxlint-disable-next-line no-await-in-loop -- one informer after the other
     await until(
       () => setsEqual(held(informer), listed),
       () =>
@@ -30,7 +28,6 @@ async function settle(schedule: RandomSchedule, server: ScheduledServer): Promis
     )
   }
   for (const [handler, { informer }] of schedule.handlers) {
-    // oxlint-disable-next-line no-await-in-loop -- one handler after the other
     await until(
       () => setsEqual(handler.view(), held(informer)) && handler.registration.hasSynced(),
       () => `${handler.name}: ${JSON.stringify({ view: handler.view(), held: held(informer) })}`,
@@ -78,12 +75,10 @@ async function runSchedules(
   do {
     const seed = runSeed + ran.schedules
     try {
-      // oxlint-disable no-await-in-loop -- one schedule after the other
       await using server = await start(ran.schedules)
       await using schedule = new RandomSchedule(seed, server)
       await schedule.run()
       await settle(schedule, server)
-      // oxlint-enable no-await-in-loop
       check(schedule)
       for (const { sawEverything, witness } of schedule.informers) {
         ran.events += witness.count

@@ -20,7 +20,6 @@ export async function realServer(
     return answer
   }
   for (const name of namespaces) {
-    // oxlint-disable-next-line no-await-in-loop -- two of them
     await request('/api/v1/namespaces', { method: 'POST', body: { metadata: { name } } })
   }
   const proxy = await startLoopbackProxy(Number(new URL(plane.url).port))

@@ -32,7 +32,6 @@ export class SoakWriter {
   /** Creates whatever is not there. */
   async fill(): Promise<void> {
     for (const name of soakNamespaces) {
-      // oxlint-disable-next-line no-await-in-loop -- two of them
       await created(this.#plane, '/api/v1/namespaces', { metadata: { name } })
     }
     await Promise.all(soakKinds.map(async (kind) => this.#fillKind(kind)))
@@ -42,10 +41,8 @@ export class SoakWriter {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        // oxlint-disable-next-line no-await-in-loop -- one write after the other
         if (await this.#write()) this.#writes += 1
       } catch {
-        // oxlint-disable-next-line no-await-in-loop -- as above
         await sleep(50)
       }
     }
@@ -54,7 +51,6 @@ export class SoakWriter {
   async #fillKind(kind: SoakKind): Promise<void> {
     for (const namespace of soakNamespaces) {
       for (let number = 0; number < namesPerNamespace; number++) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         await this.#create(kind, namespace, `n${number}`)
       }
     }

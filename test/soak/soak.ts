@@ -92,7 +92,6 @@ export async function runSoak(options: SoakOptions): Promise<readonly SoakLevel[
       const stopping = new AbortController()
       const writing = writer.run(stopping.signal)
       try {
-        // oxlint-disable no-await-in-loop -- one incident after the other
         await sleep(writeMs)
         await happen(soak)
         await sleep(writeMs)
@@ -101,7 +100,6 @@ export async function runSoak(options: SoakOptions): Promise<readonly SoakLevel[
         await writing
       }
       await level(name, round)
-      // oxlint-enable no-await-in-loop
     }
   }
   return levels
@@ -110,11 +108,9 @@ export async function runSoak(options: SoakOptions): Promise<readonly SoakLevel[
 async function converge(soak: Soak): Promise<void> {
   const end = performance.now() + convergeDeadlineMs
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- polls
     const different = await differences(soak)
     if (different.length === 0) return
     if (performance.now() > end) throw new Error(`not converged: ${different.join('\n')}`)
-    // oxlint-disable-next-line no-await-in-loop -- polls
     await sleep(100)
   }
 }

@@ -50,7 +50,6 @@ export async function until(test: () => boolean, what: string | (() => string)):
     if (performance.now() > end) {
       throw new Error(`not within ${deadlineMs} ms: ${typeof what === 'string' ? what : what()}`)
     }
-    // oxlint-disable-next-line no-await-in-loop -- polls
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
 }

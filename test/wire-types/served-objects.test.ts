@@ -99,7 +99,6 @@ async function servedObjects(
 ): Promise<readonly (readonly [CapturedKind, ServedObject])[]> {
   const all: (readonly [CapturedKind, ServedObject])[] = []
   for (const kind of kinds) {
-    // oxlint-disable-next-line no-await-in-loop -- one question after the other
     const { status, text } = await ask(pathOf(kind))
     expect(status, text).toBe(200)
     const { items } = JSON.parse(text) as { readonly items: readonly ServedObject[] | null }
@@ -152,7 +151,6 @@ describeWithControlPlane('Objects', (plane) => {
     })
     await plane().putMany(builtIn)
     for (const { path, object } of furtherObjects) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { status, text } = await plane().request(`/${path}`, { method: 'POST', body: object })
       expect(status, text).toBe(201)
     }

@@ -9,7 +9,6 @@ export async function boundedParallel<Item, Result>(
   const worker = async () => {
     while (next < items.length) {
       const position = next++
-      // oxlint-disable-next-line no-await-in-loop -- as many workers as may run at once
       results[position] = await task(items[position] as Item)
     }
   }

@@ -72,7 +72,6 @@ export class ResponseBody implements AsyncIterableIterator<Buffer> {
       }
       if (this.#error !== undefined) throw this.#error
       if (this.#ended) return { done: true, value: undefined }
-      // oxlint-disable-next-line no-await-in-loop -- one chunk after the other
       await this.#wait()
     }
   }

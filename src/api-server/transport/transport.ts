@@ -121,10 +121,8 @@ export class Transport {
     signal: AbortSignal,
   ): Promise<ExchangeResponse> {
     for (let attempt = 1; ; attempt++) {
-      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
       const exchange = await this.#open(request, credentials)
       try {
-        // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
         return await this.#run(exchange, signal)
       } catch (error) {
         const isStale =

@@ -102,9 +102,7 @@ export class Execution {
   ): Promise<T> {
     let result = await run(this.#reader(prepared))
     for (let round = 1; round < maxRounds && prepared.needed.length > 0; round++) {
-      // oxlint-disable-next-line no-await-in-loop -- a round finds what the next one needs
       await this.#prepare(prepared)
-      // oxlint-disable-next-line no-await-in-loop -- a round finds what the next one needs
       result = await run(this.#reader(prepared))
     }
     return result

@@ -139,13 +139,11 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
   ): AsyncGenerator<ListenerBatch<T>, void, void> {
     try {
       while (true) {
-        // oxlint-disable-next-line no-await-in-loop -- gathers a batch
         if (this.#ready) await pause()
         const batch = this.#take()
         if (batch !== undefined) yield batch
         else if (this.#ended === undefined) {
           this.#wake ??= Promise.withResolvers()
-          // oxlint-disable-next-line no-await-in-loop -- waits for the next change
           await this.#wake.promise
         } else if (this.#ended.error === undefined) return
         else throw this.#ended.error

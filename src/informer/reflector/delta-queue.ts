@@ -56,7 +56,6 @@ export class DeltaQueue {
   async room(signal: AbortSignal): Promise<void> {
     while (this.length >= this.#limit && !signal.aborted) {
       this.#room ??= Promise.withResolvers()
-      // oxlint-disable-next-line no-await-in-loop -- another producer may have taken the room
       await this.#room.promise
     }
   }
@@ -75,7 +74,6 @@ export class DeltaQueue {
       while (!signal.aborted) {
         if (this.length === 0) {
           this.#arrival ??= Promise.withResolvers()
-          // oxlint-disable-next-line no-await-in-loop -- waits for the producer
           await this.#arrival.promise
           continue
         }

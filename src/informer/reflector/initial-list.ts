@@ -95,7 +95,6 @@ export class InitialList {
     let next = first.continue
     while (next !== undefined && next !== '') {
       try {
-        // oxlint-disable-next-line no-await-in-loop -- a page names the next one
         const metadata = await this.#page(
           { ...selection, ...page, continue: next },
           contents,
@@ -106,7 +105,6 @@ export class InitialList {
       } catch (error) {
         if (!isExpired(error)) throw error
         // The snapshot behind the pages is gone: one whole list instead.
-        // oxlint-disable-next-line no-await-in-loop -- leaves the loop
         return await this.#whole(requested, clock, signal)
       }
     }
@@ -151,11 +149,9 @@ export class InitialList {
     const { source, retry } = this.#options
     while (true) {
       try {
-        // oxlint-disable-next-line no-await-in-loop -- one try after the other
         return await source.list(options, signal)
       } catch (error) {
         if (signal.aborted || !isRetriedInPlace(error)) throw error
-        // oxlint-disable-next-line no-await-in-loop -- back-off
         await retry(error, signal)
       }
     }

@@ -92,11 +92,9 @@ export class Reflector {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        // oxlint-disable-next-line no-await-in-loop -- one cycle after the other
         await this.#listAndWatch(signal)
       } catch (error) {
         if (signal.aborted) break
-        // oxlint-disable-next-line no-await-in-loop -- back-off
         await this.#pause(error, signal)
       }
     }
@@ -146,9 +144,7 @@ export class Reflector {
     let stream = opened
     while (!signal.aborted) {
       try {
-        // oxlint-disable-next-line no-await-in-loop -- one watch after the other
         stream ??= await this.#open(signal)
-        // oxlint-disable-next-line no-await-in-loop -- one watch after the other
         await this.#consume(stream, signal)
         this.#probeDue ||= !stream.hasRunItsTime
         this.#checkLength(stream)
@@ -156,7 +152,6 @@ export class Reflector {
         if (signal.aborted) return
         this.#report('watch', error)
         if (isRetriedInPlace(error)) {
-          // oxlint-disable-next-line no-await-in-loop -- back-off
           await this.#pause(error, signal)
         } else if (stream === undefined || isFatalForWatch(error)) {
           throw error
@@ -165,7 +160,6 @@ export class Reflector {
           this.#checkBroken(stream)
         }
       } finally {
-        // oxlint-disable-next-line no-await-in-loop -- nothing outlives its turn
         await stream?.close()
         stream = undefined
       }
@@ -226,13 +220,11 @@ export class Reflector {
     const release = abortOnSuspend(stream, this.#options.suspendGapMs)
     try {
       while (!signal.aborted) {
-        // oxlint-disable-next-line no-await-in-loop -- frames come in order
         const frames = await stream.next()
         if (frames === undefined) return
         this.#lastError = undefined
         this.#lastContactMs = performance.now()
         for (const frame of frames) this.#handle(frame)
-        // oxlint-disable-next-line no-await-in-loop -- back-pressure
         await this.#parts.target.room(signal)
       }
     } finally {
@@ -278,7 +270,6 @@ export class Reflector {
       const from = this.#lastUnavailable ? latestResourceVersion : this.#last
       let stream: WatchStream | undefined
       try {
-        // oxlint-disable-next-line no-await-in-loop -- one try after the other
         stream = await clock.untilFirstByte(
           this.#start(
             {
@@ -291,7 +282,6 @@ export class Reflector {
             signal,
           ),
         )
-        // oxlint-disable-next-line no-await-in-loop -- one try after the other
         const list = await receiveInitialEvents(stream, {
           resourceName: this.#parts.resourceName,
           target: this.#parts.target,
@@ -301,12 +291,10 @@ export class Reflector {
         this.#replace(list.contents, list.resourceVersion, clock)
         return stream
       } catch (error) {
-        // oxlint-disable-next-line no-await-in-loop -- nothing outlives its turn
         await stream?.close()
         if (signal.aborted) throw error
         this.#report('list', error)
         if (isRetriedInPlace(error)) {
-          // oxlint-disable-next-line no-await-in-loop -- back-off
           await this.#pause(error, signal)
         } else if (
           from !== latestResourceVersion &&

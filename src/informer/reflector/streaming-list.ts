@@ -33,7 +33,6 @@ export async function receiveInitialEvents(
   let isFirst = true
   while (true) {
     const next = stream.next(options.silenceMs)
-    // oxlint-disable-next-line no-await-in-loop -- frames come in order
     const frames = await (isFirst ? options.clock.untilFirstByte(next) : next)
     isFirst = false
     if (frames === undefined) {

@@ -65,7 +65,6 @@ await factory.waitForCacheSync({ deadlineMs: 60_000 })
 /** So that what the last answer was made of does not count. */
 const collect = async (): Promise<void> => {
   for (let round = 0; round < 3; round++) {
-    // oxlint-disable-next-line no-await-in-loop -- finalizers run in between
     await new Promise((resolve) => setImmediate(resolve))
     globalThis.gc?.()
   }
