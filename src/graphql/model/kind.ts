@@ -3,7 +3,7 @@ import type { IndexDefinition } from '../../query/index/index-definition.ts'
 import type { RelationDefinition } from '../../query/relation/relation-definition.ts'
 
 /** A relation as a field of the schema. */
-export interface Relation {
+export interface RelationField {
   readonly definition: RelationDefinition
   /** Whether the field is a connection; else it is one object or null. */
   readonly many: boolean
@@ -24,9 +24,9 @@ export interface Kind {
   /** One per field of `where`: `name`, `namespace` and `creationTime`, then the declared ones. */
   readonly indexes: readonly IndexDefinition[]
   /** The declared relations, in the order of their declaration. */
-  readonly relations: readonly Relation[]
+  readonly relations: readonly RelationField[]
   /** The relation behind `events`; absent where the cluster serves no core Events. */
-  readonly events?: Relation
+  readonly events?: RelationField
   /** Whether objects hold `metadata` only: Secrets, until the operator opts in. */
   readonly metadataOnly: boolean
 }

@@ -6,7 +6,7 @@ import {
   RelationDefinitionError,
   relationName,
 } from '../../query/relation/relation-definition.ts'
-import type { Relation } from './kind.ts'
+import type { RelationField } from './kind.ts'
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
 import { SdlError, type SdlPlace, type SdlProblem } from '../sdl/sdl-error.ts'
 import { pathProblem } from './sdl-indexes.ts'
@@ -20,7 +20,7 @@ export interface RelationSurroundings {
 }
 
 interface Declared {
-  readonly relation: Relation
+  readonly relation: RelationField
   readonly declaration: RelationDeclaration
 }
 
@@ -39,7 +39,7 @@ export class SdlRelations {
   }
 
   /** The relations of one kind, in the order of their declaration. */
-  of(typeName: string): readonly Relation[] {
+  of(typeName: string): readonly RelationField[] {
     return [...this.#declared.values()]
       .map(({ relation }) => relation)
       .filter(({ definition }) => definition.from === typeName)
@@ -69,7 +69,10 @@ export class SdlRelations {
     }
   }
 
-  #relation({ typeName, optional }: TypeExtension, declaration: RelationDeclaration): Relation {
+  #relation(
+    { typeName, optional }: TypeExtension,
+    declaration: RelationDeclaration,
+  ): RelationField {
     const { name, type, place } = declaration
     const fail = (problem: SdlProblem, message: string, hint: string): SdlError =>
       new SdlError(problem, place, `${typeName}.${name}: ${message}`, hint)

@@ -1,6 +1,6 @@
 import { sleep } from '../../lib/backoff.ts'
 import { interruptible } from '../../lib/interruptible.ts'
-import type { Change as StoreChange } from '../../informer/store/change.ts'
+import type { Change } from '../../informer/store/change.ts'
 import type { Listener } from '../../informer/delivery/listener.ts'
 import type { SharedInformer } from '../../informer/shared-informer.ts'
 import type { Condition } from '../../query/condition/condition.ts'
@@ -9,7 +9,7 @@ import type { Scope } from '../../query/condition/scope.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId } from '../model/object-id.ts'
-import type { Change, Frame } from '../schema/read-context.ts'
+import type { Frame, FrameChange } from '../schema/read-context.ts'
 import { encodeResumeToken } from './resume-token.ts'
 
 export interface LiveFramesOptions {
@@ -95,7 +95,7 @@ function addition(
   { informer, kind, cluster }: LiveFramesOptions,
   key: string,
   uid: string,
-): Change[] {
+): FrameChange[] {
   const id = informer.store.idOf(key)
   if (id === undefined) return []
   const object = informer.store.object(id)
@@ -114,8 +114,8 @@ function addition(
 function changeOf(
   { informer, kind, cluster }: LiveFramesOptions,
   change: LiveChange,
-  seen: readonly StoreChange[],
-): Change {
+  seen: readonly Change[],
+): FrameChange {
   const { type, key, uid } = change
   const objectId = objectIdOf(kind, cluster, key, uid)
   const last = seen.findLast((one) => one.uid === uid)

@@ -15,13 +15,13 @@ import { findObject } from '../../query/page/page.ts'
 import { relationName } from '../../query/relation/relation-definition.ts'
 import { RowBudget } from '../../query/condition/row-budget.ts'
 import { unrestricted } from '../../query/condition/scope.ts'
-import type { Kind, Relation } from '../model/kind.ts'
+import type { Kind, RelationField } from '../model/kind.ts'
 import { decodeObjectId } from '../model/object-id.ts'
 import type {
   ClusterState,
   ConnectionSource,
   Frame,
-  ListArguments,
+  ListFieldArguments,
   ListSubscriptionArguments,
   LookupArguments,
   LookupSubscriptionArguments,
@@ -56,7 +56,7 @@ export class OperationReader implements ReadContext {
     this.#budget = new RowBudget(options.limits.rowBudget)
   }
 
-  list(kind: Kind, args: ListArguments): ConnectionSource {
+  list(kind: Kind, args: ListFieldArguments): ConnectionSource {
     const { cluster: name, ...rest } = args
     const cluster = this.#cluster(name)
     return this.#connection({ cluster, kind }, kind.listField, everything, rest)
@@ -111,13 +111,13 @@ export class OperationReader implements ReadContext {
     )
   }
 
-  follow(row: Row, relation: Relation, args: RelationArguments): ConnectionSource {
+  follow(row: Row, relation: RelationField, args: RelationArguments): ConnectionSource {
     const { at, condition } = this.#related(row, relation)
     const origin = row.object.metadata.uid ?? objectKey(row.object.metadata)
     return this.#connection(at, `${relationName(relation.definition)}/${origin}`, condition, args)
   }
 
-  followOne(row: Row, relation: Relation): Row | null {
+  followOne(row: Row, relation: RelationField): Row | null {
     const { at, condition } = this.#related(row, relation)
     return this.#find(at, condition)
   }
@@ -173,7 +173,7 @@ export class OperationReader implements ReadContext {
     return storeConnection(options, args)
   }
 
-  #related(row: Row, relation: Relation): { at: KindAt; condition: Condition } {
+  #related(row: Row, relation: RelationField): { at: KindAt; condition: Condition } {
     const { served } = this.#options
     const { cluster } = row
     const compiled = served.relations.get(relationName(relation.definition))

@@ -10,7 +10,7 @@ import {
 import { GraphQLJson } from '../scalars/json.ts'
 import { jsonAt } from './json-at.ts'
 import type { Kind } from '../model/kind.ts'
-import type { Change, Frame, ResolverContext } from './read-context.ts'
+import type { Frame, FrameChange, ResolverContext } from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
 const flag = new GraphQLNonNull(GraphQLBoolean)
@@ -32,10 +32,10 @@ export function buildChangeType(): GraphQLEnumType {
   })
 }
 
-/** `PodFrame` and `PodChange`: what a subscription sends. Their sources are {@link Frame} and {@link Change}. */
+/** `PodFrame` and `PodChange`: what a subscription sends. Their sources are {@link Frame} and {@link FrameChange}. */
 export function buildFrameType(kind: Kind, types: SchemaTypes): GraphQLObjectType {
   const { typeName } = kind
-  const change = new GraphQLObjectType<Change, ResolverContext>({
+  const change = new GraphQLObjectType<FrameChange, ResolverContext>({
     name: `${typeName}Change`,
     description: `One change of a ${typeName}Frame.`,
     fields: () => ({

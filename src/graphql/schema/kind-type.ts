@@ -2,7 +2,7 @@ import { type GraphQLFieldConfig, type GraphQLFieldConfigMap, GraphQLObjectType 
 import { graphqlNameOf } from '../naming/field-name.ts'
 import { relationArguments } from './arguments.ts'
 import type { Definitions } from '../model/definitions.ts'
-import type { Kind, Relation } from '../model/kind.ts'
+import type { Kind, RelationField } from '../model/kind.ts'
 import { nativePropertiesOf } from '../model/native-properties.ts'
 import { objectFields } from './object-fields.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
@@ -71,7 +71,7 @@ function nativeFields(
 
 function relationField(
   from: Kind,
-  relation: Relation,
+  relation: RelationField,
   types: SchemaTypes,
 ): GraphQLFieldConfig<Row, ResolverContext> {
   const to = types.kind(relation.definition.to)

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { Where } from '../../query/condition/where.ts'
-import type { Kind, Relation } from '../model/kind.ts'
+import type { Kind, RelationField } from '../model/kind.ts'
 
 /** One object on its way through the resolvers: the source of every type of a kind. Valid within one tick. */
 export interface Row {
@@ -28,7 +28,7 @@ export interface PageArguments {
 export type RelationArguments = FilterArguments & PageArguments
 
 /** The arguments of a root list field. */
-export interface ListArguments extends FilterArguments, PageArguments {
+export interface ListFieldArguments extends FilterArguments, PageArguments {
   readonly cluster?: string | null
 }
 
@@ -78,7 +78,7 @@ export interface ConnectionSource {
 }
 
 /** One change of a frame. */
-export interface Change {
+export interface FrameChange {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
   /** The object's `id`. */
   readonly objectId: string
@@ -93,7 +93,7 @@ export interface Change {
 export interface Frame {
   readonly reset: boolean
   readonly synced: boolean
-  readonly changes: readonly Change[]
+  readonly changes: readonly FrameChange[]
   readonly resumeToken: string
   readonly resourceVersion: string
 }
@@ -121,7 +121,7 @@ export interface ClusterState {
  * Every method may throw; the error is that of the field which asked.
  */
 export interface ReadContext {
-  list(kind: Kind, args: ListArguments): ConnectionSource
+  list(kind: Kind, args: ListFieldArguments): ConnectionSource
   lookup(kind: Kind, args: LookupArguments): Row | null
   /** By the `id` of an object, see `decodeObjectId`. */
   object(id: string): Row | null
@@ -130,9 +130,9 @@ export interface ReadContext {
   /** The objects that this one owns, whatever their kind. */
   owned(row: Row, args: PageArguments): ConnectionSource
   /** Follows a relation with `many`. */
-  follow(row: Row, relation: Relation, args: RelationArguments): ConnectionSource
+  follow(row: Row, relation: RelationField, args: RelationArguments): ConnectionSource
   /** Follows a relation without `many`. */
-  followOne(row: Row, relation: Relation): Row | null
+  followOne(row: Row, relation: RelationField): Row | null
   clusters(): readonly ClusterState[]
   /** The iteration ends its listener when it is left. */
   subscribe(kind: Kind, args: ListSubscriptionArguments): AsyncIterable<Frame>

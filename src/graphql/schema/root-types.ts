@@ -15,7 +15,7 @@ import { buildGatewayClusterType } from './gateway-cluster-type.ts'
 import type { Kind } from '../model/kind.ts'
 import type {
   Frame,
-  ListArguments,
+  ListFieldArguments,
   ListSubscriptionArguments,
   LookupArguments,
   LookupSubscriptionArguments,
@@ -76,7 +76,7 @@ function queryFields(kind: Kind, types: SchemaTypes): RootFields {
       type: types.connectionType(kind),
       description: `Lists ${kind.resource.resource} of ${kind.apiVersion}.`,
       args: listArguments(kind, types),
-      resolve: (_source, args: ListArguments, { read }) => read.list(kind, args),
+      resolve: (_source, args: ListFieldArguments, { read }) => read.list(kind, args),
     },
     [kind.lookupField]: {
       type: types.objectType(kind),
