@@ -1,6 +1,5 @@
 import {
   GraphQLBoolean,
-  type GraphQLFieldConfigMap,
   GraphQLInt,
   type GraphQLInterfaceType,
   GraphQLList,
@@ -8,6 +7,7 @@ import {
   GraphQLObjectType,
   GraphQLString,
 } from 'graphql'
+import { ownFields } from './field-source.ts'
 import type { ConnectionSource, EdgeSource, ResolverContext } from './read-context.ts'
 
 type NodeType = GraphQLObjectType | GraphQLInterfaceType
@@ -29,48 +29,50 @@ export function buildConnectionType(options: ConnectionOptions): GraphQLObjectTy
   const edge = new GraphQLObjectType<EdgeSource, ResolverContext>({
     name: `${typeName}Edge`,
     description: `One object of a ${typeName}Connection, with its place in the list.`,
-    fields: () => ({
-      cursor: {
-        type: new GraphQLNonNull(GraphQLString),
-        description: 'The place of the object, for `after`.',
-      },
-      node: { type: new GraphQLNonNull(nodeType()) },
-    }),
+    fields: () =>
+      ownFields('edge', {
+        cursor: {
+          type: new GraphQLNonNull(GraphQLString),
+          description: 'The place of the object, for `after`.',
+        },
+        node: { type: new GraphQLNonNull(nodeType()) },
+      }),
   })
   return new GraphQLObjectType<ConnectionSource, ResolverContext>({
     name: `${typeName}Connection`,
     description: `A page of a list, and what is known of the whole list.`,
-    fields: () => ({
-      nodes: {
-        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(nodeType()))),
-        description: 'The objects of the page.',
-        resolve: (connection) => connection.rows(),
-      },
-      edges: {
-        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(edge))),
-        description: 'The objects of the page, each with its cursor.',
-        resolve: (connection) => connection.edges(),
-      },
-      pageInfo: {
-        type: new GraphQLNonNull(pageInfo),
-        resolve: (connection) => connection.pageInfo(),
-      },
-      totalCount: {
-        type: new GraphQLNonNull(GraphQLInt),
-        description: 'The number of objects on all pages.',
-        resolve: (connection) => connection.totalCount(),
-      },
-      ...(ofOneKind ? resourceVersionField : {}),
-    }),
+    fields: () =>
+      ownFields<'connection', ConnectionSource, ResolverContext>('connection', {
+        nodes: {
+          type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(nodeType()))),
+          description: 'The objects of the page.',
+          resolve: (connection) => connection.rows(),
+        },
+        edges: {
+          type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(edge))),
+          description: 'The objects of the page, each with its cursor.',
+          resolve: (connection) => connection.edges(),
+        },
+        pageInfo: {
+          type: new GraphQLNonNull(pageInfo),
+          resolve: (connection) => connection.pageInfo(),
+        },
+        totalCount: {
+          type: new GraphQLNonNull(GraphQLInt),
+          description: 'The number of objects on all pages.',
+          resolve: (connection) => connection.totalCount(),
+        },
+        ...(ofOneKind
+          ? {
+              resourceVersion: {
+                type: new GraphQLNonNull(GraphQLString),
+                description: 'The position in the history of the resource that the page shows.',
+                resolve: (connection) => connection.resourceVersion(),
+              },
+            }
+          : {}),
+      }),
   })
-}
-
-const resourceVersionField: GraphQLFieldConfigMap<ConnectionSource, ResolverContext> = {
-  resourceVersion: {
-    type: new GraphQLNonNull(GraphQLString),
-    description: 'The position in the history of the resource that the page shows.',
-    resolve: (connection) => connection.resourceVersion(),
-  },
 }
 
 /** Relay's `PageInfo`. */
@@ -78,11 +80,11 @@ export function buildPageInfoType(): GraphQLObjectType {
   return new GraphQLObjectType({
     name: 'PageInfo',
     description: 'Where a page stands in its list.',
-    fields: {
+    fields: ownFields('pageInfo', {
       hasNextPage: { type: new GraphQLNonNull(GraphQLBoolean) },
       hasPreviousPage: { type: new GraphQLNonNull(GraphQLBoolean) },
       startCursor: { type: GraphQLString },
       endCursor: { type: GraphQLString },
-    },
+    }),
   })
 }

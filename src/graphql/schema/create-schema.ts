@@ -50,7 +50,7 @@ function schemaTypes(model: SchemaModel): SchemaTypes {
   )
   const types: SchemaTypes = {
     event: kinds.find(({ events }) => events !== undefined) && model.kindOfType('Event'),
-    kubernetesObject: buildKubernetesObjectType(() => objectFields(types)),
+    kubernetesObject: buildKubernetesObjectType(() => objectFields(types, 'any')),
     kubernetesObjectConnection: buildConnectionType({
       typeName: 'KubernetesObject',
       pageInfo,

@@ -8,6 +8,7 @@ import {
   GraphQLString,
 } from 'graphql'
 import { GraphQLJson } from '../scalars/json.ts'
+import { ownFields } from './field-source.ts'
 import { jsonAt } from './json-at.ts'
 import type { Kind } from '../model/kind.ts'
 import type { Frame, FrameChange, ResolverContext } from './read-context.ts'
@@ -38,35 +39,36 @@ export function buildFrameType(kind: Kind, types: SchemaTypes): GraphQLObjectTyp
   const change = new GraphQLObjectType<FrameChange, ResolverContext>({
     name: `${typeName}Change`,
     description: `One change of a ${typeName}Frame.`,
-    fields: () => ({
-      type: { type: new GraphQLNonNull(types.changeType) },
-      objectId: {
-        type: new GraphQLNonNull(GraphQLID),
-        description: 'The `id` of the object, also where the object itself may not be seen.',
-      },
-      object: {
-        type: types.objectType(kind),
-        description: 'The object; of a DELETED one, as it was last seen.',
-      },
-      previous: {
-        type: GraphQLJson,
-        description: 'The object before the change, or what stood at a path of it.',
-        args: { path: { type: GraphQLString } },
-        resolve: (source, { path }: { readonly path?: string | null }) =>
-          source.previous === null ? null : jsonAt(source.previous, path),
-      },
-      finalStateKnown: {
-        type: flag,
-        description:
-          'False where a deletion was missed: the object is as it was last seen before it.',
-      },
-    }),
+    fields: () =>
+      ownFields<'change', FrameChange, ResolverContext>('change', {
+        type: { type: new GraphQLNonNull(types.changeType) },
+        objectId: {
+          type: new GraphQLNonNull(GraphQLID),
+          description: 'The `id` of the object, also where the object itself may not be seen.',
+        },
+        object: {
+          type: types.objectType(kind),
+          description: 'The object; of a DELETED one, as it was last seen.',
+        },
+        previous: {
+          type: GraphQLJson,
+          description: 'The object before the change, or what stood at a path of it.',
+          args: { path: { type: GraphQLString } },
+          resolve: (source, { path }: { readonly path?: string | null }) =>
+            source.previous === null ? null : jsonAt(source.previous, path),
+        },
+        finalStateKnown: {
+          type: flag,
+          description:
+            'False where a deletion was missed: the object is as it was last seen before it.',
+        },
+      }),
   })
   return new GraphQLObjectType<Frame, ResolverContext>({
     name: `${typeName}Frame`,
     description:
       'Changes since the frame before. The first frames bring the objects that are there.',
-    fields: {
+    fields: ownFields('frame', {
       reset: { type: flag, description: 'Forget what you hold before you apply the changes.' },
       synced: {
         type: flag,
@@ -78,6 +80,6 @@ export function buildFrameType(kind: Kind, types: SchemaTypes): GraphQLObjectTyp
         type: text,
         description: 'The position in the history of the resource behind this frame.',
       },
-    },
+    }),
   })
 }

@@ -1,4 +1,5 @@
 import { GraphQLInt, GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLString } from 'graphql'
+import { ownFields } from './field-source.ts'
 
 const text = new GraphQLNonNull(GraphQLString)
 
@@ -7,7 +8,7 @@ export function buildGatewayClusterType(): GraphQLObjectType {
   const resource = new GraphQLObjectType({
     name: 'GatewayResource',
     description: 'The cache of one kind of one cluster.',
-    fields: {
+    fields: ownFields('resourceState', {
       kind: { type: text, description: 'The type name of the kind in this schema.' },
       state: { type: text },
       objects: { type: GraphQLInt, description: 'The number of objects in the cache.' },
@@ -20,16 +21,16 @@ export function buildGatewayClusterType(): GraphQLObjectType {
         description: 'How long ago the API server was last heard of this kind, in milliseconds.',
       },
       lastError: { type: GraphQLString },
-    },
+    }),
   })
   return new GraphQLObjectType({
     name: 'GatewayCluster',
     description: 'One cluster, as this gateway sees it.',
-    fields: {
+    fields: ownFields('clusterState', {
       name: { type: text },
       state: { type: text },
       version: { type: GraphQLString, description: 'The version of Kubernetes.' },
       resources: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(resource))) },
-    },
+    }),
   })
 }

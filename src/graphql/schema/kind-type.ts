@@ -6,7 +6,8 @@ import type { Kind, RelationField } from '../model/kind.ts'
 import { nativePropertiesOf } from '../model/native-properties.ts'
 import { objectFields } from './object-fields.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
-import { propertyReader } from './property-resolver.ts'
+import { fromSource } from './field-source.ts'
+import { conversionOf, propertyReader } from './property-resolver.ts'
 import type { RelationArguments, ResolverContext, Row } from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
@@ -27,7 +28,7 @@ export function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObje
       `${kind.resource.kind} of ${kind.apiVersion}.`,
     interfaces: () => [types.kubernetesObject],
     fields: () => ({
-      ...objectFields(types),
+      ...objectFields(types, kind),
       ...nativeFields(kind, definitions, openApiTypes),
       ...Object.fromEntries(
         kind.relations.map((relation) => [
@@ -52,18 +53,15 @@ function nativeFields(
     parent: typeName,
   }
   for (const [property, schema] of nativePropertiesOf(kind, definitions)) {
-    const { type, convert } = openApiTypes.outputOf(schema, { ...place, property })
+    const { type, shape } = openApiTypes.outputOf(schema, { ...place, property })
+    const convert = conversionOf(shape)
     const read = propertyReader(property)
     fields[graphqlNameOf(property)] = {
       type,
       description: schema.description,
       resolve:
-        convert === undefined
-          ? (row) => read(row.object)
-          : (row) => {
-              const value = read(row.object)
-              return value === undefined || value === null ? null : convert(value)
-            },
+        convert === undefined ? (row) => read(row.object) : (row) => convert(read(row.object)),
+      ...fromSource({ form: 'property', property, shape }),
     }
   }
   return fields
@@ -81,6 +79,7 @@ function relationField(
       type: types.objectType(to),
       description,
       resolve: (row, _args, { read }) => read.followOne(row, relation),
+      ...fromSource({ form: 'relation', relation }),
     }
   }
   return {
@@ -88,5 +87,6 @@ function relationField(
     description,
     args: relationArguments(from, to, types),
     resolve: (row, args: RelationArguments, { read }) => read.follow(row, relation, args),
+    ...fromSource({ form: 'relation', relation }),
   }
 }

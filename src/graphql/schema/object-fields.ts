@@ -8,6 +8,7 @@ import {
 } from 'graphql'
 import { GraphQLJson } from '../scalars/json.ts'
 import { eventArguments, pageArguments } from './arguments.ts'
+import { type FieldSource, fromSource } from './field-source.ts'
 import { jsonAt } from './json-at.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId } from '../model/object-id.ts'
@@ -24,20 +25,39 @@ export function idOfRow({ kind, cluster, object }: Row): string {
   return encodeObjectId({ cluster, group, kind: kindName, object: identity })
 }
 
-/** The fields that every kind has. Their source is a {@link Row}. */
-export function objectFields(types: SchemaTypes): GraphQLFieldConfigMap<Row, ResolverContext> {
+/** The fields that every kind has: those of one kind's type, or of the interface. Their source is a {@link Row}. */
+export function objectFields(
+  types: SchemaTypes,
+  kind: Kind | 'any',
+): GraphQLFieldConfigMap<Row, ResolverContext> {
+  const from = (source: FieldSource): ReturnType<typeof fromSource> =>
+    fromSource(kind === 'any' ? { form: 'ofRowType' } : source)
   return {
     id: {
       type: new GraphQLNonNull(GraphQLID),
       description: 'Opaque. A recreated object has another id.',
       resolve: idOfRow,
+      ...from({ form: 'id' }),
     },
-    cluster: { type: text, description: 'The name of the cluster that the object is in.' },
-    apiVersion: { type: text, resolve: (row) => row.kind.apiVersion },
-    kind: { type: text, resolve: (row) => row.kind.resource.kind },
+    cluster: {
+      type: text,
+      description: 'The name of the cluster that the object is in.',
+      ...from({ form: 'clusterName' }),
+    },
+    apiVersion: {
+      type: text,
+      resolve: (row) => row.kind.apiVersion,
+      ...from({ form: 'constant', value: kind === 'any' ? '' : kind.apiVersion }),
+    },
+    kind: {
+      type: text,
+      resolve: (row) => row.kind.resource.kind,
+      ...from({ form: 'constant', value: kind === 'any' ? '' : kind.resource.kind }),
+    },
     metadata: {
       type: new GraphQLNonNull(types.objectMeta),
       resolve: (row) => row.object.metadata,
+      ...from({ form: 'property', property: 'metadata', shape: { form: 'object' } }),
     },
     json: {
       type: GraphQLJson,
@@ -45,23 +65,31 @@ export function objectFields(types: SchemaTypes): GraphQLFieldConfigMap<Row, Res
         'The object as it is cached, or what stands at a path of it: `spec.containers[*].image`, `metadata.labels["app.example/tier"]`.',
       args: { path: { type: GraphQLString } },
       resolve: (row, { path }: { readonly path?: string | null }) => jsonAt(row.object, path),
+      ...from({ form: 'json', argument: 'path' }),
     },
     owners: {
       type: new GraphQLList(new GraphQLNonNull(types.kubernetesObject)),
       description: 'The objects that own this one.',
       resolve: (row, _args, { read }) => read.owners(row),
+      ...from({ form: 'owners' }),
     },
     owned: {
       type: types.kubernetesObjectConnection,
       description: 'The objects that this one owns.',
       args: pageArguments,
       resolve: (row, args: PageArguments, { read }) => read.owned(row, args),
+      ...from({ form: 'owned' }),
     },
-    ...(types.event === undefined ? {} : eventsField(types.event, types)),
+    ...(types.event === undefined ? {} : eventsField(types.event, types, kind)),
   }
 }
 
-function eventsField(event: Kind, types: SchemaTypes): GraphQLFieldConfigMap<Row, ResolverContext> {
+function eventsField(
+  event: Kind,
+  types: SchemaTypes,
+  kind: Kind | 'any',
+): GraphQLFieldConfigMap<Row, ResolverContext> {
+  const relation = kind === 'any' ? undefined : kind.events
   return {
     events: {
       type: types.connectionType(event),
@@ -69,6 +97,9 @@ function eventsField(event: Kind, types: SchemaTypes): GraphQLFieldConfigMap<Row
       args: eventArguments(event, types),
       resolve: (row, args: RelationArguments, { read }) =>
         row.kind.events === undefined ? null : read.follow(row, row.kind.events, args),
+      ...fromSource(
+        relation === undefined ? { form: 'ofRowType' } : { form: 'relation', relation },
+      ),
     },
   }
 }

@@ -7,6 +7,7 @@ import {
 import type { ObjectMeta } from '../../kubernetes/object.ts'
 import type { DefinitionScope } from '../model/definitions.ts'
 import { objectMetaDefinition } from '../model/fallback-definitions.ts'
+import { fromSource } from './field-source.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
 import type { ResolverContext } from './read-context.ts'
 
@@ -70,5 +71,6 @@ function mapField(
         ? values[key]
         : null
     },
+    ...fromSource({ form: 'mapValue', property: map, argument: 'key' }),
   }
 }

@@ -19,17 +19,18 @@ import { GraphQLQuantity } from '../scalars/quantity.ts'
 import { GraphQLStringMap } from '../scalars/string-map.ts'
 import type { DefinitionScope } from '../model/definitions.ts'
 import { objectMetaDefinition } from '../model/fallback-definitions.ts'
-import { type Convert, entriesOf, propertyResolver } from './property-resolver.ts'
+import { fromSource, type ScalarForm, type ValueShape } from './field-source.ts'
+import { propertyResolver } from './property-resolver.ts'
 import type { ResolverContext } from './read-context.ts'
 import type { TypeNames } from './type-names.ts'
 
 /** A field config of plain JSON. */
 export type JsonFieldConfig = GraphQLFieldConfig<unknown, ResolverContext>
 
-/** What a schema becomes: a type, and how a JSON value is turned into the type's source where it is not one already. */
+/** What a schema becomes: a type, and what its values look like. */
 export interface Output {
   readonly type: GraphQLOutputType
-  readonly convert?: Convert
+  readonly shape: ValueShape
 }
 
 /** Where a schema stands. */
@@ -43,7 +44,13 @@ export interface SchemaPlace {
   readonly property: string
 }
 
-const json: Output = { type: GraphQLJson }
+const scalar = (type: GraphQLOutputType, form: ScalarForm): Output => ({
+  type,
+  shape: { form: 'scalar', scalar: form },
+})
+
+const json = scalar(GraphQLJson, 'json')
+const object: ValueShape = { form: 'object' }
 
 /** Makes GraphQL types of OpenAPI schemas, each once, its fields when they are first asked for. */
 export class OpenApiTypes {
@@ -61,12 +68,12 @@ export class OpenApiTypes {
   outputOf(schema: OpenApiSchema, place: SchemaPlace): Output {
     const definition = definitionNameOf(schema)
     if (definition !== undefined) return this.#outputOfDefinition(definition, place)
-    const scalar = scalarOf(schema)
-    if (scalar !== undefined) return scalar
+    const known = scalarOf(schema)
+    if (known !== undefined) return known
     if (schema.type === 'array') return this.#outputOfList(schema, place)
     if (hasProperties(schema)) {
       const name = this.#names.claimByPath(place.parent, place.property)
-      return { type: this.objectType(name, schema, place) }
+      return { type: this.objectType(name, schema, place), shape: object }
     }
     if (typeof schema.additionalProperties === 'object')
       return this.#outputOfMap(schema.additionalProperties, place)
@@ -75,12 +82,13 @@ export class OpenApiTypes {
 
   /** The field for one property of a schema with properties. */
   fieldOf(property: string, schema: OpenApiSchema, place: SchemaPlace): JsonFieldConfig {
-    const { type, convert } = this.outputOf(schema, { ...place, property })
-    const resolve = propertyResolver(property, convert)
+    const { type, shape } = this.outputOf(schema, { ...place, property })
+    const resolve = propertyResolver(property, shape)
     return {
       type,
       ...(schema.description === undefined ? {} : { description: schema.description }),
       ...(resolve === undefined ? {} : { resolve }),
+      ...fromSource({ form: 'property', property, shape }),
     }
   }
 
@@ -104,13 +112,14 @@ export class OpenApiTypes {
   }
 
   #outputOfDefinition(definition: string, place: SchemaPlace): Output {
-    const scalar = definitionScalar(definition)
-    if (scalar !== undefined) return scalar
-    if (definition === objectMetaDefinition) return { type: this.#embeddedObjectMeta }
+    const known = definitionScalar(definition)
+    if (known !== undefined) return known
+    if (definition === objectMetaDefinition)
+      return { type: this.#embeddedObjectMeta, shape: object }
     const schema = place.scope.find(definition)
     if (schema === undefined || place.scope.isRecursive(definition)) return json
     if (!hasProperties(schema)) return this.outputOf(schema, place)
-    return { type: this.#definitionType(definition, schema, place) }
+    return { type: this.#definitionType(definition, schema, place), shape: object }
   }
 
   #definitionType(
@@ -128,18 +137,15 @@ export class OpenApiTypes {
   }
 
   #outputOfList(schema: OpenApiSchema, place: SchemaPlace): Output {
-    const { type, convert } = schema.items === undefined ? json : this.outputOf(schema.items, place)
-    return {
-      type: new GraphQLList(type),
-      ...(convert === undefined ? {} : { convert: listConvert(convert) }),
-    }
+    const { type, shape } = schema.items === undefined ? json : this.outputOf(schema.items, place)
+    return { type: new GraphQLList(type), shape: { form: 'list', items: shape } }
   }
 
   #outputOfMap(values: OpenApiSchema, place: SchemaPlace): Output {
     const value = this.outputOf(values, place)
     const { type } = value
     if (type === GraphQLString || type === GraphQLQuantity || type === GraphQLDateTime)
-      return { type: GraphQLStringMap }
+      return scalar(GraphQLStringMap, 'stringMap')
     if (type instanceof GraphQLObjectType) return this.#entriesOutput(type.name, value)
     if (!(type instanceof GraphQLList)) return json
     const item: unknown = type.ofType
@@ -148,22 +154,22 @@ export class OpenApiTypes {
     return this.#entriesOutput(`${String(item)}List`, value)
   }
 
-  #entriesOutput(valueName: string, { type, convert }: Output): Output {
+  #entriesOutput(valueName: string, { type, shape }: Output): Output {
     let entry = this.#entries.get(valueName)
     if (entry === undefined) {
       entry = new GraphQLObjectType({
         name: this.#names.claimOwn(`${valueName}Entry`),
         description: `One entry of a map of ${valueName}.`,
         fields: {
-          key: { type: new GraphQLNonNull(GraphQLString) },
-          value: { type },
+          key: { type: new GraphQLNonNull(GraphQLString), ...fromSource({ form: 'entryKey' }) },
+          value: { type, ...fromSource({ form: 'entryValue', shape }) },
         },
       })
       this.#entries.set(valueName, entry)
     }
     return {
       type: new GraphQLList(new GraphQLNonNull(entry)),
-      convert: (map) => entriesOf(map, convert),
+      shape: { form: 'entries', value: shape },
     }
   }
 }
@@ -172,16 +178,11 @@ function hasProperties({ properties }: OpenApiSchema): boolean {
   return properties !== undefined && Object.keys(properties).length > 0
 }
 
-function listConvert(convert: Convert): Convert {
-  return (list) =>
-    Array.isArray(list) ? list.map((item) => (item === null ? null : convert(item))) : list
-}
-
 const scalarDefinitions: readonly (readonly [suffix: string, output: Output])[] = [
-  ['.pkg.api.resource.Quantity', { type: GraphQLQuantity }],
-  ['.pkg.util.intstr.IntOrString', { type: GraphQLIntOrString }],
-  ['.pkg.apis.meta.v1.Time', { type: GraphQLDateTime }],
-  ['.pkg.apis.meta.v1.MicroTime', { type: GraphQLDateTime }],
+  ['.pkg.api.resource.Quantity', scalar(GraphQLQuantity, 'quantity')],
+  ['.pkg.util.intstr.IntOrString', scalar(GraphQLIntOrString, 'intOrString')],
+  ['.pkg.apis.meta.v1.Time', scalar(GraphQLDateTime, 'dateTime')],
+  ['.pkg.apis.meta.v1.MicroTime', scalar(GraphQLDateTime, 'dateTime')],
 ]
 
 /** Scalars that have a definition of their own; an older server describes them by other keywords. */
@@ -195,17 +196,21 @@ const quantityPattern = /^\^\(\\\+\|-\)\?\(\(\[0-9\]\+/
 function scalarOf(schema: OpenApiSchema): Output | undefined {
   if (schema['x-kubernetes-int-or-string'] === true || schema.format === 'int-or-string') {
     const quantity = schema.pattern !== undefined && quantityPattern.test(schema.pattern)
-    return { type: quantity ? GraphQLQuantity : GraphQLIntOrString }
+    return quantity
+      ? scalar(GraphQLQuantity, 'quantity')
+      : scalar(GraphQLIntOrString, 'intOrString')
   }
   switch (schema.type) {
     case 'string':
-      return { type: schema.format === 'date-time' ? GraphQLDateTime : GraphQLString }
+      return schema.format === 'date-time'
+        ? scalar(GraphQLDateTime, 'dateTime')
+        : scalar(GraphQLString, 'string')
     case 'integer':
-      return { type: schema.format === 'int32' ? GraphQLInt : GraphQLInt64 }
+      return schema.format === 'int32' ? scalar(GraphQLInt, 'int') : scalar(GraphQLInt64, 'int64')
     case 'number':
-      return { type: GraphQLExactFloat }
+      return scalar(GraphQLExactFloat, 'float')
     case 'boolean':
-      return { type: GraphQLBoolean }
+      return scalar(GraphQLBoolean, 'boolean')
     case undefined:
     default:
       return undefined

@@ -1,9 +1,10 @@
 import type { GraphQLFieldResolver } from 'graphql'
 import { graphqlNameOf } from '../naming/field-name.ts'
+import type { ValueShape } from './field-source.ts'
 import type { ResolverContext } from './read-context.ts'
 
-/** Turns a JSON value, never null, into the source of its type. */
-export type Convert = (value: unknown) => unknown
+/** Turns one JSON value into another. */
+type Convert = (value: unknown) => unknown
 
 type PropertyResolver = GraphQLFieldResolver<unknown, ResolverContext>
 
@@ -14,15 +15,11 @@ type PropertyResolver = GraphQLFieldResolver<unknown, ResolverContext>
  */
 export function propertyResolver(
   property: string,
-  convert: Convert | undefined,
+  shape: ValueShape,
 ): PropertyResolver | undefined {
   const read = propertyReader(property)
-  if (convert !== undefined) {
-    return (source) => {
-      const value = read(source)
-      return value === undefined || value === null ? null : convert(value)
-    }
-  }
+  const convert = conversionOf(shape)
+  if (convert !== undefined) return (source) => convert(read(source))
   const readByDefault = graphqlNameOf(property) === property && !(property in Object.prototype)
   return readByDefault ? undefined : read
 }
@@ -38,14 +35,26 @@ export function propertyReader(property: string): Convert {
   return (source) => (source as Readonly<Record<string, unknown>>)[property]
 }
 
-/** The entries of a map, in the order of the document. */
-export function entriesOf(
-  map: unknown,
-  convert: Convert | undefined,
-): readonly { key: string; value: unknown }[] | null {
-  if (typeof map !== 'object' || map === null || Array.isArray(map)) return null
-  return Object.entries(map).map(([key, value]: [string, unknown]) => ({
-    key,
-    value: convert === undefined || value === null ? value : convert(value),
-  }))
+/**
+ * How a value of the shape becomes the source of its GraphQL type: maps become lists of entries, in the order of the
+ * document. `undefined` where it is the source already.
+ */
+export function conversionOf(shape: ValueShape): Convert | undefined {
+  switch (shape.form) {
+    case 'scalar':
+    case 'object':
+      return undefined
+    case 'list': {
+      const convert = conversionOf(shape.items)
+      if (convert === undefined) return undefined
+      return (list) => (Array.isArray(list) ? list.map(convert) : list)
+    }
+    case 'entries': {
+      const convert = conversionOf(shape.value) ?? ((value) => value)
+      return (map) =>
+        typeof map !== 'object' || map === null || Array.isArray(map)
+          ? null
+          : Object.entries(map).map(([key, value]) => ({ key, value: convert(value) }))
+    }
+  }
 }

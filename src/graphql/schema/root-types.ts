@@ -12,6 +12,7 @@ import {
   lookupSubscriptionArguments,
 } from './arguments.ts'
 import { buildGatewayClusterType } from './gateway-cluster-type.ts'
+import { fromSource } from './field-source.ts'
 import type { Kind } from '../model/kind.ts'
 import type {
   Frame,
@@ -40,12 +41,14 @@ export function buildQueryType(kinds: readonly Kind[], types: SchemaTypes): Grap
           type: new GraphQLList(new GraphQLNonNull(gatewayCluster)),
           description: 'The clusters, and the state of their caches.',
           resolve: (_source, _args, { read }) => read.clusters(),
+          ...fromSource({ form: 'clusterStates' }),
         },
         object: {
           type: types.kubernetesObject,
           description: 'One object by its `id`; null where it is gone.',
           args: { id: { type: new GraphQLNonNull(GraphQLID) } },
           resolve: (_source, { id }: { readonly id: string }, { read }) => read.object(id),
+          ...fromSource({ form: 'objectById' }),
         },
         objects: {
           type: new GraphQLList(types.kubernetesObject),
@@ -53,6 +56,7 @@ export function buildQueryType(kinds: readonly Kind[], types: SchemaTypes): Grap
           args: { ids: { type: ids } },
           resolve: (_source, args: { readonly ids: readonly string[] }, { read }) =>
             args.ids.map((id) => objectOrError(read, id)),
+          ...fromSource({ form: 'objectsByIds' }),
         },
       }
       for (const kind of kinds) Object.assign(fields, queryFields(kind, types))
@@ -77,12 +81,14 @@ function queryFields(kind: Kind, types: SchemaTypes): RootFields {
       description: `Lists ${kind.resource.resource} of ${kind.apiVersion}.`,
       args: listArguments(kind, types),
       resolve: (_source, args: ListFieldArguments, { read }) => read.list(kind, args),
+      ...fromSource({ form: 'list', kind }),
     },
     [kind.lookupField]: {
       type: types.objectType(kind),
       description: `One ${kind.resource.kind} of ${kind.apiVersion}; null where there is none.`,
       args: lookupArguments(kind),
       resolve: (_source, args: LookupArguments, { read }) => read.lookup(kind, args),
+      ...fromSource({ form: 'lookup', kind }),
     },
   }
 }
@@ -113,6 +119,7 @@ function subscriptionFields(kind: Kind, types: SchemaTypes): RootFields {
       args: listSubscriptionArguments(kind, types),
       subscribe: (_source, args: ListSubscriptionArguments, { read }) => read.subscribe(kind, args),
       resolve: asFrame,
+      ...fromSource({ form: 'listFrames', kind }),
     },
     [kind.lookupField]: {
       type: types.frameType(kind),
@@ -121,6 +128,7 @@ function subscriptionFields(kind: Kind, types: SchemaTypes): RootFields {
       subscribe: (_source, args: LookupSubscriptionArguments, { read }) =>
         read.subscribeOne(kind, args),
       resolve: asFrame,
+      ...fromSource({ form: 'lookupFrames', kind }),
     },
   }
 }

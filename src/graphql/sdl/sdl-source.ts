@@ -10,7 +10,7 @@ export interface SdlSource {
   readonly optional?: boolean
 }
 
-const packageSchemaDirectory = new URL('../../../schema', import.meta.url)
+const packageSchemaDirectory = new URL('../../../schema/', import.meta.url)
 
 /** The SDL that comes with the package: `schema/*.graphql`, in the order of the file names. */
 export async function readPackageSdl(): Promise<readonly SdlSource[]> {

@@ -1,0 +1,107 @@
+import type { GraphQLField, GraphQLFieldConfigMap } from 'graphql'
+import type { Kind, RelationField } from '../model/kind.ts'
+
+/** The scalars of values that objects hold; each has its own check, and its own way of being written. */
+export type ScalarForm =
+  | 'string'
+  | 'boolean'
+  | 'int'
+  | 'int64'
+  | 'float'
+  | 'dateTime'
+  | 'quantity'
+  | 'intOrString'
+  | 'json'
+  | 'stringMap'
+  | 'quantityMap'
+
+/** What a JSON value must look like, and how it is written. A null or missing value is null at every level. */
+export type ValueShape =
+  | { readonly form: 'scalar'; readonly scalar: ScalarForm }
+  /** A JSON object; its members are the fields of the named type. */
+  | { readonly form: 'object' }
+  | { readonly form: 'list'; readonly items: ValueShape }
+  /** A JSON object that is written as a list of `{ key, value }`, in the order of the document. */
+  | { readonly form: 'entries'; readonly value: ValueShape }
+
+/** Fields of `Query` and `Subscription`. */
+type RootSource =
+  | { readonly form: 'list'; readonly kind: Kind }
+  | { readonly form: 'lookup'; readonly kind: Kind }
+  | { readonly form: 'listFrames'; readonly kind: Kind }
+  | { readonly form: 'lookupFrames'; readonly kind: Kind }
+  | { readonly form: 'objectById' }
+  | { readonly form: 'objectsByIds' }
+  | { readonly form: 'clusterStates' }
+
+/** Fields of a kind's type, whose source is a `Row`; its own properties are of the form `property`, read from the object. */
+type RowSource =
+  | { readonly form: 'id' }
+  | { readonly form: 'clusterName' }
+  /** The same for all rows of the type: `apiVersion`, `kind`. */
+  | { readonly form: 'constant'; readonly value: string }
+  /** All of the object, or what stands at a path of it. */
+  | { readonly form: 'json'; readonly argument: 'path' }
+  | { readonly form: 'relation'; readonly relation: RelationField }
+  | { readonly form: 'owners' }
+  | { readonly form: 'owned' }
+  /** A field of an interface: the type of the row has one of the same name, with the true source. */
+  | { readonly form: 'ofRowType' }
+
+/** Fields of types whose source is plain JSON. */
+type JsonSource =
+  /** The member of this JSON name, which the GraphQL name may differ from. */
+  | { readonly form: 'property'; readonly property: string; readonly shape: ValueShape }
+  /** The string that an argument names in the map under `property`. */
+  | { readonly form: 'mapValue'; readonly property: string; readonly argument: 'key' }
+  /** Of one entry of a map. */
+  | { readonly form: 'entryKey' }
+  | { readonly form: 'entryValue'; readonly shape: ValueShape }
+
+/** The gateway's own types and their fields, by the name of the type's source in `read-context.ts`. */
+interface OwnParts {
+  readonly connection: 'nodes' | 'edges' | 'pageInfo' | 'totalCount' | 'resourceVersion'
+  readonly edge: 'cursor' | 'node'
+  readonly pageInfo: 'hasNextPage' | 'hasPreviousPage' | 'startCursor' | 'endCursor'
+  readonly frame: 'reset' | 'synced' | 'changes' | 'resumeToken' | 'resourceVersion'
+  readonly change: 'type' | 'objectId' | 'object' | 'previous' | 'finalStateKnown'
+  readonly clusterState: 'name' | 'state' | 'version' | 'resources'
+  readonly resourceState: 'kind' | 'state' | 'objects' | 'resourceVersion' | 'lagMs' | 'lastError'
+}
+
+/** Fields of the gateway's own types; the part has the field's name. */
+type OwnSource = {
+  readonly [F in keyof OwnParts]: { readonly form: F; readonly part: OwnParts[F] }
+}[keyof OwnParts]
+
+/**
+ * Where the value of a field comes from, for whoever answers operations without its resolver. Every field that
+ * `createSchema` builds has one in `extensions.source`, and its resolver does what the source says.
+ */
+export type FieldSource = RootSource | RowSource | JsonSource | OwnSource
+
+/** The `extensions` of a field config with this source. */
+export function fromSource(source: FieldSource): { readonly extensions: { source: FieldSource } } {
+  return { extensions: { source } }
+}
+
+/** The fields of one of the gateway's own types, each with its source. */
+export function ownFields<F extends keyof OwnParts, S, C>(
+  form: F,
+  fields: { readonly [P in OwnParts[F]]?: GraphQLFieldConfigMap<S, C>[string] },
+): GraphQLFieldConfigMap<S, C> {
+  const entries = Object.entries(fields) as [OwnParts[F], GraphQLFieldConfigMap<S, C>[string]][]
+  return Object.fromEntries(
+    entries.map(([part, config]) => [
+      part,
+      { ...config, ...fromSource({ form, part } as unknown as OwnSource) },
+    ]),
+  )
+}
+
+/** Where a field's value comes from. Throws `TypeError` for a field that `createSchema` has not built. */
+export function fieldSourceOf({ name, extensions }: GraphQLField<unknown, unknown>): FieldSource {
+  const { source } = extensions as { readonly source?: FieldSource }
+  if (source === undefined) throw new TypeError(`field ${name} has no source`)
+  return source
+}
