@@ -46,6 +46,7 @@ export {
   type KnownObjects,
   type RawDelta,
 } from './informer/raw-deltas.ts'
+export type { HeldObject } from './informer/codec/object-codec.ts'
 export type { Change, ChangeType } from './informer/store/change.ts'
 export {
   type Listener,

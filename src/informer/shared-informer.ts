@@ -232,7 +232,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   #apply(deltas: readonly Delta[]): void {
     for (const delta of deltas) {
       const isFirstList = !this.#writer.hasList && delta.type === 'REPLACED'
-      const changes = this.#writer.apply(delta, this.#processor.size > 0)
+      const changes = this.#writer.apply(delta)
       if (isFirstList) {
         this.#processor.distributeInitial(changes)
         this.#firstSync.resolve()
@@ -247,7 +247,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       const stored = this.store.stored(key)
       if (stored === undefined) continue
       const { uid, held } = stored
-      const previous = isInInitialList ? {} : { previous: held }
+      const previous = isInInitialList ? {} : { previousHeld: held }
       changes.push(new Change(this.#codec, { type, key, uid, held, isInInitialList, ...previous }))
     }
     return changes

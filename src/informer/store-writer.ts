@@ -1,3 +1,4 @@
+import type { KubernetesObject } from '../kubernetes/object.ts'
 import { Change } from './store/change.ts'
 import type { Delta } from './reflector/delta-queue.ts'
 import type { IndexedStore } from './store/indexed-store.ts'
@@ -28,22 +29,19 @@ export class StoreWriter {
     return this.#hasList
   }
 
-  /**
-   * Store and indices are up to date when it returns. What changed by a whole list is worked out only where somebody
-   * wants to know.
-   */
-  apply(delta: Delta, isAnyoneListening: boolean): Change[] {
-    const changes = this.#changesOf(delta, isAnyoneListening)
+  /** Store and indices are up to date when it returns. */
+  apply(delta: Delta): Change[] {
+    const changes = this.#changesOf(delta)
     this.#store.advance(delta.resourceVersion)
     return changes
   }
 
-  #changesOf(delta: Delta, isAnyoneListening: boolean): Change[] {
+  #changesOf(delta: Delta): Change[] {
     switch (delta.type) {
       case 'BOOKMARK':
         return []
       case 'REPLACED':
-        return this.#replace(delta.contents, isAnyoneListening)
+        return this.#replace(delta.contents)
       case 'REFUSED': {
         const before = this.#store.stored(delta.key)
         this.#store.remove(delta.key)
@@ -52,13 +50,13 @@ export class StoreWriter {
       case 'DELETED': {
         const { key, held, object } = delta.entry
         this.#store.remove(key)
-        const uid = object.metadata.uid ?? ''
+        const uid = uidOf(object)
         return [new Change(this.#codec, { type: 'DELETED', key, uid, held, object })]
       }
       case 'ADDED':
       case 'MODIFIED': {
         const { key, held, object } = delta.entry
-        const uid = object.metadata.uid ?? ''
+        const uid = uidOf(object)
         const before = this.#store.stored(key)
         if (
           before !== undefined &&
@@ -70,8 +68,10 @@ export class StoreWriter {
         }
         this.#store.put(delta.entry)
         if (before !== undefined && before.uid === uid) {
-          const previous = before.held
-          return [new Change(this.#codec, { type: 'MODIFIED', key, uid, held, object, previous })]
+          const previousHeld = before.held
+          return [
+            new Change(this.#codec, { type: 'MODIFIED', key, uid, held, object, previousHeld }),
+          ]
         }
         const added = new Change(this.#codec, { type: 'ADDED', key, uid, held, object })
         return before === undefined ? [added] : [this.#vanished(key, before), added]
@@ -79,12 +79,14 @@ export class StoreWriter {
     }
   }
 
-  /** Deletions first, then additions and updates in the order of the list. */
-  #replace(contents: StoreContents, isAnyoneListening: boolean): Change[] {
+  /**
+   * Deletions first, then additions and updates in the order of the list. What has not changed stays held as it was: its
+   * identity is its version.
+   */
+  #replace(contents: StoreContents): Change[] {
     const isInInitialList = !this.#hasList
     this.#hasList = true
     const before = this.#store.swap(contents)
-    if (!isAnyoneListening) return []
     const vanished: Change[] = []
     for (const key of before.ids.keys()) {
       const old = before.stored(key)
@@ -101,9 +103,9 @@ export class StoreWriter {
       if (old === undefined || old.uid !== uid) {
         others.push(new Change(this.#codec, { type: 'ADDED', key, uid, held, isInInitialList }))
       } else if (old.resourceVersion === '' || old.resourceVersion !== now.resourceVersion) {
-        const previous = old.held
-        others.push(new Change(this.#codec, { type: 'MODIFIED', key, uid, held, previous }))
-      }
+        const previousHeld = old.held
+        others.push(new Change(this.#codec, { type: 'MODIFIED', key, uid, held, previousHeld }))
+      } else contents.keepHeld(key, old.held)
     }
     return [...vanished, ...others]
   }
@@ -111,4 +113,10 @@ export class StoreWriter {
   #vanished(key: string, { uid, held }: StoredObject): Change {
     return new Change(this.#codec, { type: 'DELETED', key, uid, held, finalStateKnown: false })
   }
+}
+
+/** As the store has it: `''` where there is none, or what is there is no string. */
+function uidOf({ metadata }: KubernetesObject): string {
+  const uid: unknown = metadata.uid
+  return typeof uid === 'string' ? uid : ''
 }

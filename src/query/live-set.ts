@@ -81,7 +81,7 @@ export class LiveSet {
         changes.push(this.#add(view, id, key))
         continue
       }
-      const uid = uidOf(view, id)
+      const uid = view.uidOf(id)
       if (uid === held) {
         changes.push({ type: 'MODIFIED', key, uid, id })
         continue
@@ -117,7 +117,7 @@ export class LiveSet {
   }
 
   #add(view: StoreView, id: ObjectId, key: string): LiveChange {
-    const uid = uidOf(view, id)
+    const uid = view.uidOf(id)
     this.#uidByKey.set(key, uid)
     return { type: 'ADDED', key, uid, id }
   }
@@ -126,14 +126,9 @@ export class LiveSet {
     this.#uidByKey.delete(key)
     const id = view.idOf(key)
     // Of an object that came after the held one under its key nothing is to be told.
-    if (id === undefined || uidOf(view, id) !== uid) {
+    if (id === undefined || view.uidOf(id) !== uid) {
       return { type: 'DELETED', key, uid, cause: 'gone' }
     }
     return { type: 'DELETED', key, uid, cause: scope.has(id) ? 'unmatched' : 'hidden' }
   }
-}
-
-/** `''` for the few kinds without UIDs (metrics). */
-function uidOf(view: StoreView, id: ObjectId): string {
-  return view.index('uid').valuesOf(id)[0] ?? ''
 }

@@ -27,6 +27,11 @@ export class DerivedIndex implements IndexView {
     return this.#built().posting(value)
   }
 
+  /** One of the objects with this value. */
+  anyOf(value: string): ObjectId | undefined {
+    return this.#built().anyOf(value)
+  }
+
   has(id: ObjectId, value: string): boolean {
     return this.#options.valueOf(id) === value
   }

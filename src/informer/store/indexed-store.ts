@@ -4,20 +4,43 @@ import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
 import { latestResourceVersion, type ResourceVersion } from '../../kubernetes/resource-version.ts'
 import type { HeldObject, ObjectCodec } from '../codec/object-codec.ts'
 import { ResourceVersionWaiters } from './resource-version-waiters.ts'
-import { standardIndexers } from './standard-indexers.ts'
 import { StoreContents, type StoredObject, type StoreEntry } from './store-contents.ts'
 import { DuplicateIndexError, IndexFunctionError, UnknownIndexError } from './store-errors.ts'
-import type { Indexers, IndexView, ObjectId, StoreView } from './store-view.ts'
+import type {
+  builtInIndexes,
+  IndexFunction,
+  Indexers,
+  IndexView,
+  ObjectId,
+  StoreView,
+} from './store-view.ts'
 
 export interface IndexedStoreOptions {
   readonly resource: ApiResource
   readonly codec: ObjectCodec
-  /** Besides the {@link standardIndexers}. */
+  /** Besides the standard ones. */
   readonly indexers?: Indexers
   /** An index function threw; the object is stored all the same. */
   readonly onIndexFailure?: (error: IndexFunctionError) => void
   /** Whether the server promises that resource versions have an order (Kubernetes 1.35 and later). */
   readonly resourceVersionsComparable?: boolean
+}
+
+/** The indexes that every store has, besides one per label key. They read whatever shape an object comes in. */
+const standardIndexers: Readonly<Record<(typeof builtInIndexes)[number], IndexFunction>> = {
+  namespace: ({ metadata }) => ownValue(metadata.namespace),
+  name: ({ metadata }) => ownValue(metadata.name),
+  uid: ({ metadata }) => ownValue(metadata.uid),
+  ownerUid: ({ metadata: { ownerReferences } }: { metadata: { ownerReferences?: unknown } }) =>
+    Array.isArray(ownerReferences)
+      ? ownerReferences.flatMap((owner: { uid?: unknown } | null) => ownValue(owner?.uid))
+      : none,
+}
+
+const none: readonly string[] = []
+
+function ownValue(value: unknown): readonly string[] {
+  return typeof value === 'string' && value !== '' ? [value] : none
 }
 
 /**
@@ -63,10 +86,22 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
     return this.#contents.keys[id] ?? ''
   }
 
-  object(id: ObjectId): T {
+  idOfUid(uid: string): ObjectId | undefined {
+    return this.#contents.idOfUid(uid)
+  }
+
+  uidOf(id: ObjectId): string {
+    return this.#contents.uids[id] ?? ''
+  }
+
+  held(id: ObjectId): HeldObject {
     const held = this.#contents.helds[id]
     if (held === undefined) throw new RangeError(`no object has the id ${id} in this tick`)
-    return this.#codec.decode(held) as T
+    return held
+  }
+
+  object(id: ObjectId): T {
+    return this.#codec.decode(this.held(id)) as T
   }
 
   ids(): IterableIterator<ObjectId> {

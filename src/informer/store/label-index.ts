@@ -13,16 +13,16 @@ export class LabelIndex {
     return this.#byKey.get(key)
   }
 
-  set(id: ObjectId, labels: Readonly<Record<string, string>> | undefined): void {
+  /** Takes whatever an object has for labels: what is no string, or in no object, counts as not there. */
+  set(id: ObjectId, found: unknown): void {
+    const labels = labelsIn(found)
     const before = this.#keys[id] ?? none
-    const keys = labels === undefined ? none : Object.keys(labels)
-    for (const old of before) {
-      if (labels === undefined || !Object.hasOwn(labels, old)) this.#remove(id, old)
-    }
+    const keys = Object.keys(labels)
+    for (const old of before) if (!Object.hasOwn(labels, old)) this.#remove(id, old)
     for (const key of keys) {
       let index = this.#byKey.get(key)
       if (index === undefined) this.#byKey.set(key, (index = new ObjectIndex(key)))
-      index.set(id, [labels?.[key] ?? ''])
+      index.set(id, [labels[key] ?? ''])
     }
     const isSame = keys.length === before.length && keys.every((key, at) => key === before[at])
     if (!isSame) this.#keys[id] = keys.length === 0 ? undefined : this.#shared(keys)
@@ -40,7 +40,7 @@ export class LabelIndex {
   }
 
   #shared(keys: readonly string[]): readonly string[] {
-    const signature = keys.join()
+    const signature = JSON.stringify(keys)
     const known = this.#keySets.get(signature)
     if (known !== undefined) return known
     // Label keys come from templates, so there are few sets of them; should that not hold, start again.
@@ -50,5 +50,19 @@ export class LabelIndex {
   }
 }
 
+function labelsIn(found: unknown): Readonly<Record<string, string>> {
+  if (typeof found !== 'object' || found === null || Array.isArray(found)) return noLabels
+  for (const key in found) {
+    if (typeof (found as Record<string, unknown>)[key] === 'string') continue
+    return Object.fromEntries(Object.entries(found).filter(isLabel))
+  }
+  return found as Readonly<Record<string, string>>
+}
+
+function isLabel(entry: [string, unknown]): entry is [string, string] {
+  return typeof entry[1] === 'string'
+}
+
+const noLabels: Readonly<Record<string, string>> = {}
 const none: readonly string[] = []
 const maxKeySets = 4096

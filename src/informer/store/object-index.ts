@@ -1,5 +1,39 @@
-import { Posting, singlePosting } from './posting.ts'
 import type { IndexView, ObjectId, PostingView } from './store-view.ts'
+
+/**
+ * The objects that share one value of one index: an unordered array of ids. An id is taken out in constant time by
+ * moving the last one into its place, so whoever holds the positions must be told of the move.
+ */
+class Posting implements PostingView {
+  readonly value: string
+  readonly #ids: ObjectId[]
+
+  constructor(value: string, ids: ObjectId[]) {
+    this.value = value
+    this.#ids = ids
+  }
+
+  get size(): number {
+    return this.#ids.length
+  }
+
+  [Symbol.iterator](): IterableIterator<ObjectId> {
+    return this.#ids.values()
+  }
+
+  /** Returns the position of the new id. */
+  push(id: ObjectId): number {
+    return this.#ids.push(id) - 1
+  }
+
+  /** Takes out the id at `position`; returns the id that stands there now, if another one was moved. */
+  removeAt(position: number): ObjectId | undefined {
+    const last = this.#ids.pop()
+    if (last === undefined || position === this.#ids.length) return undefined
+    this.#ids[position] = last
+    return last
+  }
+}
 
 /** One value of one object: the value itself while no other object has it, else the posting that they share. */
 type Membership = string | Posting
@@ -10,8 +44,14 @@ const none: readonly string[] = []
  * One index: from each value to the objects that have it, and back. Adding, removing and testing one value of one
  * object takes constant time, so an index may have a value that every object shares.
  *
- * For each object it keeps its memberships and its position in each shared posting. An object with one value, the
- * common case, keeps them bare; with several, in arrays.
+ * The trick is what is kept for each object. A set of ids per value would be simple, and cost some 60 bytes an id. A
+ * bare array of ids costs 8, but to take one out it would have to be searched; so each object remembers its position
+ * in each posting that it is in. The last id of the array moves into the gap, and is the only one whose position
+ * changes. Whether an object has a value, and which it has, is then a look at its own memberships.
+ *
+ * Two common cases keep less. A value that only one object has (a name, an IP address) has no posting: the value
+ * leads to the bare id, and the object's membership is the value itself; when a second object comes to have it, the
+ * two get a posting. And an object with one value keeps its membership and its position bare; with several, in arrays.
  */
 export class ObjectIndex implements IndexView {
   readonly name: string
@@ -31,6 +71,12 @@ export class ObjectIndex implements IndexView {
   posting(value: string): PostingView | undefined {
     const found = this.#byValue.get(value)
     return typeof found === 'number' ? singlePosting(found) : found
+  }
+
+  /** One of the objects with this value, without the posting: for values that tell objects apart. */
+  anyOf(value: string): ObjectId | undefined {
+    const found = this.#byValue.get(value)
+    return typeof found === 'object' ? found[Symbol.iterator]().next().value : found
   }
 
   has(id: ObjectId, value: string): boolean {
@@ -152,7 +198,12 @@ export class ObjectIndex implements IndexView {
   }
 }
 
-/** The values, each once.. */
+/** The posting of a value that one object has, made when it is read. */
+function singlePosting(id: ObjectId): PostingView {
+  return { size: 1, [Symbol.iterator]: () => [id].values() }
+}
+
+/** The values, each once. */
 function distinct(values: readonly string[]): readonly string[] {
   for (let at = 1; at < values.length; at++) {
     const value = values[at]

@@ -37,11 +37,13 @@ export class StoreContents {
   readonly labels: LabelIndex = new LabelIndex()
   readonly order: KeyOrder = new KeyOrder((id) => this.keys[id] ?? '')
   readonly keys: string[] = []
+  /** `''` where there is none. */
+  readonly uids: string[] = []
   readonly helds: (HeldObject | undefined)[] = []
   readonly indexes: Map<string, IndexView> = new Map()
+  readonly #byUid: DerivedIndex
   readonly #derived: readonly DerivedIndex[]
   readonly #functions: [ObjectIndex, Indexers[string]][] = []
-  readonly #uids: string[] = []
   readonly #resourceVersions: string[] = []
   readonly #free: ObjectId[] = []
   readonly #options: StoreContentsOptions
@@ -49,9 +51,14 @@ export class StoreContents {
   constructor(options: StoreContentsOptions) {
     this.#options = options
     const ids = () => this.ids.values()
+    this.#byUid = new DerivedIndex({
+      name: 'uid',
+      valueOf: (id) => this.uids[id] || undefined,
+      ids,
+    })
     this.#derived = [
       new DerivedIndex({ name: 'name', valueOf: (id) => nameOf(this.keys[id]), ids }),
-      new DerivedIndex({ name: 'uid', valueOf: (id) => this.#uids[id] || undefined, ids }),
+      this.#byUid,
     ]
     for (const index of this.#derived) this.indexes.set(index.name, index)
     this.#declare(options.indexers)
@@ -61,6 +68,10 @@ export class StoreContents {
     return this.ids.size
   }
 
+  idOfUid(uid: string): ObjectId | undefined {
+    return this.#byUid.anyOf(uid)
+  }
+
   /** What is stored under a key. */
   stored(key: string): StoredObject | undefined {
     const id = this.ids.get(key)
@@ -68,7 +79,7 @@ export class StoreContents {
     if (id === undefined || held === undefined) return undefined
     return {
       held,
-      uid: this.#uids[id] ?? '',
+      uid: this.uids[id] ?? '',
       resourceVersion: this.#resourceVersions[id] ?? '',
     }
   }
@@ -84,11 +95,17 @@ export class StoreContents {
     }
     const { metadata } = object
     this.helds[id] = held
-    this.#uids[id] = metadata.uid ?? ''
-    this.#resourceVersions[id] = metadata.resourceVersion ?? ''
+    this.uids[id] = textOf(metadata.uid)
+    this.#resourceVersions[id] = textOf(metadata.resourceVersion)
     for (const index of this.#derived) index.update(id)
     for (const [index, compute] of this.#functions) this.#index(index, compute, id, key, object)
     this.labels.set(id, metadata.labels)
+  }
+
+  /** Holds an object as it was held before, because nothing has changed in it. */
+  keepHeld(key: string, held: HeldObject): void {
+    const id = this.ids.get(key)
+    if (id !== undefined) this.helds[id] = held
   }
 
   remove(key: string): void {
@@ -101,7 +118,7 @@ export class StoreContents {
     this.ids.delete(key)
     this.helds[id] = undefined
     this.keys[id] = ''
-    this.#uids[id] = ''
+    this.uids[id] = ''
     this.#free.push(id)
   }
 
@@ -135,7 +152,11 @@ export class StoreContents {
     object: KubernetesObject,
   ): void {
     try {
-      index.set(id, compute(object))
+      const values = compute(object)
+      for (const value of values) {
+        if (typeof value !== 'string') throw new TypeError(`a value is no string: ${typeof value}`)
+      }
+      index.set(id, values)
     } catch (cause) {
       index.delete(id)
       this.#options.onIndexFailure(
@@ -143,6 +164,11 @@ export class StoreContents {
       )
     }
   }
+}
+
+/** Whatever an object has there: what is no string counts as absent. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
 
 function nameOf(key: string | undefined): string | undefined {

@@ -1,6 +1,7 @@
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
+import type { HeldObject } from '../codec/object-codec.ts'
 
 /**
  * The number of an object in its store: small, dense, used again after the object is gone. Valid within one tick
@@ -37,8 +38,17 @@ export interface StoreView<T extends KubernetesObject = KubernetesObject> {
   /** The position of the last applied list, event or bookmark; `''` before the first list. */
   readonly resourceVersion: ResourceVersion
   idOf(key: string): ObjectId | undefined
+  idOfUid(uid: string): ObjectId | undefined
   /** `namespace/name`, or `name`. */
   keyOf(id: ObjectId): string
+  /** `''` for the few kinds without UIDs (metrics). */
+  uidOf(id: ObjectId): string
+  /**
+   * The object as it is held. Its identity is the object's version: another one after each change, the same one for
+   * as long as nothing has changed, also over a relist. Throws `RangeError` where no object has the id.
+   */
+  held(id: ObjectId): HeldObject
+  /** The object, decoded. Throws `RangeError` where no object has the id. */
   object(id: ObjectId): T
   /** All ids in the order of namespace, then name (both by UTF-16 code units). */
   ids(): IterableIterator<ObjectId>
