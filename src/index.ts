@@ -12,5 +12,6 @@ export {
   startGraphQLServer,
 } from './server/graphql-server.ts'
 export { defaultServerOptions, type ServerOptions } from './server/server-options.ts'
+export { type WorkLimits } from './query/condition/work-budget.ts'
 export { type OperationLimits } from './graphql/operation/served-schema.ts'
 export { CodedError } from './lib/coded-error.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
-import { type GatewayConfig, gatewayConfigShape } from './gateway-config.ts'
+import { type GatewayConfig, gatewayConfigShape, workLimitsSchema } from './gateway-config.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import {
   mergeOptions,
@@ -12,6 +12,7 @@ import {
 } from './option-source.ts'
 import { variableSource, type VariableOption } from './variable-source.ts'
 import { yamlSource } from './yaml-source.ts'
+import type { WorkLimits } from '../query/condition/work-budget.ts'
 import { type ServerOptions, serverOptionsSchema } from '../server/server-options.ts'
 
 /** What is simulated, for `demo` and `simulate`. */
@@ -66,7 +67,11 @@ const simulatorSchema: z.ZodType<SimulatorConfig> = z.strictObject({
 })
 
 /** The option schemas that the parts declare beside themselves, by the name of the part; the gateway's are at the top. */
-const parts = { server: serverOptionsSchema, simulator: simulatorSchema }
+const parts = {
+  work: workLimitsSchema,
+  server: serverOptionsSchema,
+  simulator: simulatorSchema,
+}
 const topLevel = {
   ...gatewayConfigShape,
   logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
@@ -74,6 +79,7 @@ const topLevel = {
 
 const configSchema: z.ZodType<Config> = z.strictObject({
   ...topLevel,
+  work: parts.work.prefault({} as WorkLimits),
   server: parts.server.prefault({} as ServerOptions),
   simulator: parts.simulator.prefault({} as SimulatorConfig),
 })

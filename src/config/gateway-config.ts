@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import type { GatewayOptions } from '../gateway/gateway.ts'
 import { defaultOperationLimits } from '../graphql/operation/served-schema.ts'
+import { defaultWorkLimits, type WorkLimits } from '../query/condition/work-budget.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
 
 /** What an operator configures of the gateway itself, beside its server. */
@@ -14,8 +15,8 @@ export interface GatewayConfig {
   readonly syncDeadlineMs: number
   /** Largest `first`. */
   readonly maxPageSize: number
-  /** Rows that one operation may examine or produce. */
-  readonly rowBudget: number
+  /** What one operation may cost: see `WorkLimits`. */
+  readonly work: WorkLimits
   /** Files of SDL with further indexes and relations. */
   readonly schemaFiles: readonly string[]
   /** Prefixes of API groups in names, by group. */
@@ -38,9 +39,21 @@ const clusters = z
     error: 'two clusters have the same name; give each a name',
   })
 
-/** The options of {@link GatewayConfig} at the top of a configuration, with their defaults. */
+const amount = (byDefault: number): z.ZodType<number> =>
+  z.int().min(1_000).max(10_000_000_000).default(byDefault)
+
+/** Checks {@link WorkLimits}. */
+export const workLimitsSchema: z.ZodType<WorkLimits> = z.strictObject({
+  examined: amount(defaultWorkLimits.examined),
+  tests: amount(defaultWorkLimits.tests),
+  rows: amount(defaultWorkLimits.rows),
+  fields: amount(defaultWorkLimits.fields),
+  bytes: amount(defaultWorkLimits.bytes),
+})
+
+/** The options of {@link GatewayConfig} that stand at the top of a configuration, with their defaults. */
 export const gatewayConfigShape: {
-  readonly [option in keyof GatewayConfig]: z.ZodType<GatewayConfig[option]>
+  readonly [option in Exclude<keyof GatewayConfig, 'work'>]: z.ZodType<GatewayConfig[option]>
 } = {
   // Without undefined properties, as JSON and YAML have none.
   clusters: (clusters as z.ZodType<readonly NamedClusterSelection[]>).prefault([
@@ -49,7 +62,6 @@ export const gatewayConfigShape: {
   preload: z.array(z.string().min(1)).default([]),
   syncDeadlineMs: z.int().min(1).max(600_000).default(defaultOperationLimits.syncDeadlineMs),
   maxPageSize: z.int().min(1).max(5_000).default(defaultOperationLimits.maxPageSize),
-  rowBudget: z.int().min(1_000).max(100_000_000).default(defaultOperationLimits.rowBudget),
   schemaFiles: z.array(z.string().min(1)).default([]),
   aliases: z.record(z.string(), z.string()).default({}),
 }
@@ -57,12 +69,12 @@ export const gatewayConfigShape: {
 /** What `createGateway` takes, from what was configured. */
 export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
   const { clusters: selections, preload, schemaFiles, aliases } = config
-  const { syncDeadlineMs, maxPageSize, rowBudget } = config
+  const { syncDeadlineMs, maxPageSize } = config
   return {
     clusters: selections,
     preload,
     schemaFiles,
     aliases,
-    limits: { syncDeadlineMs, maxPageSize, rowBudget },
+    limits: { syncDeadlineMs, maxPageSize, work: config.work },
   }
 }

@@ -116,8 +116,8 @@ const queries: readonly BadCase[] = [
     query: '{ a: pods(first: 60) { nodes { id } } b: pods(first: 100) { nodes { id } } }',
     error: {
       code: 'QUERY_TOO_COSTLY',
-      value: 150,
-      message: /more than 150 objects/,
+      value: { work: 'examined', limit: 150 },
+      message: /examines 15\d of at most 150 objects/,
       hint: /narrow/,
     },
   },
@@ -172,7 +172,7 @@ describe('input that cannot be honoured is answered by an error that names it:',
     })
     gateway = await serveGateway({
       clusters: [{ name: 'one', ...cluster.selection }],
-      limits: { rowBudget: 150 },
+      limits: { work: { examined: 150 } },
     })
   })
   afterAll(async () => {

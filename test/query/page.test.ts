@@ -21,7 +21,7 @@ import {
   type PageOptions,
   PageSizeError,
 } from '../../src/query/page/page.ts'
-import { QueryTooCostlyError, RowBudget } from '../../src/query/condition/row-budget.ts'
+import { QueryTooCostlyError, WorkBudget } from '../../src/query/condition/work-budget.ts'
 import { unrestricted } from '../../src/query/condition/scope.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 import {
@@ -42,7 +42,7 @@ function pageOf(
     view,
     condition: compileListCondition(args, podIndexes),
     scope: unrestricted,
-    budget: new RowBudget(),
+    budget: new WorkBudget(),
     identity: { list: 'Pod', ...args },
     ...rest,
   })
@@ -118,12 +118,12 @@ describe(`pages, seed ${runSeed}`, () => {
 
   it('examine about as many rows as they have where everything matches', () => {
     const { view } = podStore(5000)
-    const budget = new RowBudget()
+    const budget = new WorkBudget()
     expect(pageOf(view, { budget, first: 100 }).ids).toHaveLength(100)
-    expect(budget.spent).toBeLessThan(110)
-    const named = new RowBudget()
+    expect(budget.spent('examined')).toBeLessThan(110)
+    const named = new WorkBudget()
     pageOf(view, { budget: named, args: { where: { name: { eq: 'p00400' } } } })
-    expect(named.spent).toBe(1)
+    expect(named.spent('examined')).toBe(1)
   })
 
   it('examine no more than twice the smallest posting where two large ones hardly meet', () => {
@@ -139,16 +139,16 @@ describe(`pages, seed ${runSeed}`, () => {
       ),
     )
     const { view } = storeOf(resourceOf('Pod'), pods, indexersOf(podIndexes))
-    const budget = new RowBudget()
+    const budget = new WorkBudget()
     const args = { where: { phase: { eq: 'Pending' } }, labelSelector: 'a=1' }
     expect(pageOf(view, { args, budget, first: 50 }).ids).toHaveLength(10)
-    expect(budget.spent).toBeLessThanOrEqual(4500)
+    expect(budget.spent('examined')).toBeLessThanOrEqual(4500)
   })
 
   it('walk only the namespaces that are asked for or may be seen', () => {
     const store = podStore(3000, 'big')
     for (const name of ['a', 'b', 'c']) store.put(objectOf('Pod', { name, namespace: 'small' }))
-    const budget = new RowBudget()
+    const budget = new WorkBudget()
     const scope = { form: 'namespaces', namespaces: new Set(['small', 'none']) } as const
     const page = pageOf(store.view, {
       scope,
@@ -156,12 +156,15 @@ describe(`pages, seed ${runSeed}`, () => {
       args: { where: { not: { name: { eq: 'b' } } } },
     })
     expect(keysOf(store.view, page.ids)).toEqual(['small/a', 'small/c'])
-    expect(budget.spent).toBeLessThanOrEqual(3)
+    expect(budget.spent('examined')).toBeLessThanOrEqual(3)
   })
 
   it('past the budget are an error, not a shorter page', () => {
     const { view } = podStore(1000)
-    const options = { budget: new RowBudget(500), args: { where: { not: { name: { gte: 'p' } } } } }
+    const options = {
+      budget: new WorkBudget({ examined: 500 }),
+      args: { where: { not: { name: { gte: 'p' } } } },
+    }
     expect(() => pageOf(view, options)).toThrow(QueryTooCostlyError)
     expect(() => pageOf(view, options)).toThrow(
       expect.objectContaining({ code: 'QUERY_TOO_COSTLY' }),
@@ -170,11 +173,11 @@ describe(`pages, seed ${runSeed}`, () => {
 
   it('count only when asked', () => {
     const { view } = podStore(1000)
-    const budget = new RowBudget()
+    const budget = new WorkBudget()
     const page = pageOf(view, { budget, first: 10, args: { where: { name: { gte: 'p' } } } })
-    expect(budget.spent).toBeLessThan(50)
+    expect(budget.spent('examined')).toBeLessThan(50)
     expect(page.totalCount()).toBe(1000)
-    expect(budget.spent).toBeGreaterThanOrEqual(1000)
+    expect(budget.spent('examined')).toBeGreaterThanOrEqual(1000)
   })
 
   it('have 100 objects unless said otherwise, and may have none', () => {
@@ -290,7 +293,7 @@ describe('one object', () => {
   it('is found only where it may be seen', () => {
     const { view } = podStore(3)
     const condition = compileListCondition({ where: { name: { eq: 'p00001' } } }, podIndexes)
-    const options = { view, condition, budget: new RowBudget() }
+    const options = { view, condition, budget: new WorkBudget() }
     expect(findObject({ ...options, scope: unrestricted })).toBe(view.idOf('default/p00001'))
     const scope = { form: 'namespaces', namespaces: new Set(['other']) } as const
     expect(findObject({ ...options, scope })).toBeUndefined()

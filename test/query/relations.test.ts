@@ -6,7 +6,7 @@ import { listPage } from '../../src/query/page/page.ts'
 import type { RelationDefinition } from '../../src/query/relation/relation-definition.ts'
 import { RelationDefinitionError } from '../../src/query/relation/relation-definition.ts'
 import { compileRelations, indexersFor } from '../../src/query/relation/relations.ts'
-import { QueryTooCostlyError, RowBudget } from '../../src/query/condition/row-budget.ts'
+import { QueryTooCostlyError, WorkBudget } from '../../src/query/condition/work-budget.ts'
 import { type Scope, unrestricted } from '../../src/query/condition/scope.ts'
 import { keysOf, objectOf, resourceOf, storeOf } from './stores.ts'
 
@@ -142,14 +142,14 @@ function clusterOf(objects: readonly KubernetesObject[]): (type: string) => Stor
 interface FollowOptions {
   readonly scope?: Scope
   readonly labelSelector?: string
-  readonly budget?: RowBudget
+  readonly budget?: WorkBudget
 }
 
 function follow(
   stores: (type: string) => StoreView,
   name: string,
   key: string,
-  { scope = unrestricted, labelSelector, budget = new RowBudget() }: FollowOptions = {},
+  { scope = unrestricted, labelSelector, budget = new WorkBudget() }: FollowOptions = {},
 ): string[] {
   const relation = relations.get(name)
   if (relation === undefined) throw new Error(`no relation ${name}`)
@@ -354,10 +354,10 @@ describe('selectors', () => {
       inNamespace('Service', `a/s${at}`, { spec: { selector: { app: `app-${at}` } } }),
     )
     const pod = inNamespace('Pod', 'a/p', {}, { labels: { app: 'app-7', tier: 'x' } })
-    const budget = new RowBudget()
+    const budget = new WorkBudget()
     const many = clusterOf([...services, pod])
     expect(follow(many, 'Pod.services', 'a/p', { budget })).toEqual(['a/s7'])
-    expect(budget.spent).toBeLessThan(5)
+    expect(budget.spent('examined')).toBeLessThan(5)
   })
 })
 
@@ -397,7 +397,7 @@ describe('owners', () => {
   })
 
   it('on the way count against the budget', () => {
-    const budget = new RowBudget(1)
+    const budget = new WorkBudget({ examined: 1 })
     expect(() => follow(stores, 'Deployment.pods', 'a/web', { budget })).toThrow(
       QueryTooCostlyError,
     )

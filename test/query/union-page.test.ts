@@ -3,7 +3,7 @@ import { everything } from '../../src/query/condition/condition.ts'
 import { CursorError } from '../../src/query/page/cursor.ts'
 import { ownedBy, ownersOf } from '../../src/query/relation/ownership-relation.ts'
 import { PageSizeError } from '../../src/query/page/page.ts'
-import { RowBudget } from '../../src/query/condition/row-budget.ts'
+import { WorkBudget } from '../../src/query/condition/work-budget.ts'
 import { unrestricted } from '../../src/query/condition/scope.ts'
 import {
   listUnionPage,
@@ -38,7 +38,7 @@ const parts = [partOf('Pod'), partOf('Empty'), partOf('ConfigMap')]
 function pageOf(options: Partial<UnionPageOptions> = {}): UnionPage {
   return listUnionPage({
     parts,
-    budget: new RowBudget(),
+    budget: new WorkBudget(),
     identity: { list: 'j.owned' },
     ...options,
   })

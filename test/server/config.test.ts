@@ -150,13 +150,13 @@ describe('a configuration that cannot be used is refused, and', () => {
 
   it('variables and flags are told by their names', () => {
     const problems = problemsOf({
-      variables: { INFORMERQL_ROW_BUDGET: 'all', INFORMERQL_TYPO: '1' },
+      variables: { INFORMERQL_WORK_EXAMINED: 'all', INFORMERQL_TYPO: '1' },
       flags: [{ flag: '--port', path: ['server', 'port'], value: 'abc' }],
     })
     expect(problems).toEqual([
       'INFORMERQL_TYPO: there is no such option',
       expect.stringContaining(
-        'INFORMERQL_ROW_BUDGET: rowBudget = "all": expected number',
+        'INFORMERQL_WORK_EXAMINED: work.examined = "all": expected number',
       ) as string,
       expect.stringContaining('--port: server.port = "abc": expected number') as string,
     ])

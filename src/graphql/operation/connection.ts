@@ -2,7 +2,7 @@ import type { StoreView } from '../../informer/store/store-view.ts'
 import { allOf, type Condition, hasValue } from '../../query/condition/condition.ts'
 import { compileListCondition, type ListArguments } from '../../query/condition/list-condition.ts'
 import { listPage } from '../../query/page/page.ts'
-import type { RowBudget } from '../../query/condition/row-budget.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Scope } from '../../query/condition/scope.ts'
 import { listUnionPage } from '../../query/page/union-page.ts'
 import type { Kind } from '../model/kind.ts'
@@ -20,7 +20,7 @@ interface ConnectionOptions {
   readonly cluster: string
   /** Names the list, so that its cursors are good for no other. */
   readonly list: string
-  readonly budget: RowBudget
+  readonly budget: WorkBudget
   readonly maxPageSize: number
 }
 
@@ -120,11 +120,11 @@ interface EntryPage<T> {
 
 /** A page as a connection; its parts are computed when they are asked for, within the tick that made it. */
 class PageConnection<T> implements ConnectionSource {
-  readonly #budget: RowBudget
+  readonly #budget: WorkBudget
   readonly #page: EntryPage<T>
   #rows: readonly Row[] | undefined
 
-  constructor({ budget }: { readonly budget: RowBudget }, page: EntryPage<T>) {
+  constructor({ budget }: { readonly budget: WorkBudget }, page: EntryPage<T>) {
     this.#budget = budget
     this.#page = page
   }
@@ -132,7 +132,7 @@ class PageConnection<T> implements ConnectionSource {
   rows(): readonly Row[] {
     if (this.#rows !== undefined) return this.#rows
     const { entries } = this.#page
-    this.#budget.spend(entries.length)
+    this.#budget.spend('rows', entries.length)
     return (this.#rows = entries.map((entry) => this.#page.rowOf(entry)))
   }
 

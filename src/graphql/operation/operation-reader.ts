@@ -13,7 +13,7 @@ import {
 import { compileListCondition } from '../../query/condition/list-condition.ts'
 import { findObject } from '../../query/page/page.ts'
 import { relationName } from '../../query/relation/relation-definition.ts'
-import { RowBudget } from '../../query/condition/row-budget.ts'
+import { WorkBudget } from '../../query/condition/work-budget.ts'
 import { unrestricted } from '../../query/condition/scope.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import { decodeObjectId } from '../model/object-id.ts'
@@ -49,11 +49,11 @@ export interface OperationReaderOptions {
  */
 export class OperationReader implements ReadContext {
   readonly #options: OperationReaderOptions
-  readonly #budget: RowBudget
+  readonly #budget: WorkBudget
 
   constructor(options: OperationReaderOptions) {
     this.#options = options
-    this.#budget = new RowBudget(options.limits.rowBudget)
+    this.#budget = new WorkBudget(options.limits.work)
   }
 
   list(kind: Kind, args: ListFieldArguments): ConnectionSource {

@@ -1,4 +1,5 @@
 import type { GraphQLSchema } from 'graphql'
+import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-budget.ts'
 import type { Relation } from '../../query/relation/relation.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ClusterCache } from './cluster-cache.ts'
@@ -22,8 +23,8 @@ export interface OperationLimits {
   readonly syncDeadlineMs: number
   /** Largest `first`. */
   readonly maxPageSize: number
-  /** Rows that one operation, or one subscription frame, may examine or produce. */
-  readonly rowBudget: number
+  /** What one operation, or one frame of a subscription, may cost; what is not given is the default. */
+  readonly work: Partial<WorkLimits>
   /** Tokens of one document. */
   readonly maxTokens: number
   /** Objects in one frame of a snapshot. */
@@ -36,7 +37,7 @@ export interface OperationLimits {
 export const defaultOperationLimits: OperationLimits = {
   syncDeadlineMs: 10_000,
   maxPageSize: 500,
-  rowBudget: 200_000,
+  work: defaultWorkLimits,
   maxTokens: 10_000,
   maxFrameObjects: 500,
   coalesceMs: 100,

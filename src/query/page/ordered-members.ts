@@ -1,7 +1,7 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { Candidates, IdSet } from '../condition/id-set.ts'
 import { compareKeys } from './key-comparison.ts'
-import type { RowBudget } from '../condition/row-budget.ts'
+import type { WorkBudget } from '../condition/work-budget.ts'
 import { SmallestKeys } from './smallest-keys.ts'
 
 export interface OrderedMembersOptions {
@@ -13,7 +13,7 @@ export interface OrderedMembersOptions {
   readonly after: string | undefined
   /** At least 1. */
   readonly limit: number
-  readonly budget: RowBudget
+  readonly budget: WorkBudget
 }
 
 /** So many rows for each row wanted cost less than finding out whether there is a better way. */
@@ -36,7 +36,7 @@ export function orderedMembers(options: OrderedMembersOptions): ObjectId[] {
   let examined = 0
   let allowed = cheapRows
   for (const id of walk(view, namespaces, after)) {
-    budget.spend(1)
+    budget.spend('examined', 1)
     examined += 1
     if (set.has(id)) {
       found.push(id)
@@ -64,7 +64,7 @@ function smallestMembers(
   candidates: Candidates,
   { view, set, after, limit, budget }: OrderedMembersOptions,
 ): ObjectId[] {
-  budget.spend(candidates.size)
+  budget.spend('examined', candidates.size)
   const smallest = new SmallestKeys(limit)
   for (const id of candidates.ids()) {
     if (!set.has(id)) continue

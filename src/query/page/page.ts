@@ -4,7 +4,7 @@ import { allOf, type Condition, namespacesOf } from '../condition/condition.ts'
 import { decodeCursor, encodeCursor, type ListIdentity, listHash } from './cursor.ts'
 import { bindCondition, type IdSet } from '../condition/id-set.ts'
 import { orderedMembers } from './ordered-members.ts'
-import type { RowBudget } from '../condition/row-budget.ts'
+import type { WorkBudget } from '../condition/work-budget.ts'
 import { type Scope, scopeCondition } from '../condition/scope.ts'
 
 export const defaultPageSize = 100
@@ -26,7 +26,7 @@ export interface RowsOptions {
   /** What the arguments and, on a connection, the relation ask for. */
   readonly condition: Condition
   readonly scope: Scope
-  readonly budget: RowBudget
+  readonly budget: WorkBudget
 }
 
 export interface PageOptions extends RowsOptions {
@@ -97,7 +97,7 @@ export function countObjects(options: RowsOptions): number {
   const known = set.count()
   if (known !== undefined) return known
   const candidates = set.candidates(view.size >> 1)
-  budget.spend(candidates?.size ?? view.size)
+  budget.spend('examined', candidates?.size ?? view.size)
   let count = 0
   for (const id of candidates?.ids() ?? view.ids()) if (set.has(id)) count += 1
   return count

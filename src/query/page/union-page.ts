@@ -2,7 +2,7 @@ import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { Condition } from '../condition/condition.ts'
 import { decodeCursor, encodeCursor, type ListIdentity, listHash } from './cursor.ts'
 import { defaultMaxPageSize, listRows, pageSize, countObjects } from './page.ts'
-import type { RowBudget } from '../condition/row-budget.ts'
+import type { WorkBudget } from '../condition/work-budget.ts'
 import type { Scope } from '../condition/scope.ts'
 
 /** The objects of one kind in a list of several kinds. */
@@ -17,7 +17,7 @@ export interface UnionPart {
 
 export interface UnionPageOptions {
   readonly parts: readonly UnionPart[]
-  readonly budget: RowBudget
+  readonly budget: WorkBudget
   readonly identity: ListIdentity
   readonly first?: number | null | undefined
   readonly after?: string | null | undefined

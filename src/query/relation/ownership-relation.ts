@@ -57,7 +57,7 @@ function hop(
     for (const uid of uids) {
       const posting = having.posting(uid)
       if (posting === undefined) continue
-      budget.spend(posting.size)
+      budget.spend('examined', posting.size)
       for (const id of posting) for (const given of giving.valuesOf(id)) next.add(given)
     }
     uids = [...next]

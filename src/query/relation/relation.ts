@@ -2,7 +2,7 @@ import type { Indexers, ObjectId, StoreView } from '../../informer/store/store-v
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { Condition } from '../condition/condition.ts'
 import type { RelationDefinition } from './relation-definition.ts'
-import type { RowBudget } from '../condition/row-budget.ts'
+import type { WorkBudget } from '../condition/work-budget.ts'
 
 /** The object that a relation is followed from, within one tick. */
 export interface RelationOrigin {
@@ -12,7 +12,7 @@ export interface RelationOrigin {
   readonly object?: KubernetesObject
   /** The store of a type among the relation's `reads`; throws where it cannot be read. */
   readonly stores: (type: string) => StoreView
-  readonly budget: RowBudget
+  readonly budget: WorkBudget
 }
 
 /** The object that a relation is followed from. */

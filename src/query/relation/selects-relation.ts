@@ -79,7 +79,7 @@ export function compileReverseSelects(
       const places = Object.entries(labels).map(([key, value]) => placeOf(place, key, value))
       for (const posting of [anywhere(place), ...places].map((one) => index.posting(one))) {
         if (posting === undefined) continue
-        origin.budget.spend(posting.size)
+        origin.budget.spend('examined', posting.size)
         for (const id of posting) {
           const [text = ''] = selectors.valuesOf(id)
           const selector = JSON.parse(text) as LabelSelector

@@ -1,0 +1,124 @@
+import { CodedError } from '../../lib/coded-error.ts'
+
+/**
+ * What an operation does that costs time:
+ *
+ * - `examined`: objects looked at, whether they are answered or not
+ * - `tests`: parts of a condition made ready, or tried on an object or on a value of an index
+ * - `rows`: objects answered, each decoded
+ * - `fields`: fields written
+ * - `bytes`: characters of the answer
+ */
+export type Work = 'examined' | 'tests' | 'rows' | 'fields' | 'bytes'
+
+/** How much of each kind of work an operation may do that does nothing else. */
+export type WorkLimits = Readonly<Record<Work, number>>
+
+/** Every default of {@link WorkLimits}. */
+export const defaultWorkLimits: WorkLimits = {
+  examined: 500_000,
+  tests: 1_000_000,
+  rows: 10_000,
+  fields: 100_000,
+  bytes: 16_000_000,
+}
+
+/** How a figure of each kind of work is told. */
+const told: Readonly<Record<Work, (figure: string) => string>> = {
+  examined: (figure) => `examines ${figure} objects`,
+  tests: (figure) => `makes ${figure} tests of conditions`,
+  rows: (figure) => `answers ${figure} objects`,
+  fields: (figure) => `writes ${figure} fields`,
+  bytes: (figure) => `writes ${figure} bytes`,
+}
+
+const hints: Readonly<Record<Work, string>> = {
+  examined: 'narrow it by namespace, labelSelector or where',
+  tests: 'ask for fewer conditions at once, or narrow the list that they are tried on',
+  rows: 'ask for smaller pages, or for fewer relations at once',
+  fields: 'ask for smaller pages, or for fewer fields',
+  bytes: 'ask for smaller pages, or for the fields that you need instead of json',
+}
+
+/** One kind of work in the account of an operation. */
+export interface WorkDone {
+  readonly work: Work
+  /** How much of it was done, and was about to be done when the budget was passed. */
+  readonly amount: number
+  readonly limit: number
+}
+
+/**
+ * An operation that would do more work than it may. It is never answered by a shorter list instead. Its `value` is the
+ * work that took most of the budget.
+ */
+export class QueryTooCostlyError extends CodedError {
+  /** @param done What was done of each kind of work, the costliest first; at least one. */
+  constructor(done: readonly [WorkDone, ...WorkDone[]]) {
+    const [first] = done
+    const account = done.map(({ work, amount, limit }) =>
+      told[work](`${amount} of at most ${limit}`),
+    )
+    const together = done.length === 1 ? '' : ', which together is too much'
+    super('QUERY_TOO_COSTLY', `the operation ${account.join(' and ')}${together}`, {
+      value: first,
+      hint: hints[first.work],
+    })
+  }
+}
+
+/** Work that took less than this part of the budget is not worth telling. */
+const worthTelling = 0.1
+
+/**
+ * The work that one operation, or one frame of a subscription, may do. It bounds how long the synchronous half of an
+ * operation keeps everyone else waiting, so work is paid for before it is done.
+ *
+ * There is one budget, not one per kind of work: a limit says what one unit of its work costs (1 / limit of the budget).
+ * So an operation may spend all on fields, or half on tests and half on rows, and takes about the same time at most.
+ *
+ * Once it is passed, it stays passed: whatever the operation tries next fails with the same error.
+ */
+export class WorkBudget {
+  readonly #limits: WorkLimits
+  readonly #spent: Record<Work, number> = { examined: 0, tests: 0, rows: 0, fields: 0, bytes: 0 }
+  /** The part of the budget that is spent. */
+  #share = 0
+  #failure: QueryTooCostlyError | undefined
+
+  /** Limits that are not given are the default ones. */
+  constructor(limits: Partial<WorkLimits> = {}) {
+    this.#limits = { ...defaultWorkLimits, ...limits }
+  }
+
+  /** How the budget was passed, if it was. */
+  get failure(): QueryTooCostlyError | undefined {
+    return this.#failure
+  }
+
+  /** How much of one kind of work was paid for. */
+  spent(work: Work): number {
+    return this.#spent[work]
+  }
+
+  /** Throws {@link QueryTooCostlyError} when the budget is passed, and whenever it is asked again. */
+  spend(work: Work, amount: number): void {
+    this.#spent[work] += amount
+    this.#share += amount / this.#limits[work]
+    // A sum of parts that make 1 may come out a little above it.
+    if (this.#share > 1 + Number.EPSILON * 1e6) throw (this.#failure ??= this.#account())
+  }
+
+  #account(): QueryTooCostlyError {
+    const works = Object.keys(this.#spent) as Work[]
+    const done = works
+      .map((work): WorkDone => ({ work, amount: this.#spent[work], limit: this.#limits[work] }))
+      .toSorted((a, b) => shareOf(b) - shareOf(a))
+    const [first, ...rest] = done as [WorkDone, ...WorkDone[]]
+    // What alone is too much is the whole story.
+    if (shareOf(first) > 1) return new QueryTooCostlyError([first])
+    return new QueryTooCostlyError([first, ...rest.filter((one) => shareOf(one) >= worthTelling)])
+  }
+}
+
+const shareOf = ({ amount, limit }: WorkDone): number => amount / limit
