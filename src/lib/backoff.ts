@@ -1,3 +1,7 @@
+import { maxTimerMs } from './deadline.ts'
+import { requireNumber, withDefaults } from './options.ts'
+
+/** The delays after failures, milliseconds. */
 export interface BackoffOptions {
   readonly initialMs: number
   readonly factor: number
@@ -20,9 +24,13 @@ export class Backoff {
   #delayMs: number
   #lastFailureMs = Number.NEGATIVE_INFINITY
 
-  constructor(options: BackoffOptions) {
-    this.#options = options
-    this.#delayMs = options.initialMs
+  /** What is absent is as in {@link reflectorBackoff}. Throws `InvalidOptionError`. */
+  constructor(options: Partial<BackoffOptions>) {
+    this.#options = withDefaults(reflectorBackoff, options)
+    for (const [name, value] of Object.entries(this.#options)) {
+      if (value !== Number.POSITIVE_INFINITY) requireNumber(`backoff.${name}`, value as number)
+    }
+    this.#delayMs = this.#options.initialMs
   }
 
   /** How long to wait after a failure now: uniform in [d, 2d), milliseconds. */
@@ -49,7 +57,7 @@ export function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener('abort', end)
       resolve()
     }
-    const timer = setTimeout(end, delayMs)
+    const timer = setTimeout(end, Math.min(delayMs, maxTimerMs))
     signal.addEventListener('abort', end, { once: true })
   })
 }

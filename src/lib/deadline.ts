@@ -1,29 +1,55 @@
 import { CodedError } from './coded-error.ts'
+import { requireDeadline } from './options.ts'
 
 /** A wait that took longer than it was allowed to. */
 export class DeadlineError extends CodedError {
   readonly deadlineMs: number
 
-  constructor(what: string, deadlineMs: number) {
-    super('DEADLINE', `${what} took longer than ${deadlineMs} ms`, { value: deadlineMs })
+  /** `cause` is the last failure of what was waited for, where one is known. */
+  constructor(
+    what: string,
+    deadlineMs: number,
+    details: { readonly cause?: Error | undefined; readonly hint?: string | undefined } = {},
+  ) {
+    const { cause, hint } = details
+    const last = cause === undefined ? '' : `; the last failure: ${cause.message}`
+    super('DEADLINE', `${what} took longer than ${deadlineMs} ms${last}`, {
+      value: deadlineMs,
+      ...(cause === undefined ? {} : { cause }),
+      ...(hint === undefined ? {} : { hint }),
+    })
     this.deadlineMs = deadlineMs
   }
 }
 
+/** How long to wait. Without a deadline, or with `Infinity`: until the signal is aborted. */
+export interface WaitOptions {
+  readonly deadlineMs?: number
+  readonly signal?: AbortSignal
+}
+
+/** Longer timers fire at once in Node. So many milliseconds are 24 days: what may take longer may take for ever. */
+export const maxTimerMs = 2_147_483_647
+
 /**
- * Waits for `promise`, but no longer than `deadlineMs` milliseconds and not past the abort of `signal`.
- * Rejects with {@link DeadlineError}, or with the signal's reason. The promise itself is not cancelled.
+ * Waits for `promise`, but no longer than `deadlineMs` milliseconds and not past the abort of `signal`. Absent or
+ * `Infinity`: there is no deadline. Rejects with {@link DeadlineError} (or what `late` makes), with the signal's reason, or
+ * with `InvalidOptionError` where the deadline is negative or no number. The promise itself is not cancelled.
  */
 export async function withDeadline<T>(
   what: string,
   promise: Promise<T>,
-  deadlineMs: number,
+  deadlineMs: number | undefined,
   signal?: AbortSignal,
+  late: (deadlineMs: number) => Error = () => new DeadlineError(what, deadlineMs ?? 0),
 ): Promise<T> {
+  requireDeadline('deadlineMs', deadlineMs)
   let timer: NodeJS.Timeout | undefined
   let abort: (() => void) | undefined
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new DeadlineError(what, deadlineMs)), deadlineMs)
+    if (deadlineMs !== undefined && deadlineMs <= maxTimerMs) {
+      timer = setTimeout(() => reject(late(deadlineMs)), deadlineMs)
+    }
     abort = () => reject(signal?.reason as Error)
     if (signal?.aborted === true) abort()
     else signal?.addEventListener('abort', abort, { once: true })

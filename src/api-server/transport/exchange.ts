@@ -3,7 +3,7 @@ import { request as httpsRequest, type RequestOptions } from 'node:https'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import { constants, createGunzip } from 'node:zlib'
-import { DeadlineError } from '../../lib/deadline.ts'
+import { DeadlineError, maxTimerMs } from '../../lib/deadline.ts'
 import { ConnectionError, connectionErrorOf } from './connection-error.ts'
 import { ResponseBody } from './response-body.ts'
 
@@ -131,7 +131,7 @@ export class Exchange {
     deadlineMs: number | undefined,
     group: NodeJS.Timeout[] = [],
   ): NodeJS.Timeout | undefined {
-    if (deadlineMs === undefined) return undefined
+    if (deadlineMs === undefined || deadlineMs > maxTimerMs) return undefined
     const timer = setTimeout(() => this.abort(this.#late(what, deadlineMs)), deadlineMs)
     this.#timers.add(timer)
     group.push(timer)

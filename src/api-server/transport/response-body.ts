@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { maxTimerMs } from '../../lib/deadline.ts'
 
 /** How many bytes are kept for a slow reader before the connection is held back. */
 const highWaterMarkBytes = 256 * 1024
@@ -89,7 +90,7 @@ export class ResponseBody implements AsyncIterableIterator<Buffer> {
     const { idleDeadlineMs, idleError } = this.#options
     return new Promise((resolve) => {
       this.#wake = resolve
-      if (idleDeadlineMs === undefined) return
+      if (idleDeadlineMs === undefined || idleDeadlineMs > maxTimerMs) return
       // One timer for the whole body: it is armed anew for each wait, and means nothing between two.
       this.#timer ??= setTimeout(() => {
         if (this.#wake !== undefined) this.destroy(idleError())
