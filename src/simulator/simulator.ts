@@ -1,6 +1,6 @@
 import type { SimulatorUser } from './http/authentication.ts'
 import { capturedApi } from './api/captured-api.ts'
-import { serveCustomResources } from './storage/custom-resources.ts'
+import { serveCustomResources } from './definitions/custom-resources.ts'
 import type { Faults } from './faults/faults.ts'
 import { ResourceRegistry } from './api/resource-registry.ts'
 import { SimulatedServer } from './http/server.ts'

@@ -1,6 +1,6 @@
 import { apiVersionOf, groupResourceOf } from '../../kubernetes/api-resource.ts'
 import type { ApiResourceList, DiscoveredResource } from './captured-api.ts'
-import { type SelectableFields, selectableFields } from './field-selectors.ts'
+import { type SelectableFields, selectableFields } from './selectable-fields.ts'
 
 /** How the objects of a resource are stored; the versions that serve it share them. */
 export interface StoredResource {

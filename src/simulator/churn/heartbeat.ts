@@ -1,6 +1,6 @@
 import { resources } from '../population/resources.ts'
 import { nodeLeaseNamespace } from '../population/node.ts'
-import { microTimestamp, timestamp } from '../population/timestamp.ts'
+import { microTimestamp, timestamp } from '../../kubernetes/timestamp.ts'
 import type { ChurnContext } from './churn-context.ts'
 
 /** How many renewals of its Lease come with one report of a node's status. */

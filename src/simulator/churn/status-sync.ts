@@ -3,7 +3,7 @@ import type { BackendPod } from '../population/app-context.ts'
 import { endpointOf, endpointSliceItem, endpointsPerSlice } from '../population/endpoint-slice.ts'
 import { resources } from '../population/resources.ts'
 import { statefulSetStatus } from '../population/stateful-set.ts'
-import { timestamp } from '../population/timestamp.ts'
+import { timestamp } from '../../kubernetes/timestamp.ts'
 import {
   deploymentStatus,
   type PodCounts,

@@ -1,6 +1,5 @@
 import { Refusal } from '../api/status-refusal.ts'
-import type { ResponseSink } from '../http/response-sink.ts'
-import type { FrameRewriter } from '../http/watch-response.ts'
+import type { FrameRewriter, ResponseSink } from './answer-stream.ts'
 import type { RequestFault, ServerFault, TooLargeEncoding } from './fault.ts'
 import { cutSink, frozenSink, slowSink, splitSink } from './faulty-sinks.ts'
 

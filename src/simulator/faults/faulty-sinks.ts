@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ResponseSink } from '../http/response-sink.ts'
+import type { ResponseSink } from './answer-stream.ts'
 
 /** Lets so many bytes through, then breaks the connection. */
 export function cutSink(inner: ResponseSink, afterBytes: number): ResponseSink {

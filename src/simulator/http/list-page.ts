@@ -1,3 +1,6 @@
+import type { ResponseSink } from '../faults/answer-stream.ts'
+import type { ObjectText } from './object-text.ts'
+import { ChunkedWriter } from './response-sink.ts'
 import { decodeContinue, encodeContinue } from './continue-token.ts'
 import type { ListQuery } from './list-options.ts'
 import {
@@ -88,4 +91,22 @@ function expired({ from, token }: PageStart, namespace: string): Error {
   return token === ''
     ? listExpired()
     : continueExpired(encodeContinue({ revision: -1, from }, namespace))
+}
+
+const comma = Buffer.from(',')
+
+/** Streams a list, as fast as the client reads it. */
+export async function sendList(page: Page, text: ObjectText, sink: ResponseSink): Promise<void> {
+  const writer = new ChunkedWriter(sink)
+  const { listKind: kind, apiVersion } = text
+  const opening = JSON.stringify({ kind, apiVersion, metadata: page.metadata })
+  writer.add(Buffer.from(`${opening.slice(0, -1)},"items":[`))
+  let first = true
+  for (const object of page.objects) {
+    if (!first) writer.add(comma)
+    first = false
+    if (writer.add(...text.item(object)) && !(await writer.flush())) return
+  }
+  writer.add(Buffer.from(']}\n'))
+  if (await writer.flush()) sink.end()
 }

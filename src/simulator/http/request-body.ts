@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { parse as parseYaml } from 'yaml'
 import type { KubernetesObject, ObjectMeta } from '../../kubernetes/object.ts'
-import { isObject } from '../writes/merge-patch.ts'
+import { isObject } from '../api/json.ts'
 import { badRequest, Refusal } from '../api/status-refusal.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 

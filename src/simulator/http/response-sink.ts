@@ -1,14 +1,5 @@
 import type { ServerResponse } from 'node:http'
-
-/** Where the bytes of a streamed answer go. Faults put themselves in between. */
-export interface ResponseSink {
-  /** Resolves when there is room for more; `false` when the connection is gone. */
-  write(chunk: Buffer): Promise<boolean>
-  /** Ends the answer cleanly. */
-  end(): void
-  /** Breaks the connection. */
-  destroy(): void
-}
+import type { ResponseSink } from '../faults/answer-stream.ts'
 
 /** The sink of a real response, with its back-pressure. */
 export function responseSink(response: ServerResponse): ResponseSink {

@@ -1,10 +1,14 @@
-import { FieldSelectorError, parseFieldSelector } from '../../kubernetes/field-selector.ts'
+import {
+  type FieldSelector,
+  FieldSelectorError,
+  parseFieldSelector,
+} from '../../kubernetes/field-selector.ts'
 import {
   LabelSelectorError,
   matchesLabels,
   parseLabelSelector,
 } from '../../kubernetes/label-selector.ts'
-import { fieldTest } from '../api/field-selectors.ts'
+import type { SelectableFields } from '../api/selectable-fields.ts'
 import { badRequest } from '../api/status-refusal.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
@@ -55,4 +59,24 @@ export function isSelected(
     (namespace === '' || object.namespace === namespace) &&
     (test === undefined || test(object))
   )
+}
+
+/** A test for the objects that a field selector selects. Throws a 400 for a field that is not selectable. */
+function fieldTest(
+  selector: FieldSelector,
+  fields: SelectableFields,
+): (object: StoredObject) => boolean {
+  const tests = selector.map(({ path, operator, value }) => {
+    const read = reader(path, fields)
+    return (object: StoredObject): boolean => (read(object) === value) === (operator === '=')
+  })
+  return (object) => tests.every((test) => test(object))
+}
+
+function reader(path: string, fields: SelectableFields): (object: StoredObject) => string {
+  if (path === 'metadata.name') return (object) => object.name
+  if (path === 'metadata.namespace') return (object) => object.namespace
+  const position = fields.paths.indexOf(path)
+  if (position < 0) throw badRequest(fields.unsupported(path))
+  return (object) => object.fields[position] ?? ''
 }

@@ -2,25 +2,14 @@ import { randomInt } from 'node:crypto'
 import { initialEventsEndAnnotation, type WatchEventType } from '../../kubernetes/watch-event.ts'
 import type { StorageEvent } from '../storage/event-history.ts'
 import type { ListQuery } from './list-options.ts'
-import type { ObjectText } from './represented-object.ts'
+import type { ObjectText } from './object-text.ts'
 import { Refusal, tooLargeResourceVersion, watchExpired } from '../api/status-refusal.ts'
 import type { ResourceStore } from '../storage/resource-store.ts'
-import { ChunkedWriter, type ResponseSink } from './response-sink.ts'
+import type { FrameRewriter, ResponseSink, WatchFrame } from '../faults/answer-stream.ts'
+import { ChunkedWriter } from './response-sink.ts'
 import { isSelected, type Selection } from './selection.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type StoredObject, withRevision } from '../storage/stored-object.ts'
-
-/** A piece of a watch stream as faults see it. */
-interface WatchFrame {
-  readonly kind: 'event' | 'bookmark' | 'initial-events-end' | 'error'
-  readonly bytes: Buffer
-}
-
-/** What faults do to the frames of one watch: the pieces to send instead. `end` closes the stream after them. */
-export type FrameRewriter = (frame: WatchFrame) => {
-  readonly bytes: readonly Buffer[]
-  readonly end: boolean
-}
 
 /** Everything that one watch needs. */
 export interface Watch {

@@ -5,7 +5,7 @@ import { managers } from './managed-fields.ts'
 import { type ObjectParts, type PopulationItem, populationItem } from './population-object.ts'
 import { createRandom, hexDigest } from './random.ts'
 import { type PopulationResource, resources } from './resources.ts'
-import { second } from './timestamp.ts'
+import { second } from './duration.ts'
 
 /** The address of the imaginary load balancer that all Ingresses share. */
 const loadBalancerAddress = '203.0.113.10'

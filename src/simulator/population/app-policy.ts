@@ -3,7 +3,8 @@ import { selectorLabels } from './app-labels.ts'
 import { partsOf } from './app-network.ts'
 import { type PopulationItem, populationItem } from './population-object.ts'
 import { resources } from './resources.ts'
-import { minute, timestamp } from './timestamp.ts'
+import { timestamp } from '../../kubernetes/timestamp.ts'
+import { minute } from './duration.ts'
 
 /** How an app may be disturbed and scaled: its PodDisruptionBudget and its HorizontalPodAutoscaler. */
 export function* policyItems(

@@ -8,7 +8,7 @@ import { priorities } from './pod-spec.ts'
 import { type ObjectParts, type PopulationItem, populationItem } from './population-object.ts'
 import { hexDigest } from './random.ts'
 import { type PopulationResource, resources } from './resources.ts'
-import { day } from './timestamp.ts'
+import { day } from './duration.ts'
 import { diskDriver } from './volume.ts'
 
 const clusterAgeMs = 420 * day

@@ -1,7 +1,7 @@
 import type { Container, VolumeMount } from './pod-spec.ts'
 import type { ContainerExit, PodState } from './pod-state.ts'
 import { hexDigest } from './random.ts'
-import { timestamp } from './timestamp.ts'
+import { timestamp } from '../../kubernetes/timestamp.ts'
 
 /** What one container of a pod says about itself whatever the pod's state: derived once per template. */
 export interface ContainerFacts {

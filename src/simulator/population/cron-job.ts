@@ -6,7 +6,8 @@ import { newPod, podShape, withPodState } from './pod.ts'
 import type { ContainerExit } from './pod-state.ts'
 import { ownerReference, type PopulationItem, populationItem } from './population-object.ts'
 import { resources } from './resources.ts'
-import { day, hour, minute, second, timestamp } from './timestamp.ts'
+import { timestamp } from '../../kubernetes/timestamp.ts'
+import { day, hour, minute, second } from './duration.ts'
 
 /** How many Jobs of each outcome a CronJob keeps. */
 export const jobHistoryLimits = { successful: 3, failed: 1 } as const

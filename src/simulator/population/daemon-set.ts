@@ -8,7 +8,7 @@ import type { PodState } from './pod-state.ts'
 import { ownerReference, type PopulationItem, populationItem } from './population-object.ts'
 import { resources } from './resources.ts'
 import { revisedTemplate } from './stateful-set.ts'
-import { brokenNodeSilentForMs, hour, second } from './timestamp.ts'
+import { brokenNodeSilentForMs, hour, second } from './duration.ts'
 
 /** A DaemonSet, its revision and one pod on each node; returns the pods. */
 export function* daemonSetItems(

@@ -10,7 +10,7 @@ import { ownerReference, type PopulationItem, populationItem } from './populatio
 import { hashedTemplate, replicaSetBody, replicaSetParts } from './replica-set.ts'
 import { resources } from './resources.ts'
 import { desiredOf, isStuck, planRevisions, type Revision } from './revision.ts'
-import { minute, second } from './timestamp.ts'
+import { minute, second } from './duration.ts'
 import { deploymentStatus, type PodCounts, type Progress } from './workload-status.ts'
 
 /** How many old ReplicaSets a Deployment keeps. */

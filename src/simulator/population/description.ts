@@ -1,7 +1,7 @@
 import { company, type Fault } from './catalog.ts'
 import { type AppPlan, planCompany } from './company-plan.ts'
 import { type PopulationOptions, populationSize } from './population-options.ts'
-import { brokenNodeSilentForMs, minute } from './timestamp.ts'
+import { brokenNodeSilentForMs, minute } from './duration.ts'
 
 /** What a population is, for somebody who is about to look at it. */
 export interface PopulationDescription {

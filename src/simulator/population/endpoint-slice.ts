@@ -3,7 +3,7 @@ import type { BackendPod } from './app-context.ts'
 import { managers } from './managed-fields.ts'
 import { ownerReference, type PopulationItem, populationItem } from './population-object.ts'
 import { resources } from './resources.ts'
-import { timestamp } from './timestamp.ts'
+import { timestamp } from '../../kubernetes/timestamp.ts'
 
 /** How many endpoints one slice takes: the controller's default. */
 export const endpointsPerSlice = 100

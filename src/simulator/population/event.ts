@@ -3,7 +3,7 @@ import type { FieldManager } from './managed-fields.ts'
 import { type PopulationItem, populationItem } from './population-object.ts'
 import { hexDigest } from './random.ts'
 import { resources } from './resources.ts'
-import { timestamp } from './timestamp.ts'
+import { timestamp } from '../../kubernetes/timestamp.ts'
 
 /** What a component reports about an object. */
 export interface EventReport {

@@ -3,7 +3,8 @@ import { managers } from './managed-fields.ts'
 import type { PodTemplate } from './pod-spec.ts'
 import { ownerReference, type PopulationItem, populationItem } from './population-object.ts'
 import { resources } from './resources.ts'
-import { minute, timestamp } from './timestamp.ts'
+import { timestamp } from '../../kubernetes/timestamp.ts'
+import { minute } from './duration.ts'
 
 /** How a Job stands. */
 export type JobOutcome =

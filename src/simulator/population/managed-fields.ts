@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../kubernetes/object.ts'
-import { timestamp } from './timestamp.ts'
+import { timestamp } from '../../kubernetes/timestamp.ts'
 
 /** One entry of `metadata.managedFields`: who set which fields, and when. */
 export interface ManagedFieldsEntry {

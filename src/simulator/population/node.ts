@@ -6,14 +6,8 @@ import { type NodePlan, podsPerNode, region } from './node-plan.ts'
 import { type PopulationItem, populationItem } from './population-object.ts'
 import { createRandom, uidDigest } from './random.ts'
 import { resources } from './resources.ts'
-import {
-  brokenNodeSilentForMs,
-  day,
-  microTimestamp,
-  minute,
-  second,
-  timestamp,
-} from './timestamp.ts'
+import { microTimestamp, timestamp } from '../../kubernetes/timestamp.ts'
+import { brokenNodeSilentForMs, day, minute, second } from './duration.ts'
 import { diskDriver } from './volume.ts'
 
 /** The namespace that kubelets keep their Leases in. */

@@ -1,5 +1,5 @@
 import { hasAddress, isReady, phaseOf, type PodState } from './pod-state.ts'
-import { timestamp } from './timestamp.ts'
+import { timestamp } from '../../kubernetes/timestamp.ts'
 
 /** `status.conditions` of a pod in a state. */
 export function podConditions(

@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { eventItem, type EventReport } from './event.ts'
 import type { PodState } from './pod-state.ts'
 import type { PopulationItem } from './population-object.ts'
-import { minute, second } from './timestamp.ts'
+import { minute, second } from './duration.ts'
 
 /** What the cluster still remembers of a pod's trouble; nothing of one that is well. */
 export function* podEventItems(

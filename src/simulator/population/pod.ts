@@ -12,7 +12,7 @@ import { podConditions } from './pod-conditions.ts'
 import { type Container, type PodTemplate, priorities } from './pod-spec.ts'
 import { hasAddress, phaseOf, type PodState } from './pod-state.ts'
 import { hexDigest } from './random.ts'
-import { timestamp } from './timestamp.ts'
+import { timestamp } from '../../kubernetes/timestamp.ts'
 
 /** What all pods of one controller share, derived once: a pod is this, its identity and its state. */
 export interface PodShape {

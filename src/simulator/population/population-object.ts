@@ -1,7 +1,7 @@
 import type { KubernetesObject, OwnerReference } from '../../kubernetes/object.ts'
 import { type FieldManager, managedBy, managers, ownedFields } from './managed-fields.ts'
 import type { PopulationResource } from './resources.ts'
-import { timestamp } from './timestamp.ts'
+import { timestamp } from '../../kubernetes/timestamp.ts'
 
 /** One object of the population and where it belongs. */
 export interface PopulationItem {

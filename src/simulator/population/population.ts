@@ -13,7 +13,7 @@ import { type PopulationOptions, populationSize } from './population-options.ts'
 import type { PopulationItem } from './population-object.ts'
 import { createRandom } from './random.ts'
 import { statefulSetItems } from './stateful-set.ts'
-import { day } from './timestamp.ts'
+import { day } from './duration.ts'
 
 /**
  * The objects of a small imaginary company's cluster, one at a time, owners before what they own. They have UIDs, creation

@@ -2,7 +2,7 @@ import type { AppContext } from './app-context.ts'
 import type { AppPlan } from './company-plan.ts'
 import type { Placement } from './node-plan.ts'
 import type { PodState } from './pod-state.ts'
-import { day, hour, minute, second } from './timestamp.ts'
+import { day, hour, minute, second } from './duration.ts'
 
 /** One revision of a Deployment: it becomes a ReplicaSet. */
 export interface Revision {

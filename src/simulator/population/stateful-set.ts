@@ -7,7 +7,7 @@ import type { PodTemplate } from './pod-spec.ts'
 import type { PodState } from './pod-state.ts'
 import { ownerReference, type PopulationItem, populationItem } from './population-object.ts'
 import { resources } from './resources.ts'
-import { hour, second } from './timestamp.ts'
+import { hour, second } from './duration.ts'
 import { volumeItems } from './volume.ts'
 
 /** A StatefulSet, its revision, volumes and pods; returns the pods. */

@@ -3,7 +3,7 @@ import { selectorLabels } from './app-labels.ts'
 import { managers } from './managed-fields.ts'
 import { type PopulationItem, populationItem } from './population-object.ts'
 import { resources } from './resources.ts'
-import { second } from './timestamp.ts'
+import { second } from './duration.ts'
 
 /** The driver of the imaginary cloud's disks. */
 export const diskDriver = 'disk.csi.fjordholt.example'

@@ -1,4 +1,4 @@
-import { timestamp } from './timestamp.ts'
+import { timestamp } from '../../kubernetes/timestamp.ts'
 
 /** One of a workload's `status.conditions`. */
 export interface WorkloadCondition {

@@ -8,7 +8,7 @@ import type { ResourceRegistry } from '../api/resource-registry.ts'
 import { ResourceStore } from './resource-store.ts'
 import type { ServedResource, StoredResource } from '../api/served-resource.ts'
 import { type StoredObject, readObject, storedObject, withRevision } from './stored-object.ts'
-import { timestamp } from '../population/timestamp.ts'
+import { timestamp } from '../../kubernetes/timestamp.ts'
 
 /** Names a resource in the API. */
 export interface ResourceName {

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { currentObject, type WriteOptions, type WriteTarget } from './object-writes.ts'
-import { timestamp } from '../population/timestamp.ts'
+import { timestamp } from '../../kubernetes/timestamp.ts'
 import { conflict } from '../api/status-refusal.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import type { Storage } from '../storage/storage.ts'

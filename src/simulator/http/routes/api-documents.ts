@@ -8,7 +8,7 @@ import {
 import { beginJson, type Exchange, sendJson, sendText } from '../simulated-exchange.ts'
 import type { OpenApi } from '../../api/open-api.ts'
 import { methodNotAllowed, noSuchResource } from '../../api/status-refusal.ts'
-import { wantsAggregated } from '../representation.ts'
+import { wantsAggregated } from '../accept-header.ts'
 import type { ResourceRegistry } from '../../api/resource-registry.ts'
 
 /** What the routes of the API's own description read. */

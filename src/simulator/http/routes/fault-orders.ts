@@ -1,7 +1,7 @@
 import { type Exchange, sendJson } from '../simulated-exchange.ts'
 import { FaultError, type Faults } from '../../faults/faults.ts'
 import type { FaultOrder } from '../../faults/fault.ts'
-import { isObject } from '../../writes/merge-patch.ts'
+import { isObject } from '../../api/json.ts'
 import { badRequest, methodNotAllowed } from '../../api/status-refusal.ts'
 import { readBody } from '../request-body.ts'
 

@@ -2,9 +2,9 @@ import type { KubernetesObject } from '../../../kubernetes/object.ts'
 import { objectKey } from '../../../kubernetes/object.ts'
 import type { OpenApiDocument } from '../../api/captured-api.ts'
 import { type Exchange, beginJson, sendJson } from '../simulated-exchange.ts'
-import { JsonPatchError, jsonPatch } from '../../writes/json-patch.ts'
-import { mergePatch } from '../../writes/merge-patch.ts'
-import { objectText } from '../represented-object.ts'
+import { JsonPatchError, jsonPatch } from '../../writes/patch/json-patch.ts'
+import { mergePatch } from '../../writes/patch/merge-patch.ts'
+import { objectText } from '../object-text.ts'
 import { deleteObject, type DeleteOptions } from '../../writes/object-deletion.ts'
 import {
   createObject,
@@ -13,10 +13,10 @@ import {
   type WriteTarget,
 } from '../../writes/object-writes.ts'
 import { badRequest, notFound, Refusal } from '../../api/status-refusal.ts'
-import { representationOf } from '../representation.ts'
+import { representationOf } from '../accept-header.ts'
 import { checkedObject, contentType, parseBody, parseObject, readBody } from '../request-body.ts'
 import type { Storage } from '../../storage/storage.ts'
-import { strategicMergePatch } from '../../writes/strategic-merge-patch.ts'
+import { strategicMergePatch } from '../../writes/patch/strategic-merge-patch.ts'
 
 /** A request about one object, or to create one. */
 export interface ObjectRequest extends WriteTarget {

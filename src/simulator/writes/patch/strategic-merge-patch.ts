@@ -1,6 +1,6 @@
-import type { OpenApiDocument, Schema } from '../api/captured-api.ts'
-import { isObject } from './merge-patch.ts'
-import { badRequest } from '../api/status-refusal.ts'
+import type { OpenApiDocument, Schema } from '../../api/captured-api.ts'
+import { isObject } from '../../api/json.ts'
+import { badRequest } from '../../api/status-refusal.ts'
 
 /** Finds schemas by reference. */
 type Schemas = Readonly<Record<string, Schema>>

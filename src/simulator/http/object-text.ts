@@ -1,5 +1,5 @@
 import { converted } from '../storage/object-conversion.ts'
-import type { Representation } from './representation.ts'
+import type { Representation } from './accept-header.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import { kindPrefix, readObject, type StoredObject } from '../storage/stored-object.ts'
 

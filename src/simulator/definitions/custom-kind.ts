@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../kubernetes/object.ts'
-import type { Schema } from './captured-api.ts'
-import { customSelectableFields } from './field-selectors.ts'
-import type { ServedResource } from './served-resource.ts'
+import type { Schema } from '../api/captured-api.ts'
+import { customSelectableFields } from '../api/selectable-fields.ts'
+import type { ServedResource } from '../api/served-resource.ts'
 
 /** One version of a CustomResourceDefinition, as it is served. */
 export interface CustomKind {

@@ -1,3 +1,5 @@
+import { isObject } from '../../api/json.ts'
+
 /** Applies a JSON merge patch (RFC 7396): `null` removes, objects merge, anything else replaces. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch
@@ -7,8 +9,4 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
     else entries.set(name, mergePatch(entries.get(name), value))
   }
   return Object.fromEntries(entries)
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,7 +1,4 @@
-import type { FieldSelector } from '../../kubernetes/field-selector.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
-import { badRequest } from './status-refusal.ts'
-import type { StoredObject } from '../storage/stored-object.ts'
 
 /** Which fields of a resource a field selector may name, beside `metadata.name` and `metadata.namespace`. */
 export interface SelectableFields {
@@ -99,24 +96,4 @@ export function selectableFields(groupResource: string): SelectableFields {
 /** The selectable fields that a CustomResourceDefinition declares. */
 export function customSelectableFields(paths: readonly string[]): SelectableFields {
   return selectable(paths, onlyMetadata)
-}
-
-/** A test for the objects that a field selector selects. Throws a 400 for a field that is not selectable. */
-export function fieldTest(
-  selector: FieldSelector,
-  fields: SelectableFields,
-): (object: StoredObject) => boolean {
-  const tests = selector.map(({ path, operator, value }) => {
-    const read = reader(path, fields)
-    return (object: StoredObject): boolean => (read(object) === value) === (operator === '=')
-  })
-  return (object) => tests.every((test) => test(object))
-}
-
-function reader(path: string, fields: SelectableFields): (object: StoredObject) => string {
-  if (path === 'metadata.name') return (object) => object.name
-  if (path === 'metadata.namespace') return (object) => object.namespace
-  const position = fields.paths.indexOf(path)
-  if (position < 0) throw badRequest(fields.unsupported(path))
-  return (object) => object.fields[position] ?? ''
 }

@@ -16,12 +16,3 @@ const mostRecent = 4096
 export function microTimestamp(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, 23)}000Z`
 }
-
-/** Lengths of time, in milliseconds. */
-export const second = 1000
-export const minute: number = 60 * second
-export const hour: number = 60 * minute
-export const day: number = 24 * hour
-
-/** How long the broken node has been silent. */
-export const brokenNodeSilentForMs: number = 42 * minute

@@ -1,4 +1,4 @@
-import type { CapturedApi, OpenApiDocument, Schema } from './captured-api.ts'
+import type { CapturedApi, OpenApiDocument, Schema } from '../api/captured-api.ts'
 import type { CustomKind } from './custom-kind.ts'
 
 const schemaPrefix = '#/components/schemas/'

@@ -5,11 +5,11 @@ import {
   customKinds,
   customResource,
   discoveredKind,
-} from '../api/custom-kind.ts'
-import { customOpenApi } from '../api/custom-open-api.ts'
+} from './custom-kind.ts'
+import { customOpenApi } from './custom-open-api.ts'
 import type { CustomVersion } from '../api/resource-registry.ts'
-import type { Storage } from './storage.ts'
-import { timestamp } from '../population/timestamp.ts'
+import type { Storage } from '../storage/storage.ts'
+import { timestamp } from '../../kubernetes/timestamp.ts'
 
 const definitions = {
   group: 'apiextensions.k8s.io',
