@@ -12,6 +12,7 @@ export function freezingCodec(codec: ObjectCodec): ObjectCodec {
     },
     decode: (held: HeldObject) => deepFreeze(codec.decode(held)),
     hold: (object) => codec.hold(deepFreeze(object)),
+    projection: (selection) => codec.projection(selection),
   }
 }
 

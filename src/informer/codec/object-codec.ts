@@ -2,12 +2,16 @@ import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import { apiVersionOf } from '../../kubernetes/api-resource.ts'
 import type { KubernetesObject, ObjectMeta } from '../../kubernetes/object.ts'
 import { objectKey } from '../../kubernetes/object.ts'
+import { AnswerCache } from './answer-cache.ts'
 import { Difference } from './difference.ts'
 import { parseExact } from './exact-json.ts'
 import { mayHoldLongInteger, withoutSpace } from './json-bytes.ts'
 import { lastAppliedAnnotation, ObjectText } from './object-text.ts'
+import { projectParsed } from './parsed-projection.ts'
+import type { ObjectSelection, SelectedValue } from './projection.ts'
 import { readRow, Row, RowWriter } from './row.ts'
 import { TemplateSet } from './template-set.ts'
+import { projectText } from './text-projection.ts'
 import { holdWhole, readWholeText, WholeText } from './whole.ts'
 import { MalformedObjectError, MissingMetadataError, WrongKindError } from './object-codec-error.ts'
 
@@ -46,6 +50,13 @@ export interface ObjectCodec {
    * {@link MalformedObjectError}.
    */
   hold(object: KubernetesObject): HeldObject
+  /**
+   * Makes the function from a held object to the JSON text of what is selected of it: what `JSON.stringify` would make
+   * of the members picked from the decoded object, most often without decoding. It answers `undefined` where a writer of
+   * the selection does, or where a value is not of the selected form: then the object is to be decoded, and whoever asks
+   * finds out what is wrong. What is prepared for a selection is kept per selection object, within a bound.
+   */
+  projection(selection: ObjectSelection): (held: HeldObject) => string | undefined
 }
 
 /** `metadataOnly`: of each object everything but its `metadata` is cut, and a `PartialObjectMetadata` is accepted. */
@@ -58,6 +69,8 @@ export function createObjectCodec(options: {
 
 /** A row beyond this part of its object's text saves too little to be worth it. */
 const maxRowPart = 3 / 4
+/** Of prepared answers, as {@link AnswerCache} counts them: some thousand, of a few hundred characters each. */
+const maxAnswerBytes = 8 << 20
 
 type Held = Row | WholeText | KubernetesObject
 
@@ -72,6 +85,7 @@ class TemplateCodec implements ObjectCodec {
   /** Apart from each other, since transformed objects do not look like those that came. */
   readonly #cameTemplates = new TemplateSet()
   readonly #changedTemplates = new TemplateSet()
+  readonly #answers = new AnswerCache(maxAnswerBytes)
 
   constructor(resource: ApiResource, metadataOnly: boolean) {
     this.#resource = resource
@@ -106,6 +120,20 @@ class TemplateCodec implements ObjectCodec {
       return held
     } finally {
       this.#text.release()
+    }
+  }
+
+  projection(selection: ObjectSelection): (held: HeldObject) => string | undefined {
+    const value: SelectedValue = { form: 'object', selection, required: true }
+    return (held) => {
+      const own = held as unknown as Held
+      if (own instanceof Row) {
+        const text = this.#answers.answer(own.template, selection)?.fill(own)
+        return text ?? projectParsed(value, readRow(own))
+      }
+      return own instanceof WholeText
+        ? projectText(value, own.text, 0, own.text.length)
+        : projectParsed(value, own)
     }
   }
 

@@ -1,0 +1,143 @@
+import { writeJson } from './leaf-writer.ts'
+import { isObject, jsonOf, projectParsed, projectParsedAt } from './parsed-projection.ts'
+import type { ObjectSelection, SelectedField, SelectedValue } from './projection.ts'
+import { type Hole, TemplateAnswer } from './template-answer.ts'
+import { nodeField, nodeWidth, type Template } from './template.ts'
+
+/**
+ * Writes the selection of the template's own object. `undefined` where the slow way must do for it: then its rows have
+ * to be decoded.
+ */
+export function answerOf(
+  template: Template,
+  selection: ObjectSelection,
+): TemplateAnswer | undefined {
+  const builder = new AnswerBuilder(template)
+  builder.addValue({ form: 'object', selection, required: true }, 0, template.object)
+  const { text, holes, unfillable } = builder
+  if (text === undefined) return undefined
+  return new TemplateAnswer(text, holes, unfillable)
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+const anyJson: SelectedValue = { form: 'leaf', write: writeJson }
+
+/** Walks over a selection and the nodes of a template in step. */
+class AnswerBuilder {
+  /** `undefined` once a part of it could not be written. */
+  text: string | undefined = ''
+  readonly holes: Mutable<Hole>[] = []
+  readonly unfillable: [from: number, to: number][] = []
+  readonly #template: Template
+
+  constructor(template: Template) {
+    this.#template = template
+  }
+
+  /** The value of a node, which is `parsed`. */
+  addValue(value: SelectedValue, node: number, parsed: unknown): void {
+    const children = this.#childrenOf(node)
+    // A scalar, an empty container, or one that the template did not take apart.
+    if (children.length === 0) this.#add(projectParsed(value, parsed))
+    else if (value.form === 'object' && isObject(parsed)) {
+      this.#addMembers(value.selection, node, parsed)
+    } else if (value.form === 'list' && Array.isArray(parsed)) {
+      this.#addAll('[', ']', children, (child) => this.#addChild(value.of, child, parsed))
+    } else if (value.form === 'entries' && isObject(parsed)) {
+      this.#addAll('[', ']', children, (child) => {
+        this.#addAll('{', '}', value.fields, (field) => {
+          this.#add(`${JSON.stringify(field.key)}:`)
+          if (field.value === 'key') this.#add(JSON.stringify(this.#template.keys[child]))
+          else this.#addChild(field.value, child, parsed)
+        })
+      })
+    } else if (value.form === 'leaf') this.#addLeaf(value, node, children, parsed)
+    else this.#add(projectParsed(value, parsed))
+  }
+
+  #addLeaf(
+    value: SelectedValue & { readonly form: 'leaf' },
+    node: number,
+    children: readonly number[],
+    parsed: unknown,
+  ): void {
+    if (value.write !== writeJson) {
+      // What else a writer makes of a container is not made of its parts.
+      this.#add(value.write(jsonOf(parsed)))
+      this.unfillable.push([node + 1, this.#field(node, nodeField.next)])
+    } else if (Array.isArray(parsed)) {
+      this.#addAll('[', ']', children, (child) => this.#addChild(anyJson, child, parsed))
+    } else {
+      this.#addAll('{', '}', children, (child) => {
+        this.#add(`${JSON.stringify(this.#template.keys[child])}:`)
+        this.#addChild(anyJson, child, parsed)
+      })
+    }
+  }
+
+  #addMembers({ fields }: ObjectSelection, node: number, parsed: unknown): void {
+    this.#addAll('{', '}', fields, (field) => {
+      this.#add(`${JSON.stringify(field.key)}:`)
+      this.#addAt(field, 0, node, parsed)
+    })
+  }
+
+  /** What stands at the field's path from `from` on, seen from the node. */
+  #addAt(field: SelectedField, from: number, node: number, parsed: unknown): void {
+    const property = field.path[from]
+    if (property === undefined) {
+      this.addValue(field.value, node, parsed)
+      return
+    }
+    const child = this.#childrenOf(node).find((inner) => this.#template.keys[inner] === property)
+    if (child === undefined) {
+      this.#add(projectParsedAt(field.value, parsed, field.path, from))
+      return
+    }
+    this.#addHole(child, field, from + 1, () => {
+      this.#addAt(field, from + 1, child, (parsed as Readonly<Record<string, unknown>>)[property])
+    })
+  }
+
+  #addChild(value: SelectedValue, child: number, parsed: unknown): void {
+    const inner = (parsed as Readonly<Record<string | number, unknown>>)[
+      this.#template.keys[child] ?? 0
+    ]
+    const field: SelectedField = { key: '', path: [], value }
+    this.#addHole(child, field, 0, () => this.addValue(value, child, inner))
+  }
+
+  #addHole(node: number, field: SelectedField, from: number, add: () => void): void {
+    const hole = { start: this.text?.length ?? 0, end: 0, node, field, from }
+    this.holes.push(hole)
+    add()
+    hole.end = this.text?.length ?? 0
+  }
+
+  #addAll<T>(open: string, close: string, parts: readonly T[], add: (part: T) => void): void {
+    this.#add(open)
+    for (let index = 0; index < parts.length; index++) {
+      if (index > 0) this.#add(',')
+      add(parts[index] as T)
+    }
+    this.#add(close)
+  }
+
+  #add(text: string | undefined): void {
+    this.text = text === undefined || this.text === undefined ? undefined : this.text + text
+  }
+
+  #childrenOf(node: number): number[] {
+    const children: number[] = []
+    const end = this.#field(node, nodeField.next)
+    for (let child = node + 1; child < end; child = this.#field(child, nodeField.next)) {
+      children.push(child)
+    }
+    return children
+  }
+
+  #field(node: number, field: number): number {
+    return this.#template.nodes[node * nodeWidth + field] ?? 0
+  }
+}

@@ -1,0 +1,91 @@
+import { isRawJson } from '../../lib/raw-json.ts'
+import type { ObjectSelection, SelectedEntryField, SelectedValue } from './projection.ts'
+
+/** The text of a value that is there already parsed: `undefined` where the slow way must do. */
+export function projectParsed(value: SelectedValue, parsed: unknown): string | undefined {
+  switch (value.form) {
+    case 'text':
+      return value.text
+    case 'leaf':
+      return value.write(jsonOf(parsed))
+    case 'object':
+      if (parsed === undefined || parsed === null) return absentText(value)
+      return isObject(parsed) ? projectMembers(value.selection, parsed) : undefined
+    case 'list':
+      if (parsed === undefined || parsed === null) return absentText(value)
+      return Array.isArray(parsed)
+        ? joined('[', ']', parsed, (element) => projectParsed(value.of, element))
+        : undefined
+    case 'entries':
+      if (parsed === undefined || parsed === null) return absentText(value)
+      return isObject(parsed)
+        ? joined('[', ']', Object.entries(parsed), (entry) => projectEntry(value.fields, entry))
+        : undefined
+  }
+}
+
+/** The same for what stands at the properties of `path` from the one of this index on. */
+export function projectParsedAt(
+  value: SelectedValue,
+  parsed: unknown,
+  path: readonly string[],
+  from: number,
+): string | undefined {
+  const property = path[from]
+  if (property === undefined) return projectParsed(value, parsed)
+  if (parsed === undefined || parsed === null) return projectParsed(value, undefined)
+  if (!isObject(parsed)) return undefined
+  const inner = Object.hasOwn(parsed, property) ? parsed[property] : undefined
+  return projectParsedAt(value, inner, path, from + 1)
+}
+
+/** What is written for null and for what is missing. */
+export function absentText(value: { readonly required: boolean }): string | undefined {
+  return value.required ? undefined : 'null'
+}
+
+/** The text of the parts between the brackets, with commas; `undefined` where one part has no text. */
+export function joined<T>(
+  open: string,
+  close: string,
+  parts: readonly T[],
+  textOf: (part: T, index: number) => string | undefined,
+): string | undefined {
+  let text = open
+  for (let index = 0; index < parts.length; index++) {
+    const part = textOf(parts[index] as T, index)
+    if (part === undefined) return undefined
+    text += index === 0 ? part : `,${part}`
+  }
+  return text + close
+}
+
+/** An object, not an array, not a number that is kept as its digits. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value)
+}
+
+/** The JSON text that a value may have been read from. */
+export function jsonOf(parsed: unknown): string | undefined {
+  // `JSON.parse` makes infinities of numbers beyond the doubles.
+  if (parsed === Infinity) return '1e999'
+  if (parsed === -Infinity) return '-1e999'
+  return JSON.stringify(parsed)
+}
+
+function projectMembers(selection: ObjectSelection, parsed: unknown): string | undefined {
+  return joined('{', '}', selection.fields, ({ key, path, value }) => {
+    const text = projectParsedAt(value, parsed, path, 0)
+    return text === undefined ? undefined : `${JSON.stringify(key)}:${text}`
+  })
+}
+
+function projectEntry(
+  fields: readonly SelectedEntryField[],
+  [name, inner]: readonly [string, unknown],
+): string | undefined {
+  return joined('{', '}', fields, ({ key, value }) => {
+    const text = value === 'key' ? JSON.stringify(name) : projectParsed(value, inner)
+    return text === undefined ? undefined : `${JSON.stringify(key)}:${text}`
+  })
+}
