@@ -1,0 +1,140 @@
+import { ConnectionError, type ConnectionFailure } from '../api-server/transport/connection-error.ts'
+import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
+import { ApiStatusError } from '../kubernetes/status.ts'
+import { CodedError, type ErrorDetails } from '../lib/coded-error.ts'
+import { DeadlineError } from '../lib/deadline.ts'
+
+/** Why a resource cannot be read from its cache. */
+export type UnreadableCode =
+  | 'FORBIDDEN'
+  | 'NOT_FOUND'
+  | 'NOT_SYNCED'
+  | 'CLUSTER_UNREACHABLE'
+  | 'CACHE_FULL'
+
+/** Where something cannot be read. */
+export interface UnreadablePlace {
+  /** The cluster's name. */
+  readonly cluster: string
+  readonly resource: ApiResource
+}
+
+/** A resource that cannot be read now, with what is the matter. */
+export class UnreadableResourceError extends CodedError {
+  declare readonly code: UnreadableCode
+  readonly cluster: string
+  /** `pods`, `deployments.apps`. */
+  readonly resource: string
+  /** When it may be worth asking again. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(
+    code: UnreadableCode,
+    { cluster, resource }: UnreadablePlace,
+    problem: string,
+    details: ErrorDetails & { readonly retryAfterMs?: number | undefined } = {},
+  ) {
+    super(code, problem, details)
+    this.cluster = cluster
+    this.resource = groupResourceOf(resource)
+    this.retryAfterMs = details.retryAfterMs
+  }
+}
+
+/** A resource that the cluster does not serve. */
+export function notServed(place: UnreadablePlace): UnreadableResourceError {
+  const { cluster, resource } = place
+  const problem = `cluster ${cluster} does not serve ${groupResourceOf(resource)}`
+  return new UnreadableResourceError('NOT_FOUND', place, problem)
+}
+
+/** A cluster to which there is no connection. */
+export function unreachable(place: UnreadablePlace, cause: Error): UnreadableResourceError {
+  return new UnreadableResourceError('CLUSTER_UNREACHABLE', place, cause.message, {
+    cause,
+    ...hintOf(cause),
+  })
+}
+
+/** A cache that has been stopped, with the whole gateway. */
+export function stopped(place: UnreadablePlace): UnreadableResourceError {
+  return new UnreadableResourceError('NOT_SYNCED', place, 'the gateway is stopping')
+}
+
+/**
+ * A resource that is not synced, by the last failure of its informer; `waitedMs`: how long somebody has waited for it.
+ */
+export function notSynced(
+  place: UnreadablePlace,
+  cause: Error | undefined,
+  waitedMs?: number,
+): UnreadableResourceError {
+  const name = groupResourceOf(place.resource)
+  if (cause instanceof ApiStatusError) return refused(place, cause)
+  if (cause instanceof ConnectionError) return unreachable(place, cause)
+  const waited = waitedMs === undefined ? '' : ` after ${waitedMs} ms`
+  const why = cause === undefined || cause instanceof DeadlineError ? '' : `: ${cause.message}`
+  return new UnreadableResourceError('NOT_SYNCED', place, `${name} is still loading${waited}${why}`, {
+    hint: 'ask again in a moment: the loading goes on',
+    retryAfterMs: 1000,
+    ...(cause === undefined ? {} : { cause }),
+  })
+}
+
+function refused(place: UnreadablePlace, cause: ApiStatusError): UnreadableResourceError {
+  const name = groupResourceOf(place.resource)
+  const detail = cause.status.message ?? `HTTP ${cause.httpStatus}`
+  switch (cause.httpStatus) {
+    case 401:
+      return new UnreadableResourceError(
+        'CLUSTER_UNREACHABLE',
+        place,
+        `the cluster does not accept the gateway's credentials: ${detail}`,
+        { cause, hint: 'renew the credentials that the gateway reads the cluster with' },
+      )
+    case 403:
+      return new UnreadableResourceError(
+        'FORBIDDEN',
+        place,
+        `the gateway may not list and watch ${name}: ${detail}`,
+        { cause, hint: "grant the gateway's account list and watch on the resource" },
+      )
+    case 404:
+      return new UnreadableResourceError(
+        'NOT_FOUND',
+        place,
+        `the cluster serves ${name} no more: ${detail}`,
+        { cause },
+      )
+    default:
+      return new UnreadableResourceError(
+        'NOT_SYNCED',
+        place,
+        `${name} cannot be listed: ${detail}`,
+        { cause, retryAfterMs: cause.retryAfterMs },
+      )
+  }
+}
+
+const lastingStatuses: ReadonlySet<number> = new Set([401, 403, 404])
+
+const lastingFailures: ReadonlySet<ConnectionFailure> = new Set<ConnectionFailure>([
+  'certificate-expired',
+  'certificate-not-yet-valid',
+  'unknown-authority',
+  'wrong-host',
+  'client-certificate',
+])
+
+/**
+ * Whether a failure stays until somebody does something about it, so that whoever waits is told at once. All others
+ * may pass: the informer tries again, and a wait goes on until its deadline.
+ */
+export function isLasting(error: Error): boolean {
+  if (error instanceof ApiStatusError) return lastingStatuses.has(error.httpStatus)
+  return error instanceof ConnectionError && lastingFailures.has(error.failure)
+}
+
+function hintOf(error: Error): { hint?: string } {
+  return error instanceof CodedError && error.hint !== undefined ? { hint: error.hint } : {}
+}

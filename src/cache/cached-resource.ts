@@ -1,0 +1,156 @@
+import { type ApiResource } from '../kubernetes/api-resource.ts'
+import type { SharedInformer } from '../informer/shared-informer.ts'
+import { DeadlineError } from '../lib/deadline.ts'
+import {
+  isLasting,
+  notSynced,
+  stopped,
+  type UnreadablePlace,
+  type UnreadableResourceError,
+} from './cache-errors.ts'
+import { Lease } from './lease.ts'
+
+export interface CachedResourceOptions extends UnreadablePlace {
+  readonly informer: SharedInformer
+  /** How long it runs without a lease. */
+  readonly idleStopMs: number
+  /** Called in the tick in which the first list has been waited for; may {@link CachedResource.refuse} it. */
+  readonly synced: (cached: CachedResource) => void
+  /** Called when it stops, before anything else happens. */
+  readonly ended: (cached: CachedResource) => void
+}
+
+/**
+ * One resource of one cluster that is kept in memory. It runs as long as somebody holds a lease, and for a while after
+ * the last one has been given back.
+ */
+export class CachedResource {
+  readonly cluster: string
+  readonly resource: ApiResource
+  readonly informer: SharedInformer
+  readonly #options: CachedResourceOptions
+  readonly #stop = new AbortController()
+  /** Those who wait for the first sync: what ends their wait before. */
+  readonly #waiting = new Set<(error: Error) => void>()
+  #leases = 0
+  #idleSinceMs = performance.now()
+  #idleTimer: NodeJS.Timeout | undefined
+  #running: Promise<void> = Promise.resolve()
+  #refusal: UnreadableResourceError | undefined
+  #loopError: Error | undefined
+
+  constructor(options: CachedResourceOptions) {
+    this.cluster = options.cluster
+    this.resource = options.resource
+    this.informer = options.informer
+    this.#options = options
+  }
+
+  get leases(): number {
+    return this.#leases
+  }
+
+  /** `performance.now()` when the last lease was given back. */
+  get idleSinceMs(): number {
+    return this.#idleSinceMs
+  }
+
+  /** What the informer's loop has ended with, which it never should. */
+  get loopError(): Error | undefined {
+    return this.#loopError
+  }
+
+  /** Starts the informer. To be called once. */
+  start(): void {
+    this.#running = this.informer.run(this.#stop.signal).catch((error: unknown) => {
+      this.#loopError = error instanceof Error ? error : new Error(String(error))
+      this.#endWaits(this.#loopError)
+    })
+  }
+
+  lease(): Lease {
+    this.#leases += 1
+    return new Lease(this)
+  }
+
+  /** The lease's: it has been given back. */
+  released(): void {
+    this.#leases -= 1
+    if (this.#leases > 0) return
+    this.#idleSinceMs = performance.now()
+    this.#watchIdleness(this.#options.idleStopMs)
+  }
+
+  /** Why the resource cannot be read now; `undefined` where it can. */
+  unreadable(): UnreadableResourceError | undefined {
+    if (this.#refusal !== undefined) return this.#refusal
+    return this.informer.hasSynced()
+      ? undefined
+      : notSynced(this.#options, this.#loopError ?? this.informer.lastError)
+  }
+
+  /** Waits for the first sync. Rejects with {@link UnreadableResourceError}: at once where waiting is of no use. */
+  async ready(deadlineMs: number): Promise<void> {
+    if (this.#refusal !== undefined) throw this.#refusal
+    const { informer } = this
+    if (informer.hasSynced()) return
+    const known = this.#loopError ?? informer.lastError
+    if (known !== undefined && informer.state === 'waiting' && isLasting(known)) {
+      throw notSynced(this.#options, known)
+    }
+    const failure = Promise.withResolvers<never>()
+    this.#waiting.add(failure.reject)
+    try {
+      await Promise.race([informer.waitForSync({ deadlineMs }), failure.promise])
+    } catch (error) {
+      if (this.#refusal !== undefined) throw this.#refusal
+      const cause = error instanceof DeadlineError ? informer.lastError : (error as Error)
+      throw notSynced(this.#options, cause, deadlineMs)
+    } finally {
+      this.#waiting.delete(failure.reject)
+    }
+    this.#options.synced(this)
+    if (this.#refusal !== undefined) throw this.#refusal
+  }
+
+  /** The informer's observer: a list has failed. One that will hardly succeed ends the waits for it. */
+  listFailed(error: Error): void {
+    if (isLasting(error)) this.#endWaits(error)
+  }
+
+  /** Stops it although there may be leases: whoever holds one is told why. */
+  refuse(refusal: UnreadableResourceError): void {
+    this.#refusal ??= refusal
+    void this.stop()
+  }
+
+  /** Stops the informer and lets go of what it holds; resolves when its connections are closed. */
+  stop(): Promise<void> {
+    if (!this.#stop.signal.aborted) {
+      this.#refusal ??= stopped(this.#options)
+      clearTimeout(this.#idleTimer)
+      this.#options.ended(this)
+      this.#stop.abort()
+      this.#endWaits(this.#refusal)
+    }
+    return this.#running
+  }
+
+  /** One timer however often leases come and go: it finds out when it is due whether it has been idle for long enough. */
+  #watchIdleness(delayMs: number): void {
+    if (this.#idleTimer !== undefined || this.#stop.signal.aborted) return
+    this.#idleTimer = setTimeout(() => {
+      this.#idleTimer = undefined
+      if (this.#leases > 0) return
+      const idleMs = performance.now() - this.#idleSinceMs
+      const restMs = this.#options.idleStopMs - idleMs
+      if (restMs <= 0) void this.stop()
+      else this.#watchIdleness(restMs)
+    }, Math.ceil(delayMs))
+    this.#idleTimer.unref()
+  }
+
+  #endWaits(error: Error): void {
+    for (const end of this.#waiting) end(error)
+  }
+}

@@ -1,0 +1,170 @@
+import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
+import type { InformerObserver } from '../informer/informer-observer.ts'
+import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
+import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
+import { createSharedInformer } from '../informer/shared-informer.ts'
+import type { Indexers, StoreView } from '../informer/store/store-view.ts'
+import type { CacheBounds } from './cache-bounds.ts'
+import { notServed, stopped, unreachable } from './cache-errors.ts'
+import { CachedResource } from './cached-resource.ts'
+import { type CachedResourceState, stateOf } from './cached-resource-state.ts'
+import type { Lease } from './lease.ts'
+
+export interface ClusterCacheOptions {
+  /** The cluster's name. */
+  readonly name: string
+  /** Shared by the caches of all clusters. */
+  readonly bounds: CacheBounds
+  readonly reflector: ReflectorOptions
+  readonly observer: (resource: ApiResource) => InformerObserver
+}
+
+/** How a cluster is read, or why it cannot be. */
+export type ClusterConnection =
+  | {
+      readonly state: 'connected'
+      readonly source: (
+        resource: ApiResource,
+        options: { readonly metadataOnly?: boolean },
+      ) => ListerWatcher
+      /** `v1.36.3`. */
+      readonly version: string
+      readonly resourceVersionsComparable: boolean
+      /** Whether a streaming list may be asked for, where the reflector's options want one. */
+      readonly streamsLists: boolean
+    }
+  | { readonly state: 'unreachable'; readonly error: Error }
+
+/** One resource that a cluster serves and that may be cached. */
+export interface ServedResource {
+  readonly resource: ApiResource
+  readonly metadataOnly: boolean
+  /** What its store is to have besides the indexes of every store. */
+  readonly indexers: Indexers
+}
+
+/**
+ * The caches of one cluster, by group, version and resource: each is started by the first who acquires it, and stopped
+ * when nobody has needed it for a while. Knows nothing of who reads them.
+ */
+export class ClusterCache implements AsyncDisposable {
+  readonly name: string
+  readonly #options: ClusterCacheOptions
+  readonly #watchListSupport = { refused: false }
+  readonly #cached = new Map<string, CachedResource>()
+  #connection: ClusterConnection
+  #served: ReadonlyMap<string, ServedResource> = new Map()
+  #stopped = false
+
+  constructor(connection: ClusterConnection, options: ClusterCacheOptions) {
+    this.name = options.name
+    this.#options = options
+    this.#connection = connection
+  }
+
+  get connection(): ClusterConnection {
+    return this.#connection
+  }
+
+  /** The cluster has been reached, or is lost; what is cached goes on. */
+  connect(connection: ClusterConnection): void {
+    this.#connection = connection
+  }
+
+  /** What may be acquired from now on. Informers that are running get the indexes that they lack. */
+  serve(resources: readonly ServedResource[]): void {
+    this.#served = new Map(resources.map((served) => [keyOf(served.resource), served]))
+    for (const [key, { informer }] of this.#cached) {
+      const now = this.#served.get(key)
+      if (now === undefined) continue
+      const known = new Set(informer.store.indexNames())
+      const missing = Object.entries(now.indexers).filter(([index]) => !known.has(index))
+      informer.addIndexers(Object.fromEntries(missing))
+    }
+  }
+
+  /** Whether the cluster has the resource, as far as is known. */
+  serves(resource: ApiResource): boolean {
+    return this.#served.has(keyOf(resource))
+  }
+
+  /**
+   * A lease of a resource, whose informer is started where it does not run. Throws `UnreadableResourceError`:
+   * CLUSTER_UNREACHABLE, NOT_FOUND where the cluster does not serve it, CACHE_FULL.
+   */
+  acquire(resource: ApiResource): Lease {
+    const key = keyOf(resource)
+    const cached = this.#cached.get(key)
+    if (cached !== undefined) return cached.lease()
+    const place = { cluster: this.name, resource }
+    if (this.#stopped) throw stopped(place)
+    if (this.#connection.state === 'unreachable') throw unreachable(place, this.#connection.error)
+    const served = this.#served.get(key)
+    if (served === undefined) throw notServed(place)
+    this.#options.bounds.admit(place)
+    return this.#start(key, served, this.#connection).lease()
+  }
+
+  /** The store of a resource that is cached and synced, without a lease: good for this tick. */
+  synced(resource: ApiResource): StoreView | undefined {
+    const cached = this.#cached.get(keyOf(resource))
+    return cached === undefined || cached.unreadable() !== undefined
+      ? undefined
+      : cached.informer.store
+  }
+
+  /** What is cached, and how it is. */
+  states(): readonly CachedResourceState[] {
+    return [...this.#cached.values()].map(stateOf)
+  }
+
+  /** Stops all informers. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopped = true
+    await Promise.all([...this.#cached.values()].map((cached) => cached.stop()))
+  }
+
+  #start(
+    key: string,
+    { resource, metadataOnly, indexers }: ServedResource,
+    connection: ClusterConnection & { readonly state: 'connected' },
+  ): CachedResource {
+    const { bounds, reflector } = this.#options
+    const how = metadataOnly ? { metadataOnly } : {}
+    const observer = this.#options.observer(resource)
+    const cached: CachedResource = new CachedResource({
+      cluster: this.name,
+      resource,
+      idleStopMs: bounds.limits.idleStopMs,
+      informer: createSharedInformer({
+        ...reflector,
+        ...how,
+        resource,
+        source: connection.source(resource, how),
+        indexers,
+        resourceVersionsComparable: connection.resourceVersionsComparable,
+        watchListSupport: connection.streamsLists ? this.#watchListSupport : { refused: true },
+        observer: {
+          ...observer,
+          failed(failure, error) {
+            observer.failed?.(failure, error)
+            if (failure === 'list') cached.listFailed(error)
+          },
+        },
+      }),
+      synced: (one) => bounds.synced(one),
+      ended: (one) => {
+        bounds.ended(one)
+        if (this.#cached.get(key) === one) this.#cached.delete(key)
+      },
+    })
+    this.#cached.set(key, cached)
+    bounds.started(cached)
+    cached.start()
+    return cached
+  }
+}
+
+function keyOf(resource: ApiResource): string {
+  return `${apiVersionOf(resource)}/${resource.resource}`
+}
