@@ -24,6 +24,11 @@ import { sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { compileRelations } from '../query/relation/relations.ts'
 import type { Relation } from '../query/relation/relation.ts'
+import { parse } from 'graphql'
+import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
+import { PlannedQueries } from '../graphql/plan/planned-queries.ts'
+import type { KindAt, KindPart } from '../graphql/operation/kind-part.ts'
+import { unrestricted } from '../query/condition/scope.ts'
 import type { Readiness } from '../server/readiness.ts'
 
 /** Where the gateway says what happens. */
@@ -57,6 +62,8 @@ export interface Gateway extends AsyncDisposable {
   readonly schema: GraphQLSchema
   /** Answers operations: for yoga, or anything that speaks envelop. */
   readonly plugin: Plugin
+  /** Answers the queries that have a plan: for `startGraphQLServer`. */
+  readonly planned: PlannedQueries
   readonly readiness: () => Readiness
 }
 
@@ -105,6 +112,7 @@ async function readSdl(file: string): Promise<SdlSource> {
 
 class RunningGateway implements Gateway {
   readonly plugin: Plugin
+  readonly planned: PlannedQueries
   readonly #options: GatewayOptions
   readonly #sdl: readonly SdlSource[]
   readonly #log: GatewayLog
@@ -121,6 +129,24 @@ class RunningGateway implements Gateway {
     this.plugin = operationPlugin({
       served: () => this.#now,
       limits: { ...defaultOperationLimits, ...options.limits },
+    })
+    const limits = { ...defaultOperationLimits, ...options.limits }
+    this.planned = new PlannedQueries({
+      served: () => this.#now,
+      limits,
+      fragments: new FragmentCache(64 << 20),
+      parse: (source) => parse(source, { maxTokens: limits.maxTokens }),
+      settle: (served, kinds) => {
+        const part = (at: KindAt): KindPart => {
+          const informer = served.clusters.get(at.cluster)?.informer(at.kind)
+          if (informer?.hasSynced() !== true) throw new Error('not synced')
+          return { ...at, view: informer.store, scope: unrestricted }
+        }
+        const parts = { part, release() {} }
+        const waits = kinds.filter(({ cluster, kind }) => served.clusters.get(cluster)?.informer(kind)?.hasSynced() !== true)
+        if (waits.length === 0) return parts
+        return Promise.all(waits.map(({ cluster, kind }) => served.clusters.get(cluster)?.ready(kind, limits.syncDeadlineMs))).then(() => parts)
+      },
     })
   }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { HttpTransport } from './http/http-transport.ts'
+import type { PlannedQueries } from './http/planned-edge.ts'
 import { HostList } from './guard/host-list.ts'
 import { checkAddress, isLoopback } from './guard/loopback.ts'
 import {
@@ -22,6 +23,8 @@ export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly server: ServerOptions
   /** What `/readyz` answers. */
   readonly readiness: () => Readiness
+  /** Answers the operations that have a plan by the shortest way: `gateway.planned`. */
+  readonly planned?: PlannedQueries
   /** What GraphiQL shows to those who come for the first time. */
   readonly defaultQuery: string
 }
@@ -73,6 +76,7 @@ class RunningServer implements GraphQLServer {
       origins,
       maxBodyBytes: server.maxBodyBytes,
       graphiqlQuery: this.servesGraphiql ? options.defaultQuery : undefined,
+      planned: options.planned,
       probes: { readiness: options.readiness, isStopping: () => this.#stopped !== undefined },
       log,
     })

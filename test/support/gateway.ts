@@ -88,6 +88,7 @@ export const serveGateway = async (
   const running = await startGraphQLServer({
     server: { ...defaultServerOptions(), port: 0, ...server },
     plugins: [gateway.plugin],
+    planned: gateway.planned,
     log,
     readiness: gateway.readiness,
     defaultQuery: '{ __typename }',

@@ -93,7 +93,7 @@ export function ownedConnection(
   })
 }
 
-function filterOf({
+export function filterOf({
   namespace,
   namespaces,
   labelSelector,

@@ -3,6 +3,7 @@ import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
 import { latestResourceVersion, type ResourceVersion } from '../../kubernetes/resource-version.ts'
 import type { HeldObject, ObjectCodec } from '../codec/object-codec.ts'
+import type { ObjectSelection } from '../codec/projection.ts'
 import { ResourceVersionWaiters } from './resource-version-waiters.ts'
 import { StoreContents, type StoredObject, type StoreEntry } from './store-contents.ts'
 import { DuplicateIndexError, IndexFunctionError, UnknownIndexError } from './store-errors.ts'
@@ -98,6 +99,10 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
     const held = this.#contents.helds[id]
     if (held === undefined) throw new RangeError(`no object has the id ${id} in this tick`)
     return held
+  }
+
+  projection(selection: ObjectSelection): (held: HeldObject) => string | undefined {
+    return this.#codec.projection(selection)
   }
 
   object(id: ObjectId): T {

@@ -2,6 +2,7 @@ import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
 import type { HeldObject } from '../codec/object-codec.ts'
+import type { ObjectSelection } from '../codec/projection.ts'
 
 /**
  * The number of an object in its store: small, dense, used again after the object is gone. Valid within one tick
@@ -48,6 +49,8 @@ export interface StoreView<T extends KubernetesObject = KubernetesObject> {
    * as long as nothing has changed, also over a relist. Throws `RangeError` where no object has the id.
    */
   held(id: ObjectId): HeldObject
+  /** See `ObjectCodec.projection`. */
+  projection(selection: ObjectSelection): (held: HeldObject) => string | undefined
   /** The object, decoded. Throws `RangeError` where no object has the id. */
   object(id: ObjectId): T
   /** All ids in the order of namespace, then name (both by UTF-16 code units). */

@@ -3,6 +3,7 @@ import { GraphiqlPage } from './graphiql-page.ts'
 import { graphqlPath, type OperationPipeline } from '../operation-pipeline.ts'
 import { allowedRequestHeaders, operationRefusal } from '../guard/operation-request.ts'
 import type { OriginCheck } from '../guard/origin-check.ts'
+import { answerPlanned, type PlannedQueries } from './planned-edge.ts'
 import { answerProbe, type ProbesOptions } from './probes.ts'
 import { refuseRequest } from '../guard/refusal.ts'
 import { pathOf } from './request-path.ts'
@@ -15,6 +16,8 @@ export interface HttpTransportOptions {
   /** What GraphiQL shows first; `undefined`: no GraphiQL. */
   readonly graphiqlQuery: string | undefined
   readonly probes: ProbesOptions
+  /** Answers what has a plan; all else is the pipeline's. */
+  readonly planned: PlannedQueries | undefined
   readonly log: ServerLog
 }
 
@@ -94,6 +97,9 @@ export class HttpTransport {
       refuseRequest(response, refusal)
       return
     }
-    await this.#options.pipeline(request, response)
+    const { pipeline, planned } = this.#options
+    const isPost = request.method === 'POST'
+    if (isPost && planned !== undefined && (await answerPlanned(request, response, planned))) return
+    await pipeline(request, response)
   }
 }

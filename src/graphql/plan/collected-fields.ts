@@ -1,0 +1,80 @@
+import {
+  type DirectiveNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  Kind as NodeKind,
+  type SelectionSetNode,
+} from 'graphql'
+
+/** What a document's fields are collected with: its fragments, and the values of the variables in `@skip` and `@include`. */
+export interface CollectContext {
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>
+  readonly flags: ReadonlyMap<string, boolean>
+}
+
+/** The fields of one object, by response key, in the order in which they are answered; each with all nodes that ask for it. */
+export type CollectedFields = ReadonlyMap<string, readonly FieldNode[]>
+
+/**
+ * The fields that selections ask of an object of a known type (the specification's CollectFields). `names` are those of the
+ * type and of its interfaces: fragments on other types do not apply.
+ */
+export function collectFields(
+  selectionSets: readonly SelectionSetNode[],
+  names: ReadonlySet<string>,
+  context: CollectContext,
+): CollectedFields {
+  const fields = new Map<string, FieldNode[]>()
+  const visited = new Set<string>()
+  const collect = ({ selections }: SelectionSetNode): void => {
+    for (const selection of selections) {
+      if (!isIncluded(selection.directives, context.flags)) continue
+      switch (selection.kind) {
+        case NodeKind.FIELD: {
+          const key = selection.alias?.value ?? selection.name.value
+          const same = fields.get(key)
+          if (same === undefined) fields.set(key, [selection])
+          else same.push(selection)
+          break
+        }
+        case NodeKind.INLINE_FRAGMENT: {
+          const { typeCondition } = selection
+          if (typeCondition !== undefined && !names.has(typeCondition.name.value)) break
+          collect(selection.selectionSet)
+          break
+        }
+        case NodeKind.FRAGMENT_SPREAD: {
+          const { value: name } = selection.name
+          if (visited.has(name)) break
+          const fragment = context.fragments.get(name)
+          if (fragment === undefined || !names.has(fragment.typeCondition.name.value)) break
+          visited.add(name)
+          collect(fragment.selectionSet)
+        }
+      }
+    }
+  }
+  for (const one of selectionSets) collect(one)
+  return fields
+}
+
+/** What the nodes of one field select together. */
+export function selectionsOf(nodes: readonly FieldNode[]): readonly SelectionSetNode[] {
+  return nodes.flatMap(({ selectionSet }) => (selectionSet === undefined ? [] : [selectionSet]))
+}
+
+function isIncluded(
+  directives: readonly DirectiveNode[] | undefined,
+  flags: ReadonlyMap<string, boolean>,
+): boolean {
+  for (const { name, arguments: args } of directives ?? []) {
+    if (name.value !== 'skip' && name.value !== 'include') continue
+    const value = args?.find((one) => one.name.value === 'if')?.value
+    const holds =
+      value?.kind === NodeKind.VARIABLE
+        ? flags.get(value.name.value) === true
+        : value?.kind === NodeKind.BOOLEAN && value.value
+    if (holds === (name.value === 'skip')) return false
+  }
+  return true
+}

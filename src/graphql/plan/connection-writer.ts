@@ -1,0 +1,165 @@
+import type { FieldNode, GraphQLObjectType, SelectionSetNode } from 'graphql'
+import { allOf, type Condition } from '../../query/condition/condition.ts'
+import { listPage, type Page } from '../../query/page/page.ts'
+import type { Kind } from '../model/kind.ts'
+import type { KindPart } from '../operation/kind-part.ts'
+import { filterOf } from '../operation/connection.ts'
+import { fieldSourceOf } from '../schema/field-source.ts'
+import type { RelationArguments } from '../schema/read-context.ts'
+import { collectFields, selectionsOf } from './collected-fields.ts'
+import type { FieldArguments } from './field-arguments.ts'
+import { NotCoveredError } from './not-covered.ts'
+import type { PlanCompiler } from './plan-compiler.ts'
+import type { PlanRun } from './plan-run.ts'
+import { type RowWriter, rowWriter } from './row-writer.ts'
+
+/** Which list a connection is a page of. */
+export interface ListPlace {
+  /** Names the list within its cluster, so that its cursors are good for no other. */
+  readonly list: string
+  /** What is asked for besides the arguments: a relation's condition. */
+  readonly condition: Condition
+}
+
+/** Writes a page of a list as a connection. */
+export type ConnectionWriter = (run: PlanRun, part: KindPart, place: ListPlace) => string
+
+/** Writes one field of a connection. */
+type PartWriter = (run: PlanRun, part: KindPart, page: Page) => string
+
+/** Compiles what is written of the pages of lists of a kind. */
+export function connectionWriter(
+  kind: Kind,
+  args: FieldArguments,
+  selectionSets: readonly SelectionSetNode[],
+  compiler: PlanCompiler,
+): ConnectionWriter {
+  compiler.reads(kind)
+  const type = compiler.connectionTypeOf(kind)
+  const members: { readonly before: string; readonly write: PartWriter }[] = []
+  for (const [key, nodes] of collectFields(selectionSets, new Set([type.name]), compiler.collect)) {
+    const before = `${members.length === 0 ? '' : ','}${JSON.stringify(key)}:`
+    members.push({ before, write: partWriter(kind, type, nodes, compiler) })
+  }
+  return (run, part, place) => {
+    const { view, scope, cluster } = part
+    const values = run.argumentsOf<RelationArguments>(args)
+    const page = listPage({
+      view,
+      condition: allOf([place.condition, run.conditionOf(args, kind)]),
+      scope,
+      budget: run.budget,
+      identity: { list: `${cluster}/${place.list}`, ...filterOf(values) },
+      first: values.first,
+      after: values.after,
+      maxPageSize: run.limits.maxPageSize,
+    })
+    let text = '{'
+    for (const { before, write } of members) text += before + write(run, part, page)
+    return `${text}}`
+  }
+}
+
+function partWriter(
+  kind: Kind,
+  type: GraphQLObjectType,
+  nodes: readonly FieldNode[],
+  compiler: PlanCompiler,
+): PartWriter {
+  const name = nodes[0]?.name.value ?? ''
+  if (name === '__typename') return constant(type.name)
+  const field = type.getFields()[name]
+  const source = field === undefined ? undefined : fieldSourceOf(field)
+  if (source?.form !== 'connection') throw new NotCoveredError(`${type.name}.${name}`)
+  switch (source.part) {
+    case 'nodes':
+      return rowsWriter(rowWriter(kind, selectionsOf(nodes), compiler))
+    case 'edges':
+      return edgesWriter(kind, nodes, compiler)
+    case 'pageInfo':
+      return pageInfoWriter(nodes, compiler)
+    case 'totalCount':
+      return (_run, _part, page) => String(page.totalCount())
+    case 'resourceVersion':
+      return (_run, part) => JSON.stringify(part.view.resourceVersion)
+    default:
+      throw new NotCoveredError(`${type.name}.${name}`)
+  }
+}
+
+function rowsWriter(write: RowWriter): PartWriter {
+  return (run, part, { ids }) => {
+    run.budget.spend('rows', ids.length)
+    return run.list(ids, (id) => write(run, part, id))
+  }
+}
+
+function edgesWriter(kind: Kind, nodes: readonly FieldNode[], compiler: PlanCompiler): PartWriter {
+  const edge = `${kind.typeName}Edge`
+  const members = [...collectFields(selectionsOf(nodes), new Set([edge]), compiler.collect)].map(
+    ([key, same]) => {
+      const before = `${JSON.stringify(key)}:`
+      switch (same[0]?.name.value) {
+        case '__typename':
+          return { before, write: () => JSON.stringify(edge) }
+        case 'cursor':
+          return { before, write: cursorOf }
+        case 'node': {
+          const row = rowWriter(kind, selectionsOf(same), compiler)
+          return {
+            before,
+            write: (run: PlanRun, part: KindPart, _: Page, id: number) => row(run, part, id),
+          }
+        }
+        default:
+          throw new NotCoveredError(edge)
+      }
+    },
+  )
+  return (run, part, page) => {
+    run.budget.spend('rows', page.ids.length)
+    return run.list(page.ids, (id) => {
+      const texts = members.map(({ before, write }) => before + write(run, part, page, id))
+      return `{${texts.join(',')}}`
+    })
+  }
+}
+
+function cursorOf(_run: PlanRun, _part: KindPart, page: Page, id: number): string {
+  return JSON.stringify(page.cursorOf(id))
+}
+
+function pageInfoWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): PartWriter {
+  const members = [
+    ...collectFields(selectionsOf(nodes), new Set(['PageInfo']), compiler.collect),
+  ].map(([key, same]) => ({ before: `${JSON.stringify(key)}:`, name: same[0]?.name.value }))
+  return (_run, _part, page) => {
+    const texts = members.map(({ before, name }) => before + JSON.stringify(pageInfoOf(page, name)))
+    return `{${texts.join(',')}}`
+  }
+}
+
+function pageInfoOf(page: Page, name: string | undefined): unknown {
+  const { ids } = page
+  switch (name) {
+    case '__typename':
+      return 'PageInfo'
+    case 'hasNextPage':
+      return page.hasNextPage
+    case 'hasPreviousPage':
+      return page.hasPreviousPage
+    case 'startCursor':
+      return ids[0] === undefined ? null : page.cursorOf(ids[0])
+    case 'endCursor': {
+      const last = ids.at(-1)
+      return last === undefined ? null : page.cursorOf(last)
+    }
+    default:
+      throw new NotCoveredError(`PageInfo.${name}`)
+  }
+}
+
+function constant(value: string): PartWriter {
+  const text = JSON.stringify(value)
+  return () => text
+}

@@ -1,0 +1,43 @@
+import {
+  type ArgumentNode,
+  BREAK,
+  type FieldNode,
+  getArgumentValues,
+  type GraphQLField,
+  Kind as NodeKind,
+  type VariableValues,
+  visit,
+} from 'graphql'
+
+const noVariables: VariableValues = { sources: {}, coerced: {} }
+
+/** The arguments of one field of a document. What holds no variable is coerced once, for all requests. */
+export class FieldArguments {
+  readonly constant: Readonly<Record<string, unknown>> | undefined
+  readonly #field: GraphQLField<unknown, unknown>
+  readonly #node: FieldNode
+
+  /** Throws the GraphQLError of a constant argument that cannot be coerced. */
+  constructor(field: GraphQLField<unknown, unknown>, node: FieldNode) {
+    this.#field = field
+    this.#node = node
+    this.constant =
+      node.arguments?.some(holdsVariable) === true ? undefined : this.coerce(noVariables)
+  }
+
+  /** Throws the GraphQLError of an argument that cannot be coerced. */
+  coerce(variables: VariableValues): Readonly<Record<string, unknown>> {
+    return getArgumentValues(this.#field, this.#node, variables)
+  }
+}
+
+function holdsVariable(argument: ArgumentNode): boolean {
+  let found = false
+  visit(argument, {
+    [NodeKind.VARIABLE]() {
+      found = true
+      return BREAK
+    },
+  })
+  return found
+}

@@ -1,0 +1,39 @@
+import {
+  writeBoolean,
+  writeFloat,
+  writeInt,
+  writeInt64,
+  writeJson,
+  writeString,
+} from '../../informer/codec/leaf-writer.ts'
+import type { LeafWriter } from '../../informer/codec/projection.ts'
+import type { ScalarForm } from '../schema/field-source.ts'
+
+/** Scalars whose coercion leaves every value as it is are written as JSON. */
+const writers: Readonly<Record<ScalarForm, LeafWriter>> = {
+  string: writeString,
+  boolean: writeBoolean,
+  int: writeInt,
+  int64: writeInt64,
+  float: writeFloat,
+  dateTime: writeJson,
+  quantity: writeJson,
+  intOrString: writeJson,
+  json: writeJson,
+  stringMap: writeJson,
+  quantityMap: writeJson,
+}
+
+const requiredWriters = new Map<LeafWriter, LeafWriter>()
+
+/** Writes values of a scalar as GraphQL would; what GraphQL refuses, and null where it is `required`, is left to the slow way. */
+export function leafWriter(scalar: ScalarForm, required: boolean): LeafWriter {
+  const write = writers[scalar]
+  if (!required) return write
+  let checked = requiredWriters.get(write)
+  if (checked === undefined) {
+    checked = (json) => (json === undefined || json === 'null' ? undefined : write(json))
+    requiredWriters.set(write, checked)
+  }
+  return checked
+}

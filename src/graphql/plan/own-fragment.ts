@@ -1,0 +1,132 @@
+import type { FieldNode, GraphQLField, GraphQLObjectType } from 'graphql'
+import type { HeldObject } from '../../informer/codec/object-codec.ts'
+import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import type { Kind } from '../model/kind.ts'
+import type { KindPart } from '../operation/kind-part.ts'
+import { FieldArguments } from './field-arguments.ts'
+import type { FragmentMemo } from './fragment-cache.ts'
+import { NotCoveredError } from './not-covered.ts'
+import { ownSelection } from './own-fields.ts'
+import type { PlanCompiler } from './plan-compiler.ts'
+import type { PlanRun } from './plan-run.ts'
+
+/** A fragment as it is written of the objects of one store. */
+interface StoreFragment {
+  readonly memo: FragmentMemo
+  readonly project: (held: HeldObject) => string | undefined
+  /** How many fields are written of one object, at the least. */
+  readonly fields: number
+}
+
+/** So many values of its arguments a fragment remembers. */
+const maxVariations = 64
+
+/**
+ * Fields of an object's own that stand together: their text is a function of the held row alone, so it is written once for
+ * each version of an object and kept, under the signature of what it selects, for whichever plan selects the same.
+ */
+export class OwnFragment {
+  readonly #kind: Kind
+  readonly #type: GraphQLObjectType
+  readonly #fields: readonly (readonly [string, readonly FieldNode[]])[]
+  /** Whether it is all that is written of the object, so that its text has braces. */
+  readonly #isWhole: boolean
+  readonly #compiler: PlanCompiler
+  readonly #arguments = new Map<FieldNode, FieldArguments>()
+  readonly #isConstant: boolean
+  #variations = new Map<string, WeakMap<StoreView, StoreFragment>>()
+  #lastView: StoreView | undefined
+  #lastFragment: StoreFragment | undefined
+
+  /** Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
+  constructor(
+    kind: Kind,
+    type: GraphQLObjectType,
+    fields: readonly (readonly [string, readonly FieldNode[]])[],
+    isWhole: boolean,
+    compiler: PlanCompiler,
+  ) {
+    this.#kind = kind
+    this.#type = type
+    this.#fields = fields
+    this.#isWhole = isWhole
+    this.#compiler = compiler
+    // Finds out at once what is not covered, and which fields have arguments.
+    this.#select('', (field, node) => {
+      const args = new FieldArguments(field, node)
+      this.#arguments.set(node, args)
+      return args.constant ?? unknownArguments
+    })
+    this.#isConstant = [...this.#arguments.values()].every(({ constant }) => constant !== undefined)
+  }
+
+  /** The text of an object. Throws {@link NotCoveredError} where there is an error to be told instead. */
+  text(run: PlanRun, part: KindPart, id: ObjectId): string {
+    const { view } = part
+    const { memo, project, fields } =
+      this.#isConstant && view === this.#lastView && this.#lastFragment !== undefined
+        ? this.#lastFragment
+        : this.#fragmentOf(run, part)
+    const held = view.held(id)
+    let text = memo.get(id, held)
+    if (text === undefined) {
+      text = project(held)
+      if (text === undefined) throw new NotCoveredError('a value that GraphQL refuses')
+      if (!this.#isWhole) text = text.slice(1, -1)
+      run.budget.spend('fields', fields)
+      memo.set(id, held, text)
+    }
+    return text
+  }
+
+  #fragmentOf(run: PlanRun, { cluster, view }: KindPart): StoreFragment {
+    const variation = this.#isConstant ? '' : this.#variationOf(run)
+    let ofView = this.#variations.get(variation)
+    if (ofView === undefined) {
+      if (this.#variations.size >= maxVariations) this.#variations = new Map()
+      this.#variations.set(variation, (ofView = new WeakMap()))
+    }
+    let fragment = ofView.get(view)
+    if (fragment === undefined) {
+      const { selection, signature } = this.#select(cluster, (_, node) => {
+        const args = this.#arguments.get(node)
+        return args === undefined ? {} : run.argumentsOf(args)
+      })
+      const text = `${this.#isWhole ? '{}' : ''}${signature}`
+      fragment = {
+        memo: run.fragments.memo(text, view),
+        project: view.projection(selection),
+        fields: signature.split('\n').length,
+      }
+      ofView.set(view, fragment)
+    }
+    this.#lastView = view
+    this.#lastFragment = fragment
+    return fragment
+  }
+
+  #variationOf(run: PlanRun): string {
+    return JSON.stringify(Array.from(this.#arguments.values(), (args) => run.argumentsOf(args)))
+  }
+
+  #select(
+    cluster: string,
+    argumentsOf: (
+      field: GraphQLField<unknown, unknown>,
+      node: FieldNode,
+    ) => Readonly<Record<string, unknown>>,
+  ): { readonly selection: ReturnType<typeof ownSelection>; readonly signature: string } {
+    const notes = [cluster]
+    const selection = ownSelection(this.#type, this.#fields, {
+      kind: this.#kind,
+      cluster,
+      collect: this.#compiler.collect,
+      argumentsOf,
+      note: (line) => notes.push(line),
+    })
+    return { selection, signature: notes.join('\n') }
+  }
+}
+
+/** Stands for arguments that no request has given yet. */
+const unknownArguments = { path: null, key: '' }

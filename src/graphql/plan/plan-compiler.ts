@@ -1,0 +1,49 @@
+import { type GraphQLObjectType, isObjectType } from 'graphql'
+import type { Kind } from '../model/kind.ts'
+import type { ServedSchema } from '../operation/served-schema.ts'
+import type { CollectContext } from './collected-fields.ts'
+import { NotCoveredError } from './not-covered.ts'
+
+/** What the parts of one plan are compiled with, and what they tell of it. */
+export class PlanCompiler {
+  readonly served: ServedSchema
+  readonly collect: CollectContext
+  /** The kinds that the root field which is being compiled reads, its relations' included. */
+  #kinds = new Set<Kind>()
+
+  constructor(served: ServedSchema, collect: CollectContext) {
+    this.served = served
+    this.collect = collect
+  }
+
+  /** The root field that is being compiled reads this kind. */
+  reads(kind: Kind): void {
+    this.#kinds.add(kind)
+  }
+
+  /** The kinds that have been read since this was last asked. */
+  takeKinds(): readonly Kind[] {
+    const kinds = [...this.#kinds]
+    this.#kinds = new Set()
+    return kinds
+  }
+
+  typeOf(kind: Kind): GraphQLObjectType {
+    return this.#type(kind.typeName)
+  }
+
+  connectionTypeOf(kind: Kind): GraphQLObjectType {
+    return this.#type(`${kind.typeName}Connection`)
+  }
+
+  /** The names that fragments on a type may have: its own and those of its interfaces. */
+  namesOf(type: GraphQLObjectType): ReadonlySet<string> {
+    return new Set([type.name, ...type.getInterfaces().map(({ name }) => name)])
+  }
+
+  #type(name: string): GraphQLObjectType {
+    const type = this.served.schema.getType(name)
+    if (!isObjectType(type)) throw new NotCoveredError(`type ${name}`)
+    return type
+  }
+}

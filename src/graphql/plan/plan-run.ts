@@ -1,0 +1,73 @@
+import type { VariableValues } from 'graphql'
+import type { Condition } from '../../query/condition/condition.ts'
+import { compileListCondition } from '../../query/condition/list-condition.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import type { Kind } from '../model/kind.ts'
+import type { KindAt, KindPart } from '../operation/kind-part.ts'
+import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
+import type { RelationArguments } from '../schema/read-context.ts'
+import type { FieldArguments } from './field-arguments.ts'
+import type { FragmentCache } from './fragment-cache.ts'
+
+/** What one run of a plan reads with; everything happens within one tick. */
+export interface PlanRunOptions {
+  readonly served: ServedSchema
+  readonly limits: OperationLimits
+  readonly variables: VariableValues
+  readonly budget: WorkBudget
+  readonly fragments: FragmentCache
+  /** What has been settled for this execution; throws where a kind cannot be read, or has not been asked for. */
+  readonly part: (at: KindAt) => KindPart
+}
+
+/** One run of a plan: the request's variables, and what is worked out of them once. */
+export class PlanRun {
+  readonly served: ServedSchema
+  readonly limits: OperationLimits
+  readonly budget: WorkBudget
+  readonly fragments: FragmentCache
+  readonly part: (at: KindAt) => KindPart
+  readonly #variables: VariableValues
+  readonly #arguments = new Map<FieldArguments, Readonly<Record<string, unknown>>>()
+  readonly #conditions = new Map<FieldArguments, Condition>()
+
+  constructor(options: PlanRunOptions) {
+    this.served = options.served
+    this.limits = options.limits
+    this.budget = options.budget
+    this.fragments = options.fragments
+    this.part = options.part
+    this.#variables = options.variables
+  }
+
+  /** The coerced arguments of a field. Throws the GraphQLError of one that cannot be. */
+  argumentsOf<T extends object>(field: FieldArguments): T {
+    let values = field.constant ?? this.#arguments.get(field)
+    if (values === undefined) this.#arguments.set(field, (values = field.coerce(this.#variables)))
+    return values as T
+  }
+
+  /** The condition that the arguments of a list make, compiled once for all rows that ask it. Throws `ArgumentError`. */
+  conditionOf(field: FieldArguments, kind: Kind): Condition {
+    let condition = this.#conditions.get(field)
+    if (condition === undefined) {
+      condition = compileListCondition(this.argumentsOf<RelationArguments>(field), kind.indexes)
+      this.#conditions.set(field, condition)
+    }
+    return condition
+  }
+
+  /** The texts of a list's members as the text of a list. */
+  list<T>(members: readonly T[], write: (member: T) => string): string {
+    const texts: string[] = []
+    for (const member of members) texts.push(write(member))
+    return `[${texts.join(',')}]`
+  }
+
+  /** The cluster that a root field names, or the default one; `undefined` for one that is not there. */
+  clusterOf(field: FieldArguments): string | undefined {
+    const { cluster } = this.argumentsOf<{ readonly cluster?: string | null }>(field)
+    if (cluster === undefined || cluster === null) return this.served.clusters.keys().next().value
+    return this.served.clusters.has(cluster) ? cluster : undefined
+  }
+}

@@ -1,0 +1,151 @@
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  getOperationAST,
+  getVariableValues,
+  type GraphQLError,
+  Kind as NodeKind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  type VariableValues,
+  visit,
+} from 'graphql'
+import type { KindAt } from '../operation/kind-part.ts'
+import type { ServedSchema } from '../operation/served-schema.ts'
+import { collectFields } from './collected-fields.ts'
+import { NotCoveredError } from './not-covered.ts'
+import { PlanCompiler } from './plan-compiler.ts'
+import type { PlanRun } from './plan-run.ts'
+import { type RootWriter, rootWriter } from './root-writer.ts'
+
+/** A query with so many variables in its `@skip` and `@include` is not worth a plan for each of their combinations. */
+const maxFlags = 6
+
+/** The variables of a request, coerced; or why they cannot be. */
+export type RequestVariables =
+  | { readonly variableValues: VariableValues }
+  | { readonly errors: readonly GraphQLError[] }
+
+/**
+ * One query of one document, compiled against one schema: what it reads, and how its answer is written as JSON text. There is
+ * one variation for each combination of the variables in `@skip` and `@include`, compiled when it is first asked for.
+ */
+export class Plan {
+  readonly #served: ServedSchema
+  readonly #operation: OperationDefinitionNode
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
+  readonly #flags: readonly string[]
+  readonly #variations = new Map<string, PlanVariation>()
+
+  constructor(served: ServedSchema, document: DocumentNode, operation: OperationDefinitionNode) {
+    this.#served = served
+    this.#operation = operation
+    this.#fragments = new Map(
+      document.definitions.flatMap((definition) =>
+        definition.kind === NodeKind.FRAGMENT_DEFINITION
+          ? [[definition.name.value, definition] as const]
+          : [],
+      ),
+    )
+    this.#flags = flagsOf(document)
+    if (this.#flags.length > maxFlags) throw new NotCoveredError(`${this.#flags.length} flags`)
+  }
+
+  /** The request's variables, coerced as GraphQL coerces them. */
+  coerce(inputs: Readonly<Record<string, unknown>>): RequestVariables {
+    const { variableDefinitions = [] } = this.#operation
+    if (variableDefinitions.length === 0) return none
+    const result = getVariableValues(this.#served.schema, variableDefinitions, inputs)
+    return result.errors === undefined
+      ? { variableValues: result.variableValues }
+      : { errors: result.errors }
+  }
+
+  /** The variation for a request. Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
+  variation(variables: VariableValues): PlanVariation {
+    const flags = new Map(this.#flags.map((name) => [name, variables.coerced[name] === true]))
+    const key = this.#flags.map((name) => Number(flags.get(name))).join('')
+    let variation = this.#variations.get(key)
+    if (variation === undefined) {
+      const context = { fragments: this.#fragments, flags }
+      variation = new PlanVariation(this.#operation, new PlanCompiler(this.#served, context))
+      this.#variations.set(key, variation)
+    }
+    return variation
+  }
+}
+
+const none: RequestVariables = { variableValues: { sources: {}, coerced: {} } }
+
+/** A plan for one combination of the variables in `@skip` and `@include`. */
+export class PlanVariation {
+  readonly #members: readonly { readonly before: string; readonly root: RootWriter | string }[]
+
+  constructor(operation: OperationDefinitionNode, compiler: PlanCompiler) {
+    const query = compiler.served.schema.getQueryType()
+    if (query === undefined || query === null) throw new NotCoveredError('no Query')
+    const fields = collectFields([operation.selectionSet], new Set([query.name]), compiler.collect)
+    this.#members = Array.from(fields, ([key, nodes], position) => ({
+      before: `${position === 0 ? '' : ','}${JSON.stringify(key)}:`,
+      root:
+        nodes[0]?.name.value === '__typename'
+          ? JSON.stringify(query.name)
+          : rootWriter(nodes, compiler),
+    }))
+  }
+
+  /** The kinds that it reads, where the document and its variables tell. Throws {@link NotCoveredError}. */
+  kinds(run: Pick<PlanRun, 'clusterOf'>): readonly KindAt[] {
+    const kinds: KindAt[] = []
+    for (const { root } of this.#members) {
+      if (typeof root === 'string') continue
+      const cluster = run.clusterOf(root.args)
+      if (cluster === undefined) throw new NotCoveredError('a cluster that is not there')
+      for (const kind of root.kinds) kinds.push({ cluster, kind })
+    }
+    return kinds
+  }
+
+  /**
+   * The answer, `{"data":…}`. Throws {@link NotCoveredError} where there is an error to be told, and whatever reading throws:
+   * then graphql-js says which field it belongs to.
+   */
+  write(run: PlanRun): string {
+    let text = '{"data":{'
+    for (const { before, root } of this.#members) {
+      text += before + (typeof root === 'string' ? root : root.write(run))
+    }
+    text += '}}'
+    run.budget.spend('bytes', text.length)
+    return text
+  }
+}
+
+/** The plan of an operation; `undefined` for what is no query, or is not covered. */
+export function compilePlan(
+  served: ServedSchema,
+  document: DocumentNode,
+  operationName: string | null | undefined,
+): Plan | undefined {
+  const operation = getOperationAST(document, operationName)
+  if (operation?.operation !== OperationTypeNode.QUERY) return undefined
+  try {
+    return new Plan(served, document, operation)
+  } catch (error) {
+    if (error instanceof NotCoveredError) return undefined
+    throw error
+  }
+}
+
+/** The variables that stand in `@skip` and `@include`. */
+function flagsOf(document: DocumentNode): readonly string[] {
+  const names = new Set<string>()
+  visit(document, {
+    Directive({ name, arguments: args }) {
+      if (name.value !== 'skip' && name.value !== 'include') return
+      const value = args?.find((one) => one.name.value === 'if')?.value
+      if (value?.kind === NodeKind.VARIABLE) names.add(value.name.value)
+    },
+  })
+  return [...names].toSorted()
+}

@@ -1,0 +1,91 @@
+import type { FieldNode, SelectionSetNode } from 'graphql'
+import { objectKey } from '../../kubernetes/object.ts'
+import { type Condition, everything, hasKey } from '../../query/condition/condition.ts'
+import { findObject } from '../../query/page/page.ts'
+import type { Kind } from '../model/kind.ts'
+import type { KindAt } from '../operation/kind-part.ts'
+import { fieldSourceOf } from '../schema/field-source.ts'
+import type { LookupArguments } from '../schema/read-context.ts'
+import { selectionsOf } from './collected-fields.ts'
+import { connectionWriter } from './connection-writer.ts'
+import { FieldArguments } from './field-arguments.ts'
+import { NotCoveredError } from './not-covered.ts'
+import type { PlanCompiler } from './plan-compiler.ts'
+import type { PlanRun } from './plan-run.ts'
+import { type RowWriter, rowWriter } from './row-writer.ts'
+
+/** One field of `Query` in a plan. */
+export interface RootWriter {
+  /** The kinds that it reads, in the cluster that its arguments name. */
+  readonly kinds: readonly Kind[]
+  readonly args: FieldArguments
+  write(run: PlanRun): string
+}
+
+/** Compiles a field of `Query`. Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
+export function rootWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): RootWriter {
+  const [node] = nodes
+  const query = compiler.served.schema.getQueryType()
+  const field = query?.getFields()[node?.name.value ?? '']
+  if (node === undefined || field === undefined) throw new NotCoveredError('an unknown field')
+  const source = fieldSourceOf(field)
+  const args = new FieldArguments(field, node)
+  const selections = selectionsOf(nodes)
+  switch (source.form) {
+    case 'list':
+      return listWriter(source.kind, args, selections, compiler)
+    case 'lookup':
+      return lookupWriter(source.kind, args, selections, compiler)
+    default:
+      throw new NotCoveredError(`Query.${field.name}`)
+  }
+}
+
+function listWriter(
+  kind: Kind,
+  args: FieldArguments,
+  selections: readonly SelectionSetNode[],
+  compiler: PlanCompiler,
+): RootWriter {
+  const write = connectionWriter(kind, args, selections, compiler)
+  const place = { list: kind.listField, condition: everything }
+  return {
+    kinds: compiler.takeKinds(),
+    args,
+    write: (run) => write(run, run.part(at(run, kind, args)), place),
+  }
+}
+
+function lookupWriter(
+  kind: Kind,
+  args: FieldArguments,
+  selections: readonly SelectionSetNode[],
+  compiler: PlanCompiler,
+): RootWriter {
+  compiler.reads(kind)
+  const write = rowWriter(kind, selections, compiler)
+  return {
+    kinds: compiler.takeKinds(),
+    args,
+    write(run) {
+      const { namespace, name } = run.argumentsOf<LookupArguments>(args)
+      const key = objectKey(namespace === undefined ? { name } : { namespace, name })
+      return writeFound(run, at(run, kind, args), hasKey([key]), write)
+    },
+  }
+}
+
+function writeFound(run: PlanRun, where: KindAt, condition: Condition, write: RowWriter): string {
+  const part = run.part(where)
+  const { view, scope } = part
+  const id = findObject({ view, condition, scope, budget: run.budget })
+  if (id === undefined) return 'null'
+  run.budget.spend('rows', 1)
+  return write(run, part, id)
+}
+
+function at(run: PlanRun, kind: Kind, args: FieldArguments): KindAt {
+  const cluster = run.clusterOf(args)
+  if (cluster === undefined) throw new NotCoveredError('a cluster that is not there')
+  return { cluster, kind }
+}

@@ -1,0 +1,85 @@
+import type { FieldNode, GraphQLField, GraphQLObjectType, SelectionSetNode } from 'graphql'
+import type { ObjectId } from '../../informer/store/store-view.ts'
+import type { KindPart } from '../operation/kind-part.ts'
+import type { Kind } from '../model/kind.ts'
+import { fieldSourceOf } from '../schema/field-source.ts'
+import { collectFields, selectionsOf } from './collected-fields.ts'
+import { FieldArguments } from './field-arguments.ts'
+import { NotCoveredError } from './not-covered.ts'
+import { isOwnField } from './own-fields.ts'
+import { OwnFragment } from './own-fragment.ts'
+import type { PlanCompiler } from './plan-compiler.ts'
+import type { PlanRun } from './plan-run.ts'
+import { relationWriter } from './relation-writer.ts'
+
+/** Writes one object of a kind as JSON text. */
+export type RowWriter = (run: PlanRun, part: KindPart, id: ObjectId) => string
+
+/** A member of a row that depends on more than its own object. */
+export type MemberWriter = RowWriter
+
+/**
+ * Compiles what is written of the objects of a kind. Fields of the object's own that stand together make one fragment, whose
+ * text is kept; the others, relations above all, are holes between the fragments, filled at each run.
+ */
+export function rowWriter(
+  kind: Kind,
+  selectionSets: readonly SelectionSetNode[],
+  compiler: PlanCompiler,
+): RowWriter {
+  const type = compiler.typeOf(kind)
+  const fields = collectFields(selectionSets, compiler.namesOf(type), compiler.collect)
+  const members: RowWriter[] = []
+  let own: [string, readonly FieldNode[]][] = []
+  const endFragment = (isWhole: boolean): void => {
+    if (own.length === 0) return
+    const fragment = new OwnFragment(kind, type, own, isWhole, compiler)
+    members.push((run, part, id) => fragment.text(run, part, id))
+    own = []
+  }
+  for (const [key, nodes] of fields) {
+    const name = nodes[0]?.name.value ?? ''
+    if (isOwnField(type, name)) {
+      own.push([key, nodes])
+      continue
+    }
+    endFragment(false)
+    const write = memberWriter(kind, type, nodes, compiler)
+    const before = `${JSON.stringify(key)}:`
+    members.push((run, part, id) => before + write(run, part, id))
+  }
+  const [only] = members
+  if (members.length === 0) {
+    endFragment(true)
+    return members[0] ?? (() => '{}')
+  }
+  endFragment(false)
+  if (only !== undefined && members.length === 1) {
+    return (run, part, id) => `{${only(run, part, id)}}`
+  }
+  return (run, part, id) => {
+    let text = '{'
+    for (const [position, write] of members.entries()) {
+      text += position === 0 ? write(run, part, id) : `,${write(run, part, id)}`
+    }
+    return `${text}}`
+  }
+}
+
+function memberWriter(
+  kind: Kind,
+  type: GraphQLObjectType,
+  nodes: readonly FieldNode[],
+  compiler: PlanCompiler,
+): MemberWriter {
+  const [node] = nodes
+  const field: GraphQLField<unknown, unknown> | undefined = type.getFields()[node?.name.value ?? '']
+  if (node === undefined || field === undefined) throw new NotCoveredError(type.name)
+  const source = fieldSourceOf(field)
+  if (source.form !== 'relation') throw new NotCoveredError(`${type.name}.${field.name}`)
+  return relationWriter(
+    { from: kind, field: source.relation, args: new FieldArguments(field, node) },
+    selectionsOf(nodes),
+    compiler,
+  )
+}
