@@ -143,9 +143,15 @@ class RunningGateway implements Gateway {
           return { ...at, view: informer.store, scope: unrestricted }
         }
         const parts = { part, release() {} }
-        const waits = kinds.filter(({ cluster, kind }) => served.clusters.get(cluster)?.informer(kind)?.hasSynced() !== true)
+        const waits = kinds.filter(
+          ({ cluster, kind }) => served.clusters.get(cluster)?.informer(kind)?.hasSynced() !== true,
+        )
         if (waits.length === 0) return parts
-        return Promise.all(waits.map(({ cluster, kind }) => served.clusters.get(cluster)?.ready(kind, limits.syncDeadlineMs))).then(() => parts)
+        return Promise.all(
+          waits.map(({ cluster, kind }) =>
+            served.clusters.get(cluster)?.ready(kind, limits.syncDeadlineMs),
+          ),
+        ).then(() => parts)
       },
     })
   }

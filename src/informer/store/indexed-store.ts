@@ -139,6 +139,10 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
     }
   }
 
+  hasIndex(name: string): boolean {
+    return this.#contents.indexes.has(name)
+  }
+
   indexNames(): readonly string[] {
     return [...this.#contents.indexes.keys()]
   }

@@ -59,6 +59,7 @@ export interface StoreView<T extends KubernetesObject = KubernetesObject> {
   idsAfter(key: string): IterableIterator<ObjectId>
   /** An index by its name; throws `UnknownIndexError`. */
   index(name: string): IndexView
+  hasIndex(name: string): boolean
   /** The names of its indexes. */
   indexNames(): readonly string[]
   /** The built-in index of one label key: value to objects. `undefined` where no object has the key. */

@@ -15,17 +15,27 @@ export function referenceIndexName(definition: ReferenceRelation): string {
   return `ref:${relationName(definition)}`
 }
 
-/** A reference is followed by the keys in the object itself. Throws `PathError` and `RelationDefinitionError`. */
+/**
+ * A reference is followed by the keys in the object itself; where its reverse is declared, the index has them at hand. Throws
+ * `PathError` and `RelationDefinitionError`.
+ */
 export function compileReference(
   definition: ReferenceRelation,
   context: RelationContext,
 ): Relation {
   const keysOf = referencedKeys(definition, context)
+  const index = referenceIndexName(definition)
   return {
     definition,
     reads: [definition.to],
     indexers: {},
-    follow: (origin) => hasKey(keysOf(originObject(origin))),
+    follow(origin) {
+      const { view, id } = origin
+      const keys = view.hasIndex(index)
+        ? view.index(index).valuesOf(id)
+        : keysOf(originObject(origin))
+      return hasKey(keys)
+    },
   }
 }
 
