@@ -146,22 +146,51 @@ describe('index keys', () => {
 
 describe('index definitions', () => {
   it('leave out values of another type', () => {
-    const valuesIn = indexFunctionOf({ name: 'x', path: 'a[*]', type: 'int', ordered: true })
+    const valuesIn = indexFunctionOf({ name: 'x', paths: ['a[*]'], type: 'int' })
     expect(valuesIn(objectOf('Pod', { name: 'p' }, { a: [1, 'two', null, 3] }))).toHaveLength(2)
     expect(valuesIn(objectOf('Pod', { name: 'p' }))).toEqual([])
   })
 
+  it('take the values of several paths together', () => {
+    const valuesIn = indexFunctionOf({ name: 'x', paths: ['a[*]', 'b'], type: 'string' })
+    expect(valuesIn(objectOf('Pod', { name: 'p' }, { a: ['one', 'two'], b: 'three' }))).toEqual([
+      'one',
+      'two',
+      'three',
+    ])
+  })
+
+  it.each<[IndexType, readonly unknown[], string | number]>([
+    ['int', [], 0],
+    ['int', [5], 5],
+    ['int', [1, 2, 0, 3, 'x'], 6],
+    ['int', [1, -3], -2],
+    ['int', [7, -7], 0],
+    ['int', ['9007199254740993', 1], '9007199254740994'],
+    ['quantity', ['500m', '1.5', '1Ki'], '1026'],
+    ['quantity', ['100n', '1'], '1.0000001'],
+  ])('of %s with a sum: %j is %s', (type, values, sum) => {
+    const valuesIn = indexFunctionOf({ name: 'x', paths: ['a[*]', 'b[*]'], type, reduce: 'sum' })
+    const [first, ...rest] = values
+    const object = objectOf(
+      'Pod',
+      { name: 'p' },
+      { a: rest, b: values.length === 0 ? [] : [first] },
+    )
+    expect(valuesIn(object).map((key) => valueOfIndexKey(type, key))).toEqual([sum])
+  })
+
   it('ask nothing of a store for the indexes that it has anyway', () => {
-    expect(Object.keys(indexersOf(builtInDefinitions))).toEqual(['creationTime'])
+    expect(Object.keys(indexersOf(builtInDefinitions))).toEqual(['creationTimestamp'])
   })
 
   it.each(['and', 'uid', 'ownerUid', 'name', 'a-b', '1a'])('refuse the name %s', (name) => {
-    const definition = { name, path: 'x', type: 'string', ordered: false } as const
+    const definition = { name, paths: ['x'], type: 'string' } as const
     expect(() => indexersOf([definition])).toThrow(IndexDefinitionError)
   })
 
   it('refuse one name twice', () => {
-    const definition = { name: 'x', path: 'x', type: 'string', ordered: false } as const
+    const definition = { name: 'x', paths: ['x'], type: 'string' } as const
     expect(() => indexersOf([definition, definition])).toThrow('declared twice')
   })
 })

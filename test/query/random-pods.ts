@@ -3,17 +3,17 @@ import { parseQuantity, decimalText } from '../../src/query/index/decimal.ts'
 import { builtInDefinitions, type IndexDefinition } from '../../src/query/index/index-definition.ts'
 import { parsePath, valuesAt } from '../../src/query/index/path.ts'
 import type { Scope } from '../../src/query/condition/scope.ts'
-import type { Where } from '../../src/query/condition/where.ts'
+import type { LabelFilter, Where } from '../../src/query/condition/where.ts'
 import { matchesLabels, parseLabelSelector } from '../../src/kubernetes/label-selector.ts'
 
 /** The indexes of the pods that these tests make. */
 export const podIndexes: readonly IndexDefinition[] = [
   ...builtInDefinitions,
-  { name: 'phase', path: 'status.phase', type: 'string', ordered: false },
-  { name: 'image', path: 'spec.containers[*].image', type: 'string', ordered: true },
-  { name: 'restarts', path: 'status.restarts[*]', type: 'int', ordered: true },
-  { name: 'memory', path: 'spec.memory', type: 'quantity', ordered: true },
-  { name: 'ready', path: 'status.ready', type: 'boolean', ordered: false },
+  { name: 'phase', paths: ['status.phase'], type: 'string' },
+  { name: 'image', paths: ['spec.containers[*].image'], type: 'string' },
+  { name: 'restarts', paths: ['status.restarts[*]'], type: 'int' },
+  { name: 'memory', paths: ['spec.memory'], type: 'quantity' },
+  { name: 'ready', paths: ['status.ready'], type: 'boolean' },
 ]
 
 const namespaces = ['team', 'team-a', 'team.b', 'default', 'kube-system']
@@ -81,11 +81,12 @@ export class RandomPods {
   where(depth: number = 3): Where {
     const where: Record<string, Where[string]> = {}
     for (let fields = this.below(3) + (depth === 3 ? 1 : 0); fields > 0; fields -= 1) {
-      const kind = this.below(depth > 0 ? 8 : 5)
+      const kind = this.below(depth > 0 ? 9 : 5)
       if (kind < 5) where[this.pick(podIndexes).name] = this.#filter(this.pick(podIndexes).name)
       else if (kind === 5) where['and'] = this.#wheres(depth)
       else if (kind === 6) where['or'] = this.#wheres(depth)
-      else where['not'] = this.where(depth - 1)
+      else if (kind === 7) where['not'] = this.where(depth - 1)
+      else where['labels'] = this.#labels()
     }
     return Object.fromEntries(
       Object.entries(where).map(([name, value]) =>
@@ -96,16 +97,23 @@ export class RandomPods {
     )
   }
 
+  #labels(): LabelFilter[] {
+    return Array.from({ length: this.below(3) }, () => ({
+      key: this.pick(labelKeys),
+      ...this.#filter('label'),
+    }))
+  }
+
   #wheres(depth: number): Where[] {
     return Array.from({ length: this.below(4) }, () => this.where(depth - 1))
   }
 
   #filter(name: string, depth = 1): Record<string, unknown> {
     const filter: Record<string, unknown> = {}
-    const ordered = podIndexes.some((index) => index.name === name && index.ordered)
+    const type = podIndexes.find((index) => index.name === name)?.type ?? 'string'
     const operators = ['eq', 'in', 'exists', 'not', 'null']
-    if (ordered) operators.push('lt', 'lte', 'gt', 'gte')
-    if (ordered && ['name', 'namespace', 'image'].includes(name)) operators.push('startsWith')
+    if (type !== 'boolean') operators.push('lt', 'lte', 'gt', 'gte')
+    if (type === 'string') operators.push('startsWith', 'endsWith', 'contains')
     for (let left = this.below(2) + 1; left > 0; left -= 1) {
       const operator = this.pick(operators)
       if (operator === 'null') filter['eq'] = null
@@ -115,6 +123,8 @@ export class RandomPods {
       else if (operator === 'not')
         filter['not'] = depth === 0 ? null : this.#filter(name, depth - 1)
       else if (operator === 'startsWith') filter['startsWith'] = this.#value(name, 4)
+      else if (operator === 'endsWith') filter['endsWith'] = String(this.#value(name)).slice(-2)
+      else if (operator === 'contains') filter['contains'] = String(this.#value(name)).slice(2, 5)
       else filter[operator] = this.#value(name)
     }
     return filter
@@ -126,8 +136,10 @@ export class RandomPods {
         return `pod-${this.below(400)}`.slice(0, length)
       case 'namespace':
         return this.namespace().slice(0, length)
-      case 'creationTime':
+      case 'creationTimestamp':
         return `2026-01-01T01:00:${String(this.below(50)).padStart(2, '0')}+01:00`
+      case 'label':
+        return this.pick(labelValues)
       case 'phase':
         return this.pick(phases)
       case 'image':
@@ -176,14 +188,20 @@ export function matchesWhere(where: Where, pod: KubernetesObject): boolean {
     if (name === 'and') return (value as Where[]).every((one) => matchesWhere(one, pod))
     if (name === 'or') return (value as Where[]).some((one) => matchesWhere(one, pod))
     if (name === 'not') return !matchesWhere(value as Where, pod)
-    const { path, type } = podIndexes.find((index) => index.name === name) as IndexDefinition
+    if (name === 'labels') {
+      return (value as LabelFilter[]).every(({ key, ...filter }) => {
+        const label = pod.metadata.labels?.[key]
+        return matchesFilter(filter, label === undefined ? [] : [label], String)
+      })
+    }
+    const { paths, type } = podIndexes.find((index) => index.name === name) as IndexDefinition
     const comparable = (one: unknown): string | number => {
       if (type === 'dateTime') return Date.parse(String(one))
       const quantity = type === 'quantity' ? parseQuantity(String(one)) : undefined
       if (quantity !== undefined) return Number(decimalText(quantity))
       return type === 'boolean' ? String(one) : (one as string | number)
     }
-    const values = valuesAt(parsePath(path), pod).map(comparable)
+    const values = paths.flatMap((path) => valuesAt(parsePath(path), pod)).map(comparable)
     return matchesFilter(value as Record<string, unknown>, values, comparable)
   })
 }
@@ -204,6 +222,8 @@ function matchesFilter(
       if (operator === 'lte') return value <= other
       if (operator === 'gt') return value > other
       if (operator === 'gte') return value >= other
+      if (operator === 'endsWith') return String(value).endsWith(String(other))
+      if (operator === 'contains') return String(value).includes(String(other))
       return String(value).startsWith(String(other))
     })
   if (ofValues.length > 0 && !values.some(meets)) return false

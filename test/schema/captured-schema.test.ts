@@ -179,7 +179,7 @@ describe('the schema of Kubernetes 1.36', () => {
     expect(isInputObjectType(where) && Object.keys(where.getFields())).toEqual([
       'name',
       'namespace',
-      'creationTime',
+      'creationTimestamp',
       'phase',
       'nodeName',
       'podIP',

@@ -4,7 +4,7 @@ import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
 import type { Kind } from '../../src/graphql/model/kind.ts'
 import { capturedOpenApi, capturedResources } from './captured-cluster.ts'
 
-const everyKind = new Set(['name', 'namespace', 'creationTime'])
+const everyKind = new Set(['name', 'namespace', 'creationTimestamp'])
 
 function indexRows({ typeName, indexes }: Kind): string[] {
   return indexes
@@ -36,7 +36,7 @@ it('docs/indexes.md lists every index and relation of the package', async () => 
     '',
     '## Indexes',
     '',
-    'Every kind has `name`, `namespace` (ordered strings) and `creationTime` (ordered times). Ordered indexes know `lt`, `lte`,',
+    'Every kind has `name`, `namespace` (ordered strings) and `creationTimestamp` (ordered times). Ordered indexes know `lt`, `lte`,',
     '`gt` and `gte` besides `eq`, `in`, `exists` and `not`; ordered strings also `startsWith`.',
     '',
     '| kind | `where` field | path | type |',

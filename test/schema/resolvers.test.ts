@@ -157,7 +157,7 @@ describe('queries', () => {
     ['{ pods(where: { nope: { eq: "x" } }) { totalCount } }', 'nope'],
     ['{ pods(where: { phase: { gt: "x" } }) { totalCount } }', 'gt'],
     ['{ pods(where: { restarts: { gt: "many" } }) { totalCount } }', 'many'],
-    ['{ pods(where: { creationTime: { lt: "soon" } }) { totalCount } }', 'soon'],
+    ['{ pods(where: { creationTimestamp: { lt: "soon" } }) { totalCount } }', 'soon'],
     ['{ pods(last: 5) { totalCount } }', 'last'],
     ['{ pod(name: "x") { id } }', 'namespace'],
   ])('refuse %s', (source, named) => {

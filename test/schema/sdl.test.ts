@@ -128,7 +128,7 @@ describe("the user's own SDL", () => {
     [
       'reserved-index-name',
       1,
-      'extend type Pod @index(name: "creationTime", path: "a")',
+      'extend type Pod @index(name: "creationTimestamp", path: "a")',
       'another name',
     ],
     ['bad-path', 1, 'extend type Pod @index(name: "a", path: "spec..b")', 'spec.containers'],

@@ -4,16 +4,17 @@ import { PathError, parsePath } from '../../query/index/path.ts'
 import type { IndexDeclaration } from '../sdl/sdl-document.ts'
 import { SdlError, type SdlPlace } from '../sdl/sdl-error.ts'
 
-/** `and`, `or`, `not` are fields of `where` themselves; the others are indexes that every store has. */
+/** `and`, `or`, `not` and `labels` are fields of `where` themselves; the others are indexes that every store has. */
 const reserved: ReadonlySet<string> = new Set([
   'and',
   'or',
   'not',
+  'labels',
   ...builtInIndexes,
   ...builtInDefinitions.map(({ name }) => name),
 ])
 
-const alwaysOrdered: ReadonlySet<string> = new Set(['int', 'dateTime', 'quantity'])
+const numbers: ReadonlySet<string> = new Set(['int', 'quantity'])
 
 /** Collects the declared indexes of one kind. */
 export class SdlIndexes {
@@ -26,7 +27,7 @@ export class SdlIndexes {
 
   /** Takes one in. Returns what is wrong with it, if anything. */
   add(typeName: string, { place, arguments: args }: IndexDeclaration): SdlError | undefined {
-    const { name, path, type } = args
+    const { name, path: paths, type } = args
     if (reserved.has(name)) {
       const message = `index name ${JSON.stringify(name)} is reserved`
       return new SdlError('reserved-index-name', place, message, 'choose another name')
@@ -41,15 +42,20 @@ export class SdlIndexes {
       const message = `${typeName} has an index ${name} already, declared at ${file}:${line}`
       return new SdlError('duplicate-index', place, message, 'give one of them another name')
     }
-    const unreadable = pathProblem(path, place)
-    if (unreadable !== undefined) return unreadable
-    const ordered = args.ordered ?? alwaysOrdered.has(type)
-    if (ordered !== alwaysOrdered.has(type) && type !== 'string') {
-      const message = `index ${name} cannot have ordered: ${ordered}`
-      const hint = 'leave it out: numbers and times always have an order, booleans never'
-      return new SdlError('unsupported', place, message, hint)
+    if (paths.length === 0) {
+      return new SdlError('bad-path', place, `index ${name} has no path`, 'give it one')
     }
-    this.#declared.set(name, { definition: { name, path, type, ordered }, place })
+    for (const path of paths) {
+      const unreadable = pathProblem(path, place)
+      if (unreadable !== undefined) return unreadable
+    }
+    const reduce = args.reduce ?? undefined
+    if (reduce !== undefined && !numbers.has(type)) {
+      const message = `index ${name} cannot have reduce: SUM: it is not of numbers`
+      return new SdlError('unsupported', place, message, 'give it type: INT or type: QUANTITY')
+    }
+    const definition = { name, paths, type, ...(reduce === undefined ? {} : { reduce }) }
+    this.#declared.set(name, { definition, place })
     return undefined
   }
 }

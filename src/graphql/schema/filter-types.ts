@@ -7,72 +7,79 @@ import {
   type GraphQLScalarType,
   GraphQLString,
 } from 'graphql'
-import type { FilterableIndex } from '../../query/index/index-definition.ts'
+import { type FilterOperator, operatorsOf } from '../../query/condition/filter-operator.ts'
+import type { IndexType } from '../../query/index/index-key.ts'
 import { GraphQLDateTime } from '../scalars/date-time.ts'
 import { GraphQLInt64 } from '../scalars/int64.ts'
 import { GraphQLQuantity } from '../scalars/quantity.ts'
 
-interface FilterOptions {
-  readonly name: string
-  readonly value: GraphQLScalarType
-  readonly ordered: boolean
-  readonly startsWith?: boolean
+const descriptions: Readonly<Record<FilterOperator, string>> = {
+  eq: 'Equals the value. Null is refused: an object without a value is asked for by `exists`.',
+  in: 'Is one of the values; with none of them, no object.',
+  not: 'The conditions do not hold; so it is with an object that has no value.',
+  exists: 'Whether the object has a value at all.',
+  startsWith: 'Begins with the value.',
+  endsWith: 'Ends with the value.',
+  contains: 'Has the value in it.',
+  lt: 'Is less than the value.',
+  lte: 'Is less than the value or equals it.',
+  gt: 'Is greater than the value.',
+  gte: 'Is greater than the value or equals it.',
 }
 
-function filterType({ name, value, ordered, startsWith }: FilterOptions): GraphQLInputObjectType {
+function operatorFields(
+  type: IndexType,
+  value: GraphQLScalarType,
+  filter: () => GraphQLInputObjectType,
+): GraphQLInputFieldConfigMap {
+  const typeOf = (operator: FilterOperator): GraphQLInputFieldConfigMap[string]['type'] => {
+    if (operator === 'in') return new GraphQLList(new GraphQLNonNull(value))
+    if (operator === 'not') return filter()
+    return operator === 'exists' ? GraphQLBoolean : value
+  }
+  return Object.fromEntries(
+    operatorsOf({ type }).map((operator) => [
+      operator,
+      { type: typeOf(operator), description: descriptions[operator] },
+    ]),
+  )
+}
+
+function filterType(
+  name: string,
+  type: IndexType,
+  value: GraphQLScalarType,
+): GraphQLInputObjectType {
   const filter: GraphQLInputObjectType = new GraphQLInputObjectType({
     name,
     description: `Conditions on the values of an index, all of which must hold. Where an object has several values, one of them must meet a condition.`,
-    fields(): GraphQLInputFieldConfigMap {
-      return {
-        eq: { type: value, description: 'Equals the value.' },
-        in: {
-          type: new GraphQLList(new GraphQLNonNull(value)),
-          description: 'Is one of the values.',
-        },
-        exists: { type: GraphQLBoolean, description: 'Whether the object has a value at all.' },
-        not: { type: filter, description: 'The conditions do not hold.' },
-        ...(ordered
-          ? {
-              lt: { type: value, description: 'Is less than the value.' },
-              lte: { type: value, description: 'Is less than the value or equals it.' },
-              gt: { type: value, description: 'Is greater than the value.' },
-              gte: { type: value, description: 'Is greater than the value or equals it.' },
-            }
-          : {}),
-        ...(startsWith === true
-          ? { startsWith: { type: value, description: 'Begins with the value.' } }
-          : {}),
-      }
-    },
+    fields: () => operatorFields(type, value, () => filter),
   })
   return filter
 }
 
-const stringFilter = filterType({ name: 'StringFilter', value: GraphQLString, ordered: false })
-const orderedStringFilter = filterType({
-  name: 'OrderedStringFilter',
-  value: GraphQLString,
-  ordered: true,
-  startsWith: true,
-})
-const intFilter = filterType({ name: 'IntFilter', value: GraphQLInt64, ordered: true })
-const dateTimeFilter = filterType({ name: 'DateTimeFilter', value: GraphQLDateTime, ordered: true })
-const quantityFilter = filterType({ name: 'QuantityFilter', value: GraphQLQuantity, ordered: true })
-const booleanFilter = filterType({ name: 'BooleanFilter', value: GraphQLBoolean, ordered: false })
+const stringFilter = filterType('StringFilter', 'string', GraphQLString)
 
-/** The input type of the filters of an index. Has the operators that the index understands, and no others. */
-export function filterTypeOf({ type, ordered }: FilterableIndex): GraphQLInputObjectType {
-  switch (type) {
-    case 'string':
-      return ordered ? orderedStringFilter : stringFilter
-    case 'int':
-      return intFilter
-    case 'dateTime':
-      return dateTimeFilter
-    case 'quantity':
-      return quantityFilter
-    case 'boolean':
-      return booleanFilter
-  }
+const filters: Readonly<Record<IndexType, GraphQLInputObjectType>> = {
+  string: stringFilter,
+  int: filterType('IntFilter', 'int', GraphQLInt64),
+  dateTime: filterType('DateTimeFilter', 'dateTime', GraphQLDateTime),
+  quantity: filterType('QuantityFilter', 'quantity', GraphQLQuantity),
+  boolean: filterType('BooleanFilter', 'boolean', GraphQLBoolean),
 }
+
+/** The input type of the filters of an index: one for each type of values, with every operator that they have. */
+export function filterTypeOf(type: IndexType): GraphQLInputObjectType {
+  return filters[type]
+}
+
+/** `LabelFilter`: conditions on the value of one label. */
+export const labelFilterType: GraphQLInputObjectType = new GraphQLInputObjectType({
+  name: 'LabelFilter',
+  description:
+    'Conditions on the value of one label, all of which must hold: `{ key: "app", eq: "web" }`.',
+  fields: () => ({
+    key: { type: new GraphQLNonNull(GraphQLString), description: 'The label: `app`.' },
+    ...operatorFields('string', GraphQLString, () => stringFilter),
+  }),
+})

@@ -4,10 +4,12 @@ import {
   GraphQLList,
   GraphQLNonNull,
 } from 'graphql'
-import { filterTypeOf } from './filter-types.ts'
+import { filterTypeOf, labelFilterType } from './filter-types.ts'
 import type { Kind } from '../model/kind.ts'
 
-/** `PodWhere`: one field per index of the kind, and `and`, `or`, `not`. */
+const labels = new GraphQLList(new GraphQLNonNull(labelFilterType))
+
+/** `PodWhere`: one field per index of the kind, and `labels`, `and`, `or`, `not`. */
 export function buildWhereType(kind: Kind): GraphQLInputObjectType {
   const where: GraphQLInputObjectType = new GraphQLInputObjectType({
     name: `${kind.typeName}Where`,
@@ -17,11 +19,15 @@ export function buildWhereType(kind: Kind): GraphQLInputObjectType {
       const fields: GraphQLInputFieldConfigMap = {}
       for (const index of kind.indexes)
         fields[index.name] = {
-          type: filterTypeOf(index),
-          description: `The index of ${index.path}.`,
+          type: filterTypeOf(index.type),
+          description: `The index of ${index.paths.join(', ')}.`,
         }
       return {
         ...fields,
+        labels: {
+          type: labels,
+          description: 'Conditions on labels, all of which must hold.',
+        },
         and: { type: list, description: 'All of these hold.' },
         or: { type: list, description: 'At least one of these holds.' },
         not: { type: where, description: 'This does not hold.' },

@@ -1,6 +1,5 @@
 import {
   DirectiveLocation,
-  GraphQLBoolean,
   GraphQLDirective,
   GraphQLEnumType,
   type GraphQLFieldConfigArgumentMap,
@@ -13,9 +12,9 @@ import type { IndexType } from '../../query/index/index-key.ts'
 /** The arguments of `@index`. */
 export interface IndexArguments {
   readonly name: string
-  readonly path: string
+  readonly path: readonly string[]
   readonly type: IndexType
-  readonly ordered?: boolean | null
+  readonly reduce?: 'sum' | null
 }
 
 /** The arguments of the directives that make a field a relation, by directive. */
@@ -53,6 +52,10 @@ const indexType = enumType('IndexType', 'What the values of an index are.', {
   QUANTITY: { value: 'quantity' },
 } satisfies Record<string, { value: IndexType }>)
 
+const indexReduction = enumType('IndexReduction', 'What becomes of several values.', {
+  SUM: { value: 'sum', description: 'Of numbers and quantities; 0 where there are none.' },
+})
+
 const selectorForm = enumType('SelectorForm', 'How a selector is written.', {
   MAP: {
     value: 'map',
@@ -78,13 +81,14 @@ export const indexDirective: GraphQLDirective = new GraphQLDirective({
   args: {
     name: { type: text, description: 'The name of the field of `where`.' },
     path: {
-      type: text,
-      description: 'Dots, `[*]` and `["quoted.key"]`: `spec.containers[*].image`.',
+      type: new GraphQLNonNull(texts),
+      description:
+        'Dots, `[*]` and `["quoted.key"]`: `spec.containers[*].image`; several where the API has several places.',
     },
     type: { type: new GraphQLNonNull(indexType), default: { value: 'STRING' } },
-    ordered: {
-      type: GraphQLBoolean,
-      description: 'Whether strings can be compared. Numbers and times always can.',
+    reduce: {
+      type: indexReduction,
+      description: 'One value made of all that stands at the paths; else each of them is a value.',
     },
   },
 })
@@ -137,7 +141,12 @@ export const sdlDirectives: readonly GraphQLDirective[] = [
 ]
 
 /** The enumerations of their arguments. */
-export const sdlEnums: readonly GraphQLEnumType[] = [indexType, selectorForm, selected]
+export const sdlEnums: readonly GraphQLEnumType[] = [
+  indexType,
+  indexReduction,
+  selectorForm,
+  selected,
+]
 
 /** Whether a directive of this name makes a field a relation. */
 export function isRelationDirective(name: string): name is RelationDirective {

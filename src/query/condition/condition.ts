@@ -28,7 +28,7 @@ export type Condition =
 export const everything: Condition = { form: 'everything' }
 export const nothing: Condition = { form: 'nothing' }
 
-/** The objects that have one of the values in an index; without values, no object. */
+/** As {@link valuesOf}, for a declared or built-in index. */
 export function hasValue(index: string, values: readonly string[]): Condition {
   return valuesOf({ form: 'index', name: index }, values)
 }
@@ -38,7 +38,8 @@ export function hasLabel(key: string, values: readonly string[]): Condition {
   return valuesOf({ form: 'label', name: key }, values)
 }
 
-function valuesOf(index: IndexReference, values: readonly string[]): Condition {
+/** The objects that have one of the values in an index; without values, no object. */
+export function valuesOf(index: IndexReference, values: readonly string[]): Condition {
   if (values.length === 0) return nothing
   return { form: 'values', index, values: values.length === 1 ? values : [...new Set(values)] }
 }

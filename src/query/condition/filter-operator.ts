@@ -12,18 +12,17 @@ export type FilterOperator =
   | 'gt'
   | 'gte'
   | 'startsWith'
+  | 'endsWith'
+  | 'contains'
 
 const always = ['eq', 'in', 'exists', 'not'] as const
 const comparisons = ['lt', 'lte', 'gt', 'gte'] as const
+const parts = ['startsWith', 'endsWith', 'contains'] as const
 
 /** The operators that filters of an index understand. */
-export function operatorsOf(
-  index: Pick<FilterableIndex, 'type' | 'ordered'>,
-): readonly FilterOperator[] {
-  if (!index.ordered || index.type === 'boolean') return always
-  return index.type === 'string'
-    ? [...always, ...comparisons, 'startsWith']
-    : [...always, ...comparisons]
+export function operatorsOf({ type }: Pick<FilterableIndex, 'type'>): readonly FilterOperator[] {
+  if (type === 'boolean') return always
+  return type === 'string' ? [...always, ...comparisons, ...parts] : [...always, ...comparisons]
 }
 
 /** The operators that test a value against a bound. */
@@ -42,6 +41,10 @@ export function boundTest(operator: BoundOperator, bound: string): (key: string)
       return (key) => key >= bound
     case 'startsWith':
       return (key) => key.startsWith(bound)
+    case 'endsWith':
+      return (key) => key.endsWith(bound)
+    case 'contains':
+      return (key) => key.includes(bound)
   }
 }
 

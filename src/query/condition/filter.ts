@@ -1,4 +1,11 @@
-import { allOf, type Condition, everything, hasValue, noneOf } from './condition.ts'
+import {
+  allOf,
+  type Condition,
+  everything,
+  type IndexReference,
+  noneOf,
+  valuesOf,
+} from './condition.ts'
 import { FilterValueError, UnknownFilterError } from './filter-errors.ts'
 import { type BoundOperator, boundTest, describeType, operatorsOf } from './filter-operator.ts'
 import type { FilterableIndex } from '../index/index-definition.ts'
@@ -18,13 +25,17 @@ export interface Filter<T = unknown> {
   readonly lte?: T | null
   readonly gt?: T | null
   readonly gte?: T | null
-  /** Ordered indexes of strings only. */
+  /** Indexes of strings only, as the next two. */
   readonly startsWith?: T | null
+  readonly endsWith?: T | null
+  readonly contains?: T | null
 }
 
 /** What a filter is compiled with. */
 export interface FilterContext {
   readonly index: FilterableIndex
+  /** Where the values are kept. */
+  readonly reference: IndexReference
   /** The path of the filter, for errors: `where.phase`. */
   readonly argument: string
   /** Called with the number of values of each `in`; may throw. */
@@ -35,7 +46,7 @@ export interface FilterContext {
 /** Throws {@link UnknownFilterError} for an operator that the index lacks and {@link FilterValueError}. */
 export function compileFilter(filter: unknown, context: FilterContext): Condition {
   if (filter === undefined || filter === null) return everything
-  const { index, argument } = context
+  const { index, reference, argument } = context
   if (typeof filter !== 'object' || Array.isArray(filter)) {
     throw new FilterValueError(argument, filter, 'must be a filter', 'write { eq: … }')
   }
@@ -51,7 +62,7 @@ export function compileFilter(filter: unknown, context: FilterContext): Conditio
     if (value === undefined || value === null) continue
     switch (operator) {
       case 'exists':
-        conditions.push(existence(value, here, index))
+        conditions.push(existence(value, here, reference))
         break
       case 'not': {
         const inner = { ...context, argument: here, maxDepth: context.maxDepth - 1 }
@@ -69,32 +80,30 @@ export function compileFilter(filter: unknown, context: FilterContext): Conditio
       case 'gt':
       case 'gte':
       case 'startsWith':
+      case 'endsWith':
+      case 'contains':
         tests.push(compileBound(operator, value, here, index))
     }
   }
-  return allOf([valueCondition(index.name, keys, tests), ...conditions])
+  return allOf([valueCondition(reference, keys, tests), ...conditions])
 }
 
 function valueCondition(
-  index: string,
+  index: IndexReference,
   keys: readonly string[] | undefined,
   tests: readonly ((key: string) => boolean)[],
 ): Condition {
   const test = (key: string) => tests.every((one) => one(key))
-  if (keys !== undefined) return hasValue(index, keys.filter(test))
+  if (keys !== undefined) return valuesOf(index, keys.filter(test))
   if (tests.length === 0) return everything
-  return { form: 'test', index: { form: 'index', name: index }, test }
+  return { form: 'test', index, test }
 }
 
-function existence(value: unknown, argument: string, { name }: FilterableIndex): Condition {
+function existence(value: unknown, argument: string, index: IndexReference): Condition {
   if (typeof value !== 'boolean') {
     throw new FilterValueError(argument, value, 'must be true or false')
   }
-  const exists: Condition = {
-    form: 'test',
-    index: { form: 'index', name },
-    test: () => true,
-  }
+  const exists: Condition = { form: 'test', index, test: () => true }
   return value ? exists : noneOf(exists)
 }
 

@@ -12,7 +12,20 @@ export interface Where {
   readonly and?: readonly Where[] | null
   readonly or?: readonly Where[] | null
   readonly not?: Where | null
-  readonly [index: string]: Filter | Where | readonly Where[] | null | undefined
+  /** All of these hold; `[]` holds for every object. */
+  readonly labels?: readonly LabelFilter[] | null
+  readonly [index: string]:
+    | Filter
+    | Where
+    | readonly Where[]
+    | readonly LabelFilter[]
+    | null
+    | undefined
+}
+
+/** Conditions on the value of one label. */
+export interface LabelFilter extends Filter<string> {
+  readonly key: string
 }
 
 /** Bounds of one `where`: variables are out of the reach of a document's depth limit. */
@@ -20,6 +33,7 @@ const maxDepth = 20
 const maxParts = 10_000
 
 const combinators = ['and', 'or', 'not']
+const labels = 'labels'
 
 /**
  * Compiles a `where` against the indexes of a kind. Throws {@link UnknownFilterError} and {@link FilterValueError}, both
@@ -69,11 +83,31 @@ function compileTree(where: unknown, argument: string, context: WhereContext): C
       const parts = compileList(value, here, inner)
       return name === 'and' ? allOf(parts) : anyOf(parts)
     }
+    if (name === labels) return compileLabels(value, here, inner)
     const index = context.indexes.get(name)
     if (index === undefined) {
-      throw new UnknownFilterError(here, name, [...context.indexes.keys(), ...combinators])
+      const known = [...context.indexes.keys(), labels, ...combinators]
+      throw new UnknownFilterError(here, name, known)
     }
-    return compileFilter(value, { ...inner, index, argument: here })
+    const reference = { form: 'index', name } as const
+    return compileFilter(value, { ...inner, index, reference, argument: here })
+  })
+  return allOf(conditions)
+}
+
+function compileLabels(list: unknown, argument: string, context: WhereContext): Condition {
+  if (list === undefined || list === null) return everything
+  if (!Array.isArray(list)) throw new FilterValueError(argument, list, 'must be a list')
+  const conditions = list.map((one: unknown, at) => {
+    const here = `${argument}[${at}]`
+    context.spend(here, 1)
+    const { key, ...filter } = (one ?? {}) as { readonly key?: unknown }
+    if (typeof key !== 'string') {
+      throw new FilterValueError(`${here}.key`, key, 'must be the name of a label')
+    }
+    const index = { name: key, type: 'string' } as const
+    const reference = { form: 'label', name: key } as const
+    return compileFilter(filter, { ...context, index, reference, argument: here })
   })
   return allOf(conditions)
 }

@@ -103,6 +103,23 @@ function complement(digits: string): string {
   return out
 }
 
+/** The sum of numbers, exactly; zero where there are none. */
+export function sumOf(numbers: readonly Decimal[]): Decimal {
+  const lowest = Math.min(...numbers.map(powerOf))
+  let sum = 0n
+  for (const number of numbers) {
+    if (number.sign === 0) continue
+    const scaled = BigInt(number.digits) * 10n ** BigInt(powerOf(number) - lowest)
+    sum += number.sign < 0 ? -scaled : scaled
+  }
+  return decimalOf(sum < 0n, String(sum < 0n ? -sum : sum), lowest) ?? zero
+}
+
+/** The power of ten of the last digit. */
+function powerOf({ digits, exponent }: Decimal): number {
+  return exponent - digits.length
+}
+
 /** As plain decimal text: `-0.25`, `1610612736`. */
 export function decimalText({ sign, digits, exponent }: Decimal): string {
   if (sign === 0) return '0'

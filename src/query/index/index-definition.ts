@@ -4,21 +4,26 @@ import {
   type Indexers,
 } from '../../informer/store/store-view.ts'
 import { CodedError } from '../../lib/coded-error.ts'
+import { decimalKey, decimalOfKey, sumOf } from './decimal.ts'
 import { type IndexType, indexKeyOf } from './index-key.ts'
-import { parsePath, valuesAt } from './path.ts'
+import { type Path, parsePath, valuesAt } from './path.ts'
 
 /** An index as filters see it. */
 export interface FilterableIndex {
   /** The name of the `where` field and of the index in the store. */
   readonly name: string
   readonly type: IndexType
-  /** Whether it can be compared (`lt`, `lte`, `gt`, `gte`, and `startsWith` for strings). */
-  readonly ordered: boolean
 }
 
-/** An index over what stands at a path of each object. */
+/** An index over what stands at some paths of each object. */
 export interface IndexDefinition extends FilterableIndex {
-  readonly path: string
+  /** Several where the API has several places for the same thing. */
+  readonly paths: readonly string[]
+  /**
+   * `sum`, of numbers and quantities only: the one value is the sum of all that stands at the paths, 0 where nothing does.
+   * Without it each of them is a value.
+   */
+  readonly reduce?: 'sum'
 }
 
 /** An index that cannot be declared. Thrown at start. */
@@ -30,12 +35,13 @@ export class IndexDefinitionError extends CodedError {
 
 /** The indexes that every kind has. */
 export const builtInDefinitions: readonly IndexDefinition[] = [
-  { name: 'name', path: 'metadata.name', type: 'string', ordered: true },
-  { name: 'namespace', path: 'metadata.namespace', type: 'string', ordered: true },
-  { name: 'creationTime', path: 'metadata.creationTimestamp', type: 'dateTime', ordered: true },
+  { name: 'name', paths: ['metadata.name'], type: 'string' },
+  { name: 'namespace', paths: ['metadata.namespace'], type: 'string' },
+  { name: 'creationTimestamp', paths: ['metadata.creationTimestamp'], type: 'dateTime' },
 ]
 
-const reserved: ReadonlySet<string> = new Set(['and', 'or', 'not', ...builtInIndexes])
+/** `labels` is the field of `where` for labels; `and`, `or` and `not` put conditions together. */
+const reserved: ReadonlySet<string> = new Set(['and', 'or', 'not', 'labels', ...builtInIndexes])
 const graphqlName = /^[A-Za-z][A-Za-z0-9_]*$/
 
 /**
@@ -61,11 +67,12 @@ export function indexersOf(definitions: readonly IndexDefinition[]): Indexers {
   return indexers
 }
 
-function isInEveryStore({ name, path }: IndexDefinition): boolean {
+function isInEveryStore({ name, paths }: IndexDefinition): boolean {
   return builtInDefinitions.some(
     (builtIn) =>
       builtIn.name === name &&
-      builtIn.path === path &&
+      paths.length === 1 &&
+      builtIn.paths[0] === paths[0] &&
       (builtInIndexes as readonly string[]).includes(name),
   )
 }
@@ -74,18 +81,29 @@ function isInEveryStore({ name, path }: IndexDefinition): boolean {
  * The values of each object in the index, as the keys of its type. Values that are not of the type are left out, so
  * the object counts as having none.
  */
-export function indexFunctionOf({ path: text, type }: IndexDefinition): IndexFunction {
-  const path = parsePath(text)
+export function indexFunctionOf({ paths: texts, type, reduce }: IndexDefinition): IndexFunction {
+  const keysOf = keysAt(texts.map(parsePath), type)
+  if (reduce === undefined) return keysOf
+  return (object) => [sumOfKeys(keysOf(object))]
+}
+
+function keysAt(paths: readonly Path[], type: IndexType): IndexFunction {
   return (object) => {
-    const values = valuesAt(path, object)
-    if (values.length === 0) return none
-    const keys: string[] = []
-    for (const value of values) {
-      const key = indexKeyOf(type, value)
-      if (key !== undefined) keys.push(key)
+    let keys: string[] | undefined
+    for (const path of paths) {
+      for (const value of valuesAt(path, object)) {
+        const key = indexKeyOf(type, value)
+        if (key !== undefined) (keys ??= []).push(key)
+      }
     }
-    return keys
+    return keys ?? none
   }
+}
+
+function sumOfKeys(keys: readonly string[]): string {
+  const [first, ...rest] = keys
+  if (first === undefined) return decimalKey(sumOf([]))
+  return rest.length === 0 ? first : decimalKey(sumOf(keys.map(decimalOfKey)))
 }
 
 const none: readonly string[] = []
