@@ -1,4 +1,5 @@
 import { CodedError } from '../lib/coded-error.ts'
+import { quoted } from '../lib/shortened.ts'
 
 /** One condition of a label selector. */
 export type LabelRequirement =
@@ -9,29 +10,90 @@ export type LabelRequirement =
 /** All of its requirements must hold; an empty one matches everything. */
 export type LabelSelector = readonly LabelRequirement[]
 
-/** A selector in kubectl's syntax that cannot be read. */
+/** A selector in kubectl's syntax that cannot be read, or that is too large. */
 export class LabelSelectorError extends CodedError {
-  constructor(selector: string, problem: string) {
-    super('LABEL_SELECTOR', `label selector ${JSON.stringify(selector)}: ${problem}`, {
+  constructor(selector: string, problem: string, hint: string = syntaxHint) {
+    super('LABEL_SELECTOR', `label selector ${quoted(selector)}: ${problem}`, {
       value: selector,
-      hint: 'write it as kubectl does: app=web,tier!=cache,env in (dev,prod),!legacy',
+      hint,
     })
   }
 }
+
+const syntaxHint = 'write it as kubectl does: app=web,tier!=cache,env in (dev,prod),!legacy'
+
+/** How large a selector may be: what is larger costs more than anybody who writes one means to ask. */
+export const labelSelectorLimits = {
+  /** Of the text, in UTF-16 code units. */
+  length: 16_384,
+  requirements: 256,
+  /** Of all requirements together. */
+  values: 4_096,
+} as const
 
 const name = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
 const prefix = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/
 const setRequirement = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/
 const binaryRequirement = /^([^\s=!<>]+)\s*(==|=|!=|<|>)\s*([^\s=!<>]*)$/
 
-/** Reads kubectl's syntax. Throws {@link LabelSelectorError}. */
+/**
+ * Reads kubectl's syntax, in time linear in its length. Throws {@link LabelSelectorError}, also for one that is larger
+ * than {@link labelSelectorLimits}.
+ */
 export function parseLabelSelector(selector: string): LabelSelector {
-  return splitAtCommas(selector).map((part) => parseRequirement(selector, part))
+  const { length } = labelSelectorLimits
+  if (selector.length > length) {
+    const problem = `has ${selector.length} characters, and at most ${length} are read`
+    throw new LabelSelectorError(selector, problem, tooLargeHint)
+  }
+  const requirements = splitAtCommas(selector).map((part) => parseRequirement(selector, part))
+  checkSize(selector, 'values', requirements.reduce(countValues, 0))
+  return requirements
 }
 
+const tooLargeHint = 'ask in several queries, or by a label that the objects have in common'
+
+function countValues(sum: number, requirement: LabelRequirement): number {
+  return 'values' in requirement ? sum + requirement.values.length : sum
+}
+
+function checkSize(selector: string, what: 'requirements' | 'values', count: number): void {
+  const most = labelSelectorLimits[what]
+  if (count <= most) return
+  throw new LabelSelectorError(selector, `has more than ${most} ${what}`, tooLargeHint)
+}
+
+/** The requirements of a selector, as they are written: parts between the commas that stand outside parentheses. */
 function splitAtCommas(selector: string): string[] {
   if (selector.trim() === '') return []
-  return selector.split(/,(?![^(]*\))/).map((part) => part.trim())
+  const parts: string[] = []
+  let start = 0
+  let opened: number | undefined
+  for (let at = 0; at < selector.length; at += 1) {
+    switch (selector[at]) {
+      case '(':
+        if (opened !== undefined) throw unbalanced(selector, at, 'stands within another one')
+        opened = at
+        break
+      case ')':
+        if (opened === undefined) throw unbalanced(selector, at, 'was never opened')
+        opened = undefined
+        break
+      case ',':
+        if (opened !== undefined) break
+        parts.push(selector.slice(start, at).trim())
+        checkSize(selector, 'requirements', parts.length + 1)
+        start = at + 1
+        break
+      default:
+    }
+  }
+  if (opened !== undefined) throw unbalanced(selector, opened, 'is never closed')
+  return [...parts, selector.slice(start).trim()]
+}
+
+function unbalanced(selector: string, at: number, problem: string): LabelSelectorError {
+  return new LabelSelectorError(selector, `the parenthesis at character ${at + 1} ${problem}`)
 }
 
 function parseRequirement(selector: string, part: string): LabelRequirement {
@@ -49,7 +111,7 @@ function parseRequirement(selector: string, part: string): LabelRequirement {
     checkKey(selector, key)
     if (operator === '<' || operator === '>') {
       if (!/^-?\d+$/.test(value))
-        throw new LabelSelectorError(selector, `${JSON.stringify(value)} is not an integer`)
+        throw new LabelSelectorError(selector, `${quoted(value)} is not an integer`)
       return { key, operator: operator === '<' ? 'lt' : 'gt', value: Number(value) }
     }
     checkValue(selector, value)
@@ -65,12 +127,12 @@ function checkKey(selector: string, key: string): void {
   const slash = key.indexOf('/')
   const valid =
     slash < 0 ? name.test(key) : prefix.test(key.slice(0, slash)) && name.test(key.slice(slash + 1))
-  if (!valid) throw new LabelSelectorError(selector, `${JSON.stringify(key)} is not a label key`)
+  if (!valid) throw new LabelSelectorError(selector, `${quoted(key)} is not a label key`)
 }
 
 function checkValue(selector: string, value: string): void {
   if (value !== '' && !name.test(value)) {
-    throw new LabelSelectorError(selector, `${JSON.stringify(value)} is not a label value`)
+    throw new LabelSelectorError(selector, `${quoted(value)} is not a label value`)
   }
 }
 
