@@ -25,9 +25,9 @@ export type {
   ListOptions,
   ListResponse,
   Selection,
+  TweakListOptions,
   WatchOptions,
 } from './informer/reflector/lister-watcher.ts'
-export type { TweakListOptions } from './informer/reflector/tweaked-source.ts'
 export { type ReflectorOptions, reflectorDefaults } from './informer/reflector/reflector-options.ts'
 export type { InformerFailure, InformerObserver } from './informer/informer-observer.ts'
 export type { ListStages } from './informer/reflector/list-stages.ts'

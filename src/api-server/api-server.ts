@@ -14,6 +14,7 @@ import {
   type ResourceClientOptions,
 } from './resource-client.ts'
 import { readServerVersion, type ServerVersion } from './discovery/server-version.ts'
+import { StreamingLists } from './discovery/streaming-lists.ts'
 import {
   Transport,
   transportDefaults,
@@ -62,6 +63,7 @@ export class ApiServer implements AsyncDisposable {
   readonly #limits: ApiServerLimits
   readonly #transport: Transport
   readonly #openApi: OpenApi
+  readonly #streamingLists: StreamingLists
 
   constructor({ name, config, ...limits }: ApiServerOptions) {
     this.name = name
@@ -69,6 +71,10 @@ export class ApiServer implements AsyncDisposable {
     this.#limits = { ...apiServerDefaults, ...limits }
     this.#transport = new Transport(config, this.#limits)
     this.#openApi = new OpenApi((path, signal) => this.request('GET', path, { signal }))
+    this.#streamingLists = new StreamingLists({
+      version: () => this.version(),
+      deadlineMs: this.#limits.requestDeadlineMs,
+    })
   }
 
   /** `host:port`. */
@@ -78,7 +84,8 @@ export class ApiServer implements AsyncDisposable {
 
   /** Lists and watches one resource; as metadata only, if so asked. */
   resource(resource: ApiResource, options?: ResourceClientOptions): ResourceClient {
-    return new ResourceClient(resource, this.#transport, this.#limits, options)
+    const connection = { transport: this.#transport, streamingLists: this.#streamingLists }
+    return new ResourceClient(resource, connection, this.#limits, options)
   }
 
   /** Sends a small request and parses its answer; `undefined` for an empty one. */

@@ -4,14 +4,11 @@ import {
   resourcePath,
   type ApiResource,
 } from '../kubernetes/api-resource.ts'
-import {
-  latestResourceVersion,
-  resourceVersion,
-  type ResourceVersion,
-} from '../kubernetes/resource-version.ts'
+import { resourceVersion, type ResourceVersion } from '../kubernetes/resource-version.ts'
 import { MalformedListError } from './frames/frame-errors.ts'
 import { ListFrames } from './frames/list-frames.ts'
 import type { Transport } from './transport/transport.ts'
+import type { StreamingLists } from './discovery/streaming-lists.ts'
 import { WatchFrames } from './frames/watch-frames.ts'
 
 interface Selection {
@@ -55,6 +52,12 @@ export interface ResourceClientOptions {
   readonly metadataOnly?: boolean
 }
 
+/** What the resource clients of one server share. */
+export interface ResourceClientConnection {
+  readonly transport: Transport
+  readonly streamingLists: StreamingLists
+}
+
 /** What a resource client needs to know of its connection. */
 export interface ResourceClientLimits {
   /** Bounds each object. */
@@ -78,17 +81,19 @@ const partialObject = 'g=meta.k8s.io;v=v1'
 export class ResourceClient {
   readonly resource: ApiResource
   readonly #transport: Transport
+  readonly #streamingLists: StreamingLists
   readonly #limits: ResourceClientLimits
   readonly #metadataOnly: boolean
 
   constructor(
     resource: ApiResource,
-    transport: Transport,
+    { transport, streamingLists }: ResourceClientConnection,
     limits: ResourceClientLimits,
     options: ResourceClientOptions = {},
   ) {
     this.resource = resource
     this.#transport = transport
+    this.#streamingLists = streamingLists
     this.#limits = limits
     this.#metadataOnly = options.metadataOnly ?? false
   }
@@ -145,6 +150,16 @@ export class ResourceClient {
     return events(body, new WatchFrames(this.#limits))
   }
 
+  /** Whether the server may be asked for streaming lists; rejects as {@link list} does where it cannot be asked that. */
+  streamsLists(signal: AbortSignal): Promise<boolean> {
+    return this.#streamingLists.supported(signal)
+  }
+
+  /** The server has refused a streaming list: no client of the same connection need ask for one. */
+  streamingListRefused(): void {
+    this.#streamingLists.refused()
+  }
+
   #accept(kind: string): string {
     return this.#metadataOnly ? `application/json;as=${kind};${partialObject}` : 'application/json'
   }
@@ -192,23 +207,21 @@ function checkKind(frames: ListFrames, expectedKind: string | undefined): void {
 }
 
 function metadataOf(frames: ListFrames): ListedMetadata {
-  const metadata = (frames.envelope.metadata ?? {}) as {
-    readonly resourceVersion?: string
-    readonly continue?: string
-    readonly remainingItemCount?: number | null
-  }
+  const metadata = (frames.envelope.metadata ?? {}) as Readonly<Record<string, unknown>>
+  const next = textOf(metadata, 'continue')
+  const { remainingItemCount } = metadata
   return {
-    resourceVersion:
-      metadata.resourceVersion === undefined
-        ? latestResourceVersion
-        : resourceVersion(metadata.resourceVersion),
-    ...(metadata.continue === undefined || metadata.continue === ''
-      ? {}
-      : { continue: metadata.continue }),
-    ...(typeof metadata.remainingItemCount === 'number'
-      ? { remainingItemCount: metadata.remainingItemCount }
-      : {}),
+    resourceVersion: resourceVersion(textOf(metadata, 'resourceVersion')),
+    ...(next === '' ? {} : { continue: next }),
+    ...(typeof remainingItemCount === 'number' ? { remainingItemCount } : {}),
   }
+}
+
+/** `''` where it is absent. Half a list would be taken for a whole one if something else were taken for absent. */
+function textOf(metadata: Readonly<Record<string, unknown>>, member: string): string {
+  const value = metadata[member] ?? ''
+  if (typeof value === 'string') return value
+  throw new MalformedListError(`its metadata.${member} is not a string`, value)
 }
 
 async function* events(

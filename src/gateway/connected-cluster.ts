@@ -13,8 +13,6 @@ export interface ClusterApi {
   readonly version: ServerVersion
   /** Whether the server promises an order of resource versions. */
   readonly resourceVersionsComparable: boolean
-  /** Whether the server streams initial lists as it should: earlier ones never end them, or miss the end. */
-  readonly streamsLists: boolean
   /** One version of each resource, the preferred one. */
   readonly resources: readonly ApiResource[]
   readonly openapi: OpenApiDocuments
@@ -57,7 +55,6 @@ async function askApi(apiServer: ApiServer): Promise<ClusterApi> {
     apiServer,
     version,
     resourceVersionsComparable: atLeast(version, 1, 35),
-    streamsLists: atLeast(version, 1, 32),
     resources: preferredResources(discovery),
     openapi: openApi.documents,
     failures: [...discovery.failures.map(({ error }) => error), ...openApi.failures],

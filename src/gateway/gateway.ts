@@ -257,7 +257,6 @@ class RunningGateway implements Gateway {
               source: (resource, how) => cluster.api.apiServer.resource(resource, how),
               version: cluster.api.version.gitVersion,
               resourceVersionsComparable: cluster.api.resourceVersionsComparable,
-              streamsLists: cluster.api.streamsLists,
             }
           : { unreachable: cluster.error },
     })

@@ -1,13 +1,17 @@
+import { Backoff, sleep } from '../lib/backoff.ts'
 import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
 import { type Delta, DeltaQueue } from './reflector/delta-queue.ts'
 import type { InformerFailure, InformerObserver } from './informer-observer.ts'
-import type { ListerWatcher } from './reflector/lister-watcher.ts'
+import {
+  type ListerWatcher,
+  type TweakListOptions,
+  tweakedSource,
+} from './reflector/lister-watcher.ts'
 import type { ObjectCodec } from './codec/object-codec.ts'
 import { ObjectIntake, type Transform } from './object-intake.ts'
 import { Reflector, type ReflectorState } from './reflector/reflector.ts'
 import { reflectorDefaults, type ReflectorOptions } from './reflector/reflector-options.ts'
 import type { StoreContents } from './store/store-contents.ts'
-import { type TweakListOptions, tweakedSource } from './reflector/tweaked-source.ts'
 
 /** What a controller is made from, besides what it does with the deltas. */
 export interface ControllerOptions extends ReflectorOptions {
@@ -17,8 +21,6 @@ export interface ControllerOptions extends ReflectorOptions {
   readonly observer?: InformerObserver
   /** How many deltas may wait between the reflector and their processing; the reflector pauses when it is full. */
   readonly queueLimit?: number
-  /** Shared by the informers of one cluster: whether its server has refused a streaming list. */
-  readonly watchListSupport?: { refused: boolean }
 }
 
 export const defaultQueueLimit = 10_000
@@ -36,10 +38,20 @@ export interface ControllerParts {
 /**
  * A reflector, a delta queue, and the loop that takes the one from the other (client-go's `Controller`). What becomes
  * of the deltas is its owner's business.
+ *
+ * No object, whatever is in it, should make this loop fail. Should it do so all the same, by a fault of this library or
+ * by an observer that throws, then a cache that stands still unseen would be the worst end. So the failure is reported
+ * as `loop`, stays in `lastError`, and after a back-off everything begins again with a list.
  */
 export class Controller {
-  readonly #queue: DeltaQueue
+  #queue: DeltaQueue
+  readonly #queueLimit: number
   readonly #reflector: Reflector
+  readonly #failed: ControllerParts['failed']
+  readonly #backoff: Backoff
+  #isPausing = false
+  /** Why the loop failed; `undefined` once a list has been processed since. */
+  #loopError: Error | undefined
   readonly #process: ControllerParts['process']
   readonly #observer: InformerObserver
   readonly #slowListMs: number
@@ -51,7 +63,10 @@ export class Controller {
     this.#process = parts.process
     this.#observer = observer
     this.#slowListMs = options.slowListMs ?? reflectorDefaults.slowListMs
-    this.#queue = new DeltaQueue({ limit: options.queueLimit ?? defaultQueueLimit })
+    this.#failed = failed
+    this.#backoff = new Backoff(options.backoff ?? reflectorDefaults.backoff)
+    this.#queueLimit = options.queueLimit ?? defaultQueueLimit
+    this.#queue = new DeltaQueue({ limit: this.#queueLimit })
     this.#reflector = new Reflector(
       {
         resourceName: groupResourceOf(resource),
@@ -70,19 +85,20 @@ export class Controller {
           watched: (watch) => observer.watched?.(watch),
           failed,
         },
-        watchListSupport: options.watchListSupport ?? { refused: false },
       },
       options,
     )
   }
 
   get state(): ReflectorState {
-    return this.#reflector.state
+    if (this.#isPausing) return 'waiting'
+    const { state } = this.#reflector
+    return state === 'watching' && this.#loopError !== undefined ? 'reconnecting' : state
   }
 
-  /** The last failure of a list or watch; `undefined` since the last success. */
+  /** The last failure of a list or watch, or of the loop itself; `undefined` since the last success. */
   get lastError(): Error | undefined {
-    return this.#reflector.lastError
+    return this.#loopError ?? this.#reflector.lastError
   }
 
   /** `performance.now()` at the last list, event or bookmark; `undefined` before the first. */
@@ -95,20 +111,49 @@ export class Controller {
     return this.#queue.length
   }
 
-  /** Runs until the signal is aborted. Rejects with what `process` throws; everything has ended then, too. */
+  /** Runs until the signal is aborted; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.runOnce(signal)
+      } catch (error) {
+        await this.#recover(error, signal)
+      }
+    }
+  }
+
+  /** The same, but rejects with what `process` or an observer throws; everything has ended then, too. */
+  async runOnce(signal: AbortSignal): Promise<void> {
+    this.#queue = new DeltaQueue({ limit: this.#queueLimit })
     const ending = new AbortController()
-    const reflecting = this.#reflector.run(AbortSignal.any([signal, ending.signal]))
+    const ends = AbortSignal.any([signal, ending.signal])
+    const reflecting = this.#reflector.run(ends)
+    // Where the reflector itself fails, nothing would ever come from the queue again.
+    reflecting.catch(() => ending.abort())
     try {
-      for await (const deltas of this.#queue.batches(signal)) {
+      for await (const deltas of this.#queue.batches(ends)) {
         const processed = this.#process(deltas)
         if (processed !== undefined) await processed
         this.#reportSlowList(deltas)
+        if (deltas[0]?.type === 'REPLACED') this.#loopError = undefined
       }
     } finally {
       ending.abort()
       await reflecting
     }
+  }
+
+  async #recover(error: unknown, signal: AbortSignal): Promise<void> {
+    this.#loopError = error instanceof Error ? error : new Error(String(error))
+    try {
+      this.#failed('loop', this.#loopError)
+    } catch (thrown) {
+      // An observer that throws at everything must not end what it observes.
+      process.emitWarning(`an informer's observer threw: ${String(thrown)}`)
+    }
+    this.#isPausing = true
+    await sleep(this.#backoff.nextMs(), signal)
+    this.#isPausing = false
   }
 
   #reportSlowList([delta]: readonly Delta[]): void {

@@ -5,11 +5,13 @@ export type InformerFailure =
   /** A LIST or WATCH that failed, or an ERROR event; it is tried again. */
   | 'list'
   | 'watch'
-  /** An event or item that is not an object of the kind; it is dropped. */
+  /** An event or item that is an object of another kind, or without a name; it is dropped. */
   | 'object'
   | 'transform'
   | 'index'
   | 'handler'
+  /** The informer's own loop, by a fault of this library or of an observer; it begins again with a list. */
+  | 'loop'
 
 /**
  * What an informer reports to whoever runs it: log lines and metrics are made of this (client-go's reflector metrics).

@@ -37,7 +37,6 @@ interface RunningInformer {
 export class SharedInformerFactory implements AsyncDisposable {
   readonly #options: SharedInformerFactoryOptions
   readonly #informers = new Map<string, RunningInformer>()
-  readonly #watchListSupport = { refused: false }
   #stopped = false
 
   constructor(options: SharedInformerFactoryOptions) {
@@ -62,7 +61,6 @@ export class SharedInformerFactory implements AsyncDisposable {
     const merged = { ...common, ...forResource?.(resource), ...(options as object) }
     const { metadataOnly } = merged
     const informer = createSharedInformer({
-      watchListSupport: this.#watchListSupport,
       ...merged,
       resource,
       source: source(resource, metadataOnly === undefined ? {} : { metadataOnly }),

@@ -1,8 +1,9 @@
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import { groupResourceOf } from '../kubernetes/api-resource.ts'
 import { CodedError } from '../lib/coded-error.ts'
-import { type KubernetesObject, objectKey } from '../kubernetes/object.ts'
+import { type KubernetesObject, objectKey, resourceVersionOf } from '../kubernetes/object.ts'
 import { resourceVersion } from '../kubernetes/resource-version.ts'
+import { MalformedObjectError } from './codec/object-codec-error.ts'
 import type { InformerFailure } from './informer-observer.ts'
 import type { ObjectCodec } from './codec/object-codec.ts'
 import type { Intake } from './reflector/reflector-target.ts'
@@ -31,7 +32,15 @@ export interface ObjectIntakeOptions {
   readonly failed: (failure: InformerFailure, error: Error) => void
 }
 
-/** Turns the text of an object into a store's entry: the codec first, then the user's transform, once each. */
+/**
+ * Turns the text of an object into a store's entry: the codec first, then the user's transform, once each.
+ *
+ * What cannot be taken is one of two things. An object of another kind, one without a name, and `null`, say themselves
+ * that they are not this store's: they are dropped, and so an event of that sort leaves what is stored under the same
+ * name as it is, and a list that has such an item has not got the object. Text that is not an object at all says
+ * nothing: somewhere before it something was lost, so it fails the watch or the list that it came with, and is never
+ * taken for the absence of an object.
+ */
 export class ObjectIntake {
   readonly #options: ObjectIntakeOptions
 
@@ -39,17 +48,21 @@ export class ObjectIntake {
     this.#options = options
   }
 
-  /** `undefined` where the text is no object of this kind, which has been reported. */
+  /**
+   * `undefined` where the text is an object, but none of this kind, which has been reported. Throws
+   * {@link MalformedObjectError} where it is not one.
+   */
   take(text: Uint8Array): Intake | undefined {
     const { codec, transform, failed } = this.#options
     try {
       const { held, object } = codec.encode(text)
       const key = objectKey(object.metadata)
-      const version = resourceVersion(object.metadata.resourceVersion ?? '')
+      const version = resourceVersion(resourceVersionOf(object))
       return transform === undefined
         ? { key, entry: { key, held, object }, resourceVersion: version }
         : { key, entry: this.#transformed(transform, key, object), resourceVersion: version }
     } catch (error) {
+      if (error instanceof MalformedObjectError && error.value !== null) throw error
       failed('object', error as Error)
       return undefined
     }

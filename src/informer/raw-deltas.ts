@@ -84,7 +84,7 @@ export function createController<T extends KubernetesObject = KubernetesObject>(
     failed: (failure: InformerFailure, error: Error) => observer?.failed?.(failure, error),
   })
   return {
-    run: (signal) => controller.run(signal),
+    run: (signal) => controller.runOnce(signal),
     hasSynced: () => synced,
     get lastSyncResourceVersion() {
       return last

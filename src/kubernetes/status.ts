@@ -30,13 +30,22 @@ export class ApiStatusError extends CodedError {
   readonly retryAfterMs: number | undefined
 
   constructor(request: string, httpStatus: number, status: Status, retryAfterMs?: number) {
-    const reason = status.reason === undefined || status.reason === '' ? '' : ` ${status.reason}`
-    super('API_STATUS', `${request}: ${httpStatus}${reason}: ${status.message ?? 'no message'}`)
+    const reason = textOf(status.reason)
+    const message = textOf(status.message) ?? 'no message'
+    super(
+      'API_STATUS',
+      `${request}: ${httpStatus}${reason === undefined ? '' : ` ${reason}`}: ${message}`,
+    )
     this.status = status
     this.httpStatus = httpStatus
-    const seconds = status.details?.retryAfterSeconds
-    this.retryAfterMs = retryAfterMs ?? (seconds === undefined ? undefined : seconds * 1000)
+    const seconds: unknown = status.details?.retryAfterSeconds
+    this.retryAfterMs = retryAfterMs ?? (typeof seconds === 'number' ? seconds * 1000 : undefined)
   }
+}
+
+/** What refuses is not always an API server, so nothing in a Status need be what it should. */
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
 }
 
 /** 410: the resource version, or the continue token, is older than the server's history. */
@@ -49,14 +58,19 @@ export function isExpired(error: unknown): boolean {
 /** The server is behind the resource version that was asked for. It says so in one of three ways. */
 export function isTooLargeResourceVersion(error: unknown): boolean {
   if (!(error instanceof ApiStatusError)) return false
-  const { status } = error
-  const phrase = 'Too large resource version'
-  return (
-    status.details?.causes?.some(
-      (cause) =>
-        cause.reason === 'ResourceVersionTooLarge' || cause.message?.includes(phrase) === true,
-    ) === true || status.message?.includes(phrase) === true
-  )
+  const { message, details } = error.status
+  const causes: unknown = details?.causes
+  return says(message) || (Array.isArray(causes) && causes.some(isTooLarge))
+}
+
+function isTooLarge(
+  cause: { readonly reason?: unknown; readonly message?: unknown } | null,
+): boolean {
+  return cause?.reason === 'ResourceVersionTooLarge' || says(cause?.message)
+}
+
+function says(message: unknown): boolean {
+  return textOf(message)?.includes('Too large resource version') === true
 }
 
 /** 429: the server asks to come back later. */

@@ -81,7 +81,8 @@ export function readBookmark(object: Uint8Array): Bookmark {
 /** The failure that an ERROR event tells of. Throws {@link MalformedFrameError}. */
 export function readErrorEvent(resourceName: string, object: Uint8Array): ApiStatusError {
   const status = readObject(object) as Status
-  return new ApiStatusError(`watch ${resourceName}`, status.code ?? 0, status)
+  const code = typeof status.code === 'number' ? status.code : 0
+  return new ApiStatusError(`watch ${resourceName}`, code, status)
 }
 
 function readObject(object: Uint8Array): object {

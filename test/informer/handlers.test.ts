@@ -349,9 +349,10 @@ describe('A handler', () => {
     }
   })
 
-  it('[29] is not left waiting for ever when its informer breaks: run() rejects with the reason', async () => {
+  it('[29] is not left waiting for ever when its informer breaks: that is told, and it begins again with a list', async () => {
     await using server = await ScriptedServer.start()
-    await using waiting = testInformer({
+    const told: unknown[] = []
+    await using running = runInformer({
       server: server.url,
       indexers: {
         broken: ({ metadata }) => {
@@ -360,19 +361,26 @@ describe('A handler', () => {
         },
       },
       plainObserver: {
-        failed: () => {
+        failed: (failure, error) => {
+          told.push([failure, error.message])
           throw new Error('an observer that must not throw')
         },
       },
     })
-    const running = waiting.informer.run(new AbortController().signal)
     const handler = foldingHandler()
-    waiting.informer.addEventHandler(handler)
+    running.informer.addEventHandler(handler)
     const watch = await server.sync('10', abc)
+    await until(() => handler.events.length === 3, 'the initial list')
     watch.send('ADDED', configMap('x', '11'))
-    await expect(running).rejects.toThrow('an observer that must not throw')
+    const again = await server.next('list')
     await until(() => watch.closed, 'the end of the watch')
-    expect(handler.events).toHaveLength(3)
+    expect(told.at(-1)).toEqual(['loop', 'an observer that must not throw'])
+    expect(running.informer.lastError?.message).toBe('an observer that must not throw')
+    again.list('20', [...abc, configMap('y', '12')])
+    await until(() => handler.events.length === 4, 'the object of the second list')
+    expect(handler.events.at(-1)).toBe('ADDED default/y@12')
+    await until(() => running.informer.state === 'synced', 'the state')
+    expect(running.informer.lastError).toBeUndefined()
   })
 
   it('is observed by any observer, also by an instance of a class', async () => {

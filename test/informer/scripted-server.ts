@@ -114,12 +114,17 @@ export class ScriptedRequest {
   }
 }
 
-/** A server that a test plays itself, request by request, in the order of their arrival. */
+/** A server that a test plays itself, request by request, in the order of their arrival; all but its version. */
 export class ScriptedServer implements AsyncDisposable {
+  /** What it says at `/version`; `undefined`: nothing that could be read. */
+  gitVersion: string | undefined = 'v1.36.0'
+  /** How often it was asked for that. */
+  versionRequests = 0
   readonly #requests: ScriptedRequest[] = []
   readonly #sockets = new Set<Socket>()
   readonly #server = createServer((request, response) => {
-    this.#requests.push(new ScriptedRequest(request, response))
+    if (request.url === '/version') this.#tellVersion(response)
+    else this.#requests.push(new ScriptedRequest(request, response))
   })
   #port = 0
   #broken = false
@@ -174,6 +179,13 @@ export class ScriptedServer implements AsyncDisposable {
   async sync(resourceVersion: string, items: readonly object[]): Promise<ScriptedRequest> {
     ;(await this.next('list')).list(resourceVersion, items)
     return await this.next('watch')
+  }
+
+  #tellVersion(response: ServerResponse): void {
+    this.versionRequests += 1
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ gitVersion: this.gitVersion }))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -187,23 +187,21 @@ describe('An informer that was told to stream its initial list', () => {
     })
     const match = { verb: 'watch' } as const
     simulator.faults.inject({ fault: { type: 'no-initial-events-end' }, match, times: 1000 })
-    const watchListSupport = { refused: false }
-    const options = {
-      server: simulator.url,
+    await using connection = connect(simulator.url)
+    await using factory = createSharedInformerFactory({
       initialList: 'watchlist',
       watchListSilenceMs: 100,
-      watchListSupport,
-    } as const
-    await using first = runInformer(options)
-    await first.informer.waitForSync({ deadlineMs: 5000 })
-    expect(held(first.informer)).toHaveLength(1)
-    expect(first.informer.failures.get('list')).toBe(1)
-    await using second = runInformer({
-      ...options,
-      resource: { ...configMaps, resource: 'pods', kind: 'Pod' },
+      source: (resource) => connection.resource(resource),
     })
-    await second.informer.waitForSync({ deadlineMs: 5000 })
-    expect(second.informer.failures.get('list')).toBeUndefined()
+    const first = factory.informer(configMaps)
+    factory.start()
+    await first.waitForSync({ deadlineMs: 5000 })
+    expect(held(first)).toHaveLength(1)
+    expect(first.failures.get('list')).toBe(1)
+    const second = factory.informer({ ...configMaps, resource: 'pods', kind: 'Pod' })
+    factory.start()
+    await second.waitForSync({ deadlineMs: 5000 })
+    expect(second.failures.get('list')).toBeUndefined()
   })
 
   it('[5] remembers a refusal for all informers of a factory', async () => {

@@ -37,8 +37,6 @@ export type ClusterConnection =
       /** `v1.36.3`. */
       readonly version: string
       readonly resourceVersionsComparable: boolean
-      /** Whether a streaming list may be asked for, where the reflector's options want one. */
-      readonly streamsLists: boolean
     }
   | { readonly unreachable: Error }
 
@@ -70,7 +68,6 @@ export class ClusterCache implements AsyncDisposable {
             ...reflector,
             source: connection.source,
             resourceVersionsComparable: connection.resourceVersionsComparable,
-            watchListSupport: { refused: !connection.streamsLists },
           })
         : undefined
   }

@@ -15,10 +15,16 @@ const integer = /^-?[0-9]+$/
  * digits. About three times slower: for the texts only that may hold one.
  */
 export function parseExact(text: string): unknown {
-  return json.parse(text, (_key, value, { source }) => {
-    if (typeof value !== 'number' || source === undefined || Number.isSafeInteger(value)) {
-      return value
-    }
-    return integer.test(source) && String(value) !== source ? json.rawJSON(source) : value
-  })
+  try {
+    return json.parse(text, (_key, value, { source }) => {
+      if (typeof value !== 'number' || source === undefined || Number.isSafeInteger(value)) {
+        return value
+      }
+      return integer.test(source) && String(value) !== source ? json.rawJSON(source) : value
+    })
+  } catch (error) {
+    // The engine parses any depth, but walks over some thousand levels only. The object counts for more than its digits.
+    if (error instanceof RangeError) return JSON.parse(text)
+    throw error
+  }
 }

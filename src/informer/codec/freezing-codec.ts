@@ -16,10 +16,15 @@ export function freezingCodec(codec: ObjectCodec): ObjectCodec {
   }
 }
 
+/** Without recursion: an object may be nested deeper than the stack is. */
 function deepFreeze<T>(value: T): T {
-  // What is frozen already is shared with a sibling, and was frozen to its leaves then.
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  Object.freeze(value)
-  for (const child of Object.values(value)) deepFreeze(child)
+  const due: unknown[] = [value]
+  while (due.length > 0) {
+    const one = due.pop()
+    // What is frozen already is shared with a sibling, and was frozen to its leaves then.
+    if (typeof one !== 'object' || one === null || Object.isFrozen(one)) continue
+    Object.freeze(one)
+    for (const child of Object.values(one)) due.push(child)
+  }
   return value
 }

@@ -48,7 +48,7 @@ export class MalformedObjectError extends CodedError {
   constructor(resource: ApiResource, key: string | undefined, value: unknown, cause: unknown) {
     super('MALFORMED_OBJECT', `${subject(resource, key)}: not one JSON object`, {
       value,
-      hint: 'the object was dropped; the response was cut short, or a transform made what JSON cannot say',
+      hint: 'the response was damaged on its way, or a transform made what JSON cannot say',
       cause,
     })
     this.key = key

@@ -37,6 +37,12 @@ export interface InitialListOptions {
 /**
  * Lists a resource as client-go's reflector and pager do: at `"0"` first, later at the last seen resource version,
  * paged only where that does not bypass the server's cache.
+ *
+ * The replacement is staged. A list may take seconds and many pages, and may fail at any of them, while readers go on
+ * asking. So its items fill a generation of the store that nobody reads, indices and all; only a list that arrived to
+ * its last byte becomes a delta, which takes the place of the generation before in one step. A list that fails leaves
+ * nothing behind: what it had staged is dropped with it. The price is that two generations exist for a while; they share
+ * the templates that their objects are held against, so that the second takes much less than the first.
  */
 export class InitialList {
   readonly #options: InitialListOptions
@@ -48,24 +54,20 @@ export class InitialList {
   }
 
   /**
-   * Receives the list at `last` (`''` before the first one). Where that position is not to be had, lists once at the
-   * most recent state instead, after `onUnavailable`.
+   * Receives the list at a position. Where that is not to be had, lists once at the most recent state instead, after
+   * `onUnavailable`.
    */
   async receive(
-    last: ResourceVersion | undefined,
+    requested: ResourceVersion,
     clock: ListClock,
     signal: AbortSignal,
     onUnavailable: (error: Error) => void,
   ): Promise<ReceivedList> {
-    const requested = last ?? latestResourceVersion
     try {
-      return await this.#pages(
-        last === latestResourceVersion ? anyResourceVersion : requested,
-        clock,
-        signal,
-      )
+      return await this.#pages(requested, clock, signal)
     } catch (error) {
-      if (last === undefined || !(isExpired(error) || isTooLargeResourceVersion(error))) throw error
+      const isBehind = isExpired(error) || isTooLargeResourceVersion(error)
+      if (requested === latestResourceVersion || !isBehind) throw error
       onUnavailable(error as Error)
       return await this.#pages(latestResourceVersion, clock, signal)
     }

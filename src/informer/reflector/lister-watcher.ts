@@ -42,8 +42,8 @@ export interface ListResponse extends AsyncIterable<readonly Uint8Array[]> {
 }
 
 /**
- * A source of objects: what a reflector needs to know of an API server (client-go's `ListerWatcher`). Both methods
- * throw `ApiStatusError` when the server refuses and other errors when it cannot be reached; both end when the signal
+ * A source of objects: what a reflector needs to know of an API server (client-go's `ListerWatcher`). All methods
+ * throw `ApiStatusError` when the server refuses and other errors when it cannot be reached, and end when the signal
  * is aborted. Leaving an iteration early closes the connection.
  */
 export interface ListerWatcher {
@@ -54,4 +54,24 @@ export interface ListerWatcher {
    * stream cleanly; throws where the connection breaks.
    */
   watch(options: WatchOptions, signal: AbortSignal): Promise<AsyncIterable<readonly Uint8Array[]>>
+  /**
+   * Whether the server streams lists as it should: only where it does is it asked for one. Where the method is missing, it is
+   * believed to, until it refuses.
+   */
+  streamsLists?(signal: AbortSignal): Promise<boolean>
+  /** Tells that the server refused a streaming list, or never ended one: none of its resources need be tried. */
+  streamingListRefused?(): void
+}
+
+/** Changes the query parameters of every request (client-go's `TweakListOptionsFunc`). Returns the options to send. */
+export type TweakListOptions = <T extends ListOptions | WatchOptions>(options: T) => T
+
+/** A source whose every request is tweaked. */
+export function tweakedSource(source: ListerWatcher, tweak: TweakListOptions): ListerWatcher {
+  return {
+    list: (options, signal) => source.list(tweak(options), signal),
+    watch: (options, signal) => source.watch(tweak(options), signal),
+    streamsLists: async (signal) => (await source.streamsLists?.(signal)) ?? true,
+    streamingListRefused: () => source.streamingListRefused?.(),
+  }
 }

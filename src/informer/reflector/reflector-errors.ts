@@ -1,7 +1,7 @@
 import { ApiStatusError, isTooManyRequests } from '../../kubernetes/status.ts'
 import { MalformedFrameError } from '../../kubernetes/watch-event.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { DeadlineError } from '../../lib/deadline.ts'
+import { MalformedObjectError } from '../codec/object-codec-error.ts'
 
 /** A watch that the server ended within a second without an event: something is wrong, so the next try backs off. */
 export class VeryShortWatchError extends CodedError {
@@ -13,12 +13,16 @@ export class VeryShortWatchError extends CodedError {
   }
 }
 
-/** A streaming list on which nothing arrived for too long, or that ended before its initial events did. */
+/** A streaming list whose initial events did not end: the stream ended first, or it took too long. */
 export class WatchListRefusedError extends CodedError {
-  constructor(resource: string, problem: string) {
+  /** Whether the server is not to be asked for streaming lists again. */
+  readonly isLasting: boolean
+
+  constructor(resource: string, problem: string, isLasting: boolean) {
     super('WATCH_LIST_REFUSED', `the streaming list of ${resource} ${problem}`, {
       hint: 'a LIST is used instead; streaming lists need Kubernetes 1.32 or later',
     })
+    this.isLasting = isLasting
   }
 }
 
@@ -41,17 +45,19 @@ export function isRetriedInPlace(error: unknown): boolean {
   return error instanceof Error && 'refused' in error && error.refused === true
 }
 
-/** Failures of a watch after which only a list can help. A connection that merely broke is not among them. */
-export function isFatalForWatch(error: unknown): boolean {
-  return (
+/** Failures of an open stream that merely broke: what it said so far holds, and it can be opened again. */
+export function isBrokenConnection(error: unknown): boolean {
+  return !(
     error instanceof ApiStatusError ||
     error instanceof MalformedFrameError ||
-    error instanceof VeryShortWatchError
+    error instanceof MalformedObjectError ||
+    error instanceof VeryShortWatchError ||
+    error instanceof WatchListRefusedError
   )
 }
 
 /** Failures that say that the server does not know streaming lists, so that it need not be asked again. */
 export function isStreamingListRefusal(error: unknown): boolean {
-  if (error instanceof DeadlineError) return true
+  if (error instanceof WatchListRefusedError) return error.isLasting
   return error instanceof ApiStatusError && (error.httpStatus === 422 || error.httpStatus === 400)
 }

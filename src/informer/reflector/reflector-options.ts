@@ -5,15 +5,20 @@ import type { Selection } from './lister-watcher.ts'
 export interface ReflectorOptions extends Selection {
   /** Items per LIST page. When given, every list is paged by it; else 500, where paging is of use. */
   readonly pageSize?: number
-  /** `watchlist` (KEP-3157) falls back to `list` where the server refuses it. */
+  /**
+   * `watchlist` (KEP-3157) asks for the list as a stream, where the source says that its server knows such lists, and
+   * falls back to `list` where that fails all the same.
+   */
   readonly initialList?: 'list' | 'watchlist'
   readonly backoff?: BackoffOptions
   /** The longest that a server's `Retry-After` is followed; `0` there means the back-off. */
   readonly maxRetryAfterMs?: number
   /** Bounds of `timeoutSeconds`, chosen uniformly for each watch. */
   readonly watchTimeoutSeconds?: { readonly min: number; readonly max: number }
-  /** How long a streaming list may be silent before it is given up. */
+  /** How long a streaming list may be silent; beyond it, no list of this server is streamed again. */
   readonly watchListSilenceMs?: number
+  /** How long a streaming list may take to its end, with the same consequence. */
+  readonly watchListDeadlineMs?: number
   /** A watch that ends sooner, without an event, is a failure. */
   readonly shortWatchMs?: number
   /** A list that takes longer, until it is applied, is reported with its stages. */
@@ -30,6 +35,7 @@ export const reflectorDefaults: Required<Omit<ReflectorOptions, keyof Selection>
   maxRetryAfterMs: 600_000,
   watchTimeoutSeconds: { min: 300, max: 600 },
   watchListSilenceMs: 10_000,
+  watchListDeadlineMs: 60_000,
   shortWatchMs: 1000,
   slowListMs: 10_000,
   suspendGapMs: 60_000,

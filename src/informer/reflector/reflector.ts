@@ -3,18 +3,19 @@ import { latestResourceVersion, type ResourceVersion } from '../../kubernetes/re
 import { ApiStatusError, isExpired, isTooLargeResourceVersion } from '../../kubernetes/status.ts'
 import { readBookmark, readErrorEvent, readWatchFrame } from '../../kubernetes/watch-event.ts'
 import type { InformerFailure, InformerObserver } from '../informer-observer.ts'
+import type { StoreContents } from '../store/store-contents.ts'
 import { InitialList } from './initial-list.ts'
 import { ListClock } from './list-stages.ts'
-import type { ListerWatcher, Selection } from './lister-watcher.ts'
+import type { ListerWatcher, Selection, WatchOptions } from './lister-watcher.ts'
+import { Position } from './position.ts'
 import {
-  isFatalForWatch,
+  isBrokenConnection,
   isRetriedInPlace,
   isStreamingListRefusal,
   VeryShortWatchError,
 } from './reflector-errors.ts'
 import { reflectorDefaults, type ReflectorOptions } from './reflector-options.ts'
 import type { ReflectorTarget } from './reflector-target.ts'
-import type { StoreContents } from '../store/store-contents.ts'
 import { receiveInitialEvents } from './streaming-list.ts'
 import { abortOnSuspend, WatchStream } from './watch-stream.ts'
 
@@ -24,16 +25,34 @@ export interface ReflectorParts {
   readonly source: ListerWatcher
   readonly target: ReflectorTarget
   readonly observer: InformerObserver
-  /** Shared by the reflectors of one cluster: whether its server has refused a streaming list. */
-  readonly watchListSupport: { refused: boolean }
 }
 
-/** What a reflector is doing. */
-export type ReflectorState = 'idle' | 'listing' | 'watching' | 'waiting' | 'stopped'
+/**
+ * What a reflector is doing:
+ * - `idle`: it has not begun;
+ * - `listing`: a list is under way;
+ * - `watching`: the list is there and nothing has failed since, whether or not a watch is open at this very moment;
+ * - `reconnecting`: a watch has failed and is being opened again;
+ * - `waiting`: something has failed and is tried again after a pause;
+ * - `stopped`.
+ */
+export type ReflectorState =
+  | 'idle'
+  | 'listing'
+  | 'watching'
+  | 'reconnecting'
+  | 'waiting'
+  | 'stopped'
+
+/** What a reflector does next; a streaming list that was cut is asked for once again. */
+type Step = 'stream' | 'stream again' | 'list' | 'watch'
 
 /**
  * Keeps a target in step with a resource: lists it, watches it from there, and does whatever is needed when either
- * fails (client-go's `Reflector`; the numbers in the comments are those of its rules in docs/informer.md).
+ * fails (client-go's `Reflector`; docs/informer.md has its rules).
+ *
+ * It goes in steps. One that succeeds is followed by a watch; one that throws ends in `#recover`, the only place where
+ * failures arrive, which reports them and says what comes next.
  */
 export class Reflector {
   readonly #parts: ReflectorParts
@@ -41,18 +60,18 @@ export class Reflector {
   readonly #selection: Selection
   readonly #list: InitialList
   readonly #backoff: Backoff
-  #last = latestResourceVersion
-  /** The server could not serve {@link #last}: the next list asks for the most recent state. */
-  #lastUnavailable = false
-  /** The last watch broke: the server may have come back with an older state. */
-  #probeDue = false
-  #state: ReflectorState = 'idle'
+  #position = Position.beginning
+  /** The watch that is open; a streaming list leaves its own to the step that follows. */
+  #stream: WatchStream | undefined
+  #mayStream: boolean
+  #state: Exclude<ReflectorState, 'reconnecting'> = 'idle'
   #lastError: Error | undefined
   #lastContactMs: number | undefined
 
   constructor(parts: ReflectorParts, options: ReflectorOptions) {
     this.#parts = parts
     this.#options = { ...reflectorDefaults, ...options }
+    this.#mayStream = this.#options.initialList === 'watchlist'
     const { namespace, labelSelector, fieldSelector } = options
     this.#selection = {
       ...(namespace === undefined ? {} : { namespace }),
@@ -75,7 +94,8 @@ export class Reflector {
   }
 
   get state(): ReflectorState {
-    return this.#state
+    const hasFailed = this.#state === 'watching' && this.#lastError !== undefined
+    return hasFailed ? 'reconnecting' : this.#state
   }
 
   /** `performance.now()` at the last list, event or bookmark; `undefined` before the first. */
@@ -88,129 +108,176 @@ export class Reflector {
     return this.#lastError
   }
 
-  /** Lists and watches until the signal is aborted. Never rejects: every failure is reported and tried again. */
+  /**
+   * Lists and watches until the signal is aborted. Failures of the source are reported and tried again; it rejects only
+   * with what the target or the observer throws beyond that. Can be called again after it has ended: it then begins
+   * with a list.
+   */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await this.#listAndWatch(signal)
-      } catch (error) {
-        if (signal.aborted) break
-        await this.#pause(error, signal)
+    let step: Step = this.#listing()
+    try {
+      while (!signal.aborted) {
+        try {
+          step = await this.#take(step, signal)
+        } catch (error) {
+          if (!signal.aborted) step = await this.#recover(step, error, signal)
+        }
       }
+    } finally {
+      await this.#close()
+      this.#state = 'stopped'
     }
-    this.#state = 'stopped'
   }
 
-  async #listAndWatch(signal: AbortSignal): Promise<void> {
-    const streamed =
-      this.#options.initialList === 'watchlist' && !this.#parts.watchListSupport.refused
-        ? await this.#streamList(signal)
-        : undefined
-    if (streamed === undefined) await this.#receiveList(signal)
-    await this.#watchOn(streamed, signal)
+  #listing(): Step {
+    return this.#mayStream ? 'stream' : 'list'
+  }
+
+  async #take(step: Step, signal: AbortSignal): Promise<Step> {
+    switch (step) {
+      case 'stream':
+      case 'stream again': {
+        const streams = (await this.#parts.source.streamsLists?.(signal)) ?? true
+        if (!streams) return 'list'
+        await this.#streamList(signal)
+        return 'watch'
+      }
+      case 'list':
+        await this.#receiveList(signal)
+        return 'watch'
+      case 'watch':
+        await this.#watch(signal)
+        return 'watch'
+    }
+  }
+
+  /** Reports a failure, pauses where that is due, and says what comes next. */
+  async #recover(step: Step, error: unknown, signal: AbortSignal): Promise<Step> {
+    const stream = this.#stream
+    const hasBroken = stream !== undefined && isBrokenConnection(error)
+    const isShort = stream?.isShort(this.#options.shortWatchMs) === true
+    await this.#close()
+    this.#report(step === 'watch' ? 'watch' : 'list', error)
+    if (isRetriedInPlace(error)) {
+      await this.#pause(error, signal)
+      return step
+    }
+    if (step === 'stream' || step === 'stream again') {
+      const isBehind = isExpired(error) || isTooLargeResourceVersion(error)
+      if (isBehind && this.#position.streamFrom !== latestResourceVersion) {
+        this.#position = this.#position.lost()
+        return 'stream'
+      }
+      if (hasBroken && step === 'stream') return 'stream again'
+      if (isStreamingListRefusal(error)) this.#refuseStreams()
+      return 'list'
+    }
+    if (hasBroken) {
+      this.#position = this.#position.doubted()
+      if (!isShort) return 'watch'
+      // Whoever breaks every connection at once must not be asked in a tight loop.
+      this.#report('watch', new VeryShortWatchError(this.#parts.resourceName, stream.ageMs))
+    }
+    await this.#pause(error, signal)
+    return this.#listing()
   }
 
   async #receiveList(signal: AbortSignal): Promise<void> {
     this.#state = 'listing'
     this.#parts.observer.listing?.()
     const clock = new ListClock()
-    try {
-      const last = this.#lastUnavailable ? undefined : this.#last
-      const list = await this.#list.receive(last, clock, signal, (error) => {
-        this.#lastUnavailable = true
-        this.#report('list', error)
-      })
-      if (signal.aborted) return
-      this.#replace(list.contents, list.resourceVersion, clock)
-    } catch (error) {
-      if (!signal.aborted) this.#report('list', error)
-      throw error
-    }
+    const list = await this.#list.receive(this.#position.listFrom, clock, signal, (error) => {
+      this.#position = this.#position.lost()
+      this.#report('list', error)
+    })
+    signal.throwIfAborted()
+    this.#replace(list.contents, list.resourceVersion, clock)
+  }
+
+  /** Leaves the stream open, for the watch that follows. */
+  async #streamList(signal: AbortSignal): Promise<void> {
+    this.#state = 'listing'
+    this.#parts.observer.listing?.()
+    const clock = new ListClock()
+    const opening = this.#open(
+      {
+        resourceVersion: this.#position.streamFrom,
+        resourceVersionMatch: 'NotOlderThan',
+        sendInitialEvents: true,
+      },
+      signal,
+    )
+    this.#stream = await clock.untilFirstByte(opening)
+    const { contents, resourceVersion } = await receiveInitialEvents(this.#stream, {
+      resourceName: this.#parts.resourceName,
+      target: this.#parts.target,
+      clock,
+      silenceMs: this.#options.watchListSilenceMs,
+      deadlineMs: this.#options.watchListDeadlineMs,
+    })
+    this.#replace(contents, resourceVersion, clock)
+  }
+
+  #refuseStreams(): void {
+    this.#mayStream = false
+    this.#parts.source.streamingListRefused?.()
   }
 
   #replace(contents: StoreContents, at: ResourceVersion, clock: ListClock): void {
     clock.received()
-    this.#last = at
-    this.#lastUnavailable = false
-    this.#probeDue = false
-    this.#lastError = undefined
-    this.#lastContactMs = performance.now()
+    this.#position = this.#position.listed(at)
+    this.#succeeded()
+    this.#state = 'watching'
     this.#parts.target.push({ type: 'REPLACED', contents, resourceVersion: at, clock })
     this.#parts.observer.listed?.({ items: contents.size, durationMs: clock.ageMs })
   }
 
-  /** Watches from the last resource version, again and again, until only a list can help: then it throws. */
-  async #watchOn(opened: WatchStream | undefined, signal: AbortSignal): Promise<void> {
-    let stream = opened
-    while (!signal.aborted) {
-      try {
-        stream ??= await this.#open(signal)
-        await this.#consume(stream, signal)
-        this.#probeDue ||= !stream.hasRunItsTime
-        this.#checkLength(stream)
-      } catch (error) {
-        if (signal.aborted) return
-        this.#report('watch', error)
-        if (isRetriedInPlace(error)) {
-          await this.#pause(error, signal)
-        } else if (stream === undefined || isFatalForWatch(error)) {
-          throw error
-        } else {
-          this.#probeDue = true
-          this.#checkBroken(stream)
-        }
-      } finally {
-        await stream?.close()
-        stream = undefined
-      }
+  /** One watch, to its end: it returns where the server ended it in order. */
+  async #watch(signal: AbortSignal): Promise<void> {
+    this.#stream ??= await this.#openFromLast(signal)
+    const stream = this.#stream
+    await this.#consume(stream, signal)
+    if (!stream.hasRunItsTime) this.#position = this.#position.doubted()
+    if (stream.isShort(this.#options.shortWatchMs)) {
+      throw new VeryShortWatchError(this.#parts.resourceName, stream.ageMs)
     }
+    await this.#close()
   }
 
-  async #open(signal: AbortSignal): Promise<WatchStream> {
-    // Without a position there is nothing that the server could have lost.
-    if (this.#probeDue && this.#last !== latestResourceVersion) await this.#probe(signal)
-    const stream = await this.#start(
-      { ...this.#selection, resourceVersion: this.#last, allowWatchBookmarks: true },
-      signal,
-    )
+  async #openFromLast(signal: AbortSignal): Promise<WatchStream> {
+    if (this.#position.isProbeDue) await this.#probe(signal)
+    const stream = await this.#open({ resourceVersion: this.#position.last }, signal)
     this.#lastError = undefined
     return stream
   }
 
-  async #start(
-    options: Parameters<ListerWatcher['watch']>[0],
-    signal: AbortSignal,
-  ): Promise<WatchStream> {
+  async #open(options: WatchOptions, signal: AbortSignal): Promise<WatchStream> {
     const { min, max } = this.#options.watchTimeoutSeconds
     const timeoutSeconds = Math.round(min + Math.random() * (max - min))
     const stream = await WatchStream.open(
       this.#parts.source,
-      { ...options, timeoutSeconds },
+      { ...this.#selection, ...options, allowWatchBookmarks: true, timeoutSeconds },
       signal,
     )
-    this.#parts.observer.watching?.(this.#last)
+    this.#parts.observer.watching?.(this.#position.last)
     return stream
   }
 
-  /**
-   * A server restored from a backup answers a watch from the future with silence. A list of one item at the last
-   * position, which it refuses as too large, tells.
-   */
+  /** Asks whether the server knows the position; {@link Position} says why. */
   async #probe(signal: AbortSignal): Promise<void> {
+    const at = {
+      resourceVersion: this.#position.last,
+      resourceVersionMatch: 'NotOlderThan',
+    } as const
     try {
       const response = await this.#parts.source.list(
-        {
-          ...this.#selection,
-          resourceVersion: this.#last,
-          resourceVersionMatch: 'NotOlderThan',
-          limit: 1,
-        },
+        { ...this.#selection, ...at, limit: 1 },
         signal,
       )
       for await (const items of response) void items
-      this.#probeDue = false
+      this.#position = this.#position.confirmed()
     } catch (error) {
-      if (isTooLargeResourceVersion(error)) this.#lastUnavailable = true
+      if (isTooLargeResourceVersion(error)) this.#position = this.#position.lost()
       throw error
     }
   }
@@ -222,8 +289,7 @@ export class Reflector {
       while (!signal.aborted) {
         const frames = await stream.next()
         if (frames === undefined) return
-        this.#lastError = undefined
-        this.#lastContactMs = performance.now()
+        this.#succeeded()
         for (const frame of frames) this.#handle(frame)
         await this.#parts.target.room(signal)
       }
@@ -236,95 +302,43 @@ export class Reflector {
   }
 
   #handle(frame: Uint8Array): void {
+    const { target, resourceName } = this.#parts
     const { type, object } = readWatchFrame(frame)
     switch (type) {
       case 'ERROR':
-        throw readErrorEvent(this.#parts.resourceName, object)
+        throw readErrorEvent(resourceName, object)
       case 'BOOKMARK': {
-        const bookmark = readBookmark(object)
-        this.#last = bookmark.resourceVersion
-        this.#parts.target.push({ type, resourceVersion: bookmark.resourceVersion })
+        const { resourceVersion } = readBookmark(object)
+        this.#position = this.#position.moved(resourceVersion)
+        target.push({ type, resourceVersion })
         return
       }
       case 'ADDED':
       case 'MODIFIED':
       case 'DELETED': {
-        const intake = this.#parts.target.take(object)
+        const intake = target.take(object)
         if (intake === undefined) return
-        if (intake.resourceVersion !== latestResourceVersion) this.#last = intake.resourceVersion
-        const { key, entry } = intake
-        const at = { resourceVersion: this.#last }
-        this.#parts.target.push(
-          entry === undefined ? { type: 'REFUSED', key, ...at } : { type, entry, ...at },
+        const { key, entry, resourceVersion: at } = intake
+        if (at !== latestResourceVersion) this.#position = this.#position.moved(at)
+        const resourceVersion = this.#position.last
+        target.push(
+          entry === undefined
+            ? { type: 'REFUSED', key, resourceVersion }
+            : { type, entry, resourceVersion },
         )
       }
     }
   }
 
-  /** A streaming list; `undefined` where a LIST has to do in this cycle. */
-  async #streamList(signal: AbortSignal): Promise<WatchStream | undefined> {
-    this.#state = 'listing'
-    while (!signal.aborted) {
-      this.#parts.observer.listing?.()
-      const clock = new ListClock()
-      const from = this.#lastUnavailable ? latestResourceVersion : this.#last
-      let stream: WatchStream | undefined
-      try {
-        stream = await clock.untilFirstByte(
-          this.#start(
-            {
-              ...this.#selection,
-              resourceVersion: from,
-              resourceVersionMatch: 'NotOlderThan',
-              sendInitialEvents: true,
-              allowWatchBookmarks: true,
-            },
-            signal,
-          ),
-        )
-        const list = await receiveInitialEvents(stream, {
-          resourceName: this.#parts.resourceName,
-          target: this.#parts.target,
-          clock,
-          silenceMs: this.#options.watchListSilenceMs,
-        })
-        this.#replace(list.contents, list.resourceVersion, clock)
-        return stream
-      } catch (error) {
-        await stream?.close()
-        if (signal.aborted) throw error
-        this.#report('list', error)
-        if (isRetriedInPlace(error)) {
-          await this.#pause(error, signal)
-        } else if (
-          from !== latestResourceVersion &&
-          (isExpired(error) || isTooLargeResourceVersion(error))
-        ) {
-          this.#lastUnavailable = true
-        } else {
-          if (isStreamingListRefusal(error)) this.#parts.watchListSupport.refused = true
-          return undefined
-        }
-      }
-    }
-    return undefined
+  async #close(): Promise<void> {
+    const stream = this.#stream
+    this.#stream = undefined
+    await stream?.close()
   }
 
-  /** A server that ends watches at once must not be asked in a tight loop. */
-  #checkLength(stream: WatchStream): void {
-    if (stream.isShort(this.#options.shortWatchMs)) {
-      throw new VeryShortWatchError(this.#parts.resourceName, stream.ageMs)
-    }
-  }
-
-  /** The same for a connection that broke, which has been reported already. */
-  #checkBroken(stream: WatchStream): void {
-    try {
-      this.#checkLength(stream)
-    } catch (error) {
-      this.#report('watch', error)
-      throw error
-    }
+  #succeeded(): void {
+    this.#lastError = undefined
+    this.#lastContactMs = performance.now()
   }
 
   async #pause(error: unknown, signal: AbortSignal): Promise<void> {

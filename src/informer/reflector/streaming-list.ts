@@ -11,8 +11,10 @@ export interface StreamingListOptions {
   readonly resourceName: string
   readonly target: ReflectorTarget
   readonly clock: ListClock
-  /** How long the stream may be silent. */
+  /** How long the stream may be silent, milliseconds. */
   readonly silenceMs: number
+  /** How long all initial events together may take, milliseconds. */
+  readonly deadlineMs: number
 }
 
 /** The initial events of a watch, collected: a whole list, not yet visible to anyone. */
@@ -24,19 +26,32 @@ export interface StreamedList {
 /**
  * Reads a watch that was opened with `sendInitialEvents` up to the bookmark that ends its initial events (KEP-3157).
  * The stream is then a plain watch from the list's resource version on.
+ *
+ * Servers before 1.27 do not know the parameter: they send what there is, then changes, and never the bookmark. So
+ * there are two deadlines. Silence shows such a server where nothing changes; where something always does, only the
+ * time that the whole takes. Both reject with a lasting {@link WatchListRefusedError}.
  */
 export async function receiveInitialEvents(
   stream: WatchStream,
   options: StreamingListOptions,
 ): Promise<StreamedList> {
+  const { clock, deadlineMs, resourceName, silenceMs } = options
   const contents = options.target.stage()
   let isFirst = true
   while (true) {
-    const next = stream.next(options.silenceMs)
-    const frames = await (isFirst ? options.clock.untilFirstByte(next) : next)
+    const leftMs = Math.max(0, deadlineMs - stream.ageMs)
+    const limit =
+      silenceMs <= leftMs
+        ? { ms: silenceMs, late: () => refused(`was silent for ${silenceMs} ms`) }
+        : {
+            ms: leftMs,
+            late: () => refused(`has not ended its initial events in ${deadlineMs} ms`),
+          }
+    const next = stream.next(limit)
+    const frames = await (isFirst ? clock.untilFirstByte(next) : next)
     isFirst = false
     if (frames === undefined) {
-      throw new WatchListRefusedError(options.resourceName, 'ended before its initial events did')
+      throw new WatchListRefusedError(resourceName, 'ended before its initial events did', false)
     }
     for (const [position, frame] of frames.entries()) {
       const end = collect(frame, contents, options)
@@ -45,6 +60,10 @@ export async function receiveInitialEvents(
         return { contents, resourceVersion: end }
       }
     }
+  }
+
+  function refused(problem: string): WatchListRefusedError {
+    return new WatchListRefusedError(resourceName, problem, true)
   }
 }
 

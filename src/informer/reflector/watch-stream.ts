@@ -64,8 +64,14 @@ export class WatchStream {
     return this.ageMs >= this.#timeoutMs - 1000
   }
 
-  /** The next batch of frames, valid until the next call; `undefined` at the end. */
-  async next(silenceMs?: number): Promise<readonly Uint8Array[] | undefined> {
+  /**
+   * The next batch of frames, valid until the next call; `undefined` at the end. Where it is not there in time the stream
+   * is broken, and `late` says with which error.
+   */
+  async next(limit?: {
+    readonly ms: number
+    readonly late: () => Error
+  }): Promise<readonly Uint8Array[] | undefined> {
     if (this.#unread.length > 0) {
       const frames = this.#unread
       this.#unread = []
@@ -74,15 +80,15 @@ export class WatchStream {
     }
     const next = this.#iterator.next()
     const { done, value } =
-      silenceMs === undefined
+      limit === undefined
         ? await next
-        : await withDeadline('the next event of a streaming list', next, silenceMs).catch(
-            (error: unknown) => {
-              if (error instanceof DeadlineError) this.abort(error)
-              next.catch(() => {})
-              throw error
-            },
-          )
+        : await withDeadline('the next events', next, limit.ms).catch((error: unknown) => {
+            if (!(error instanceof DeadlineError)) throw error
+            const late = limit.late()
+            this.abort(late)
+            next.catch(() => {})
+            throw late
+          })
     if (done === true) return undefined
     this.frames += value.length
     return value
