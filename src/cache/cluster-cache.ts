@@ -31,7 +31,6 @@ export type ClusterConnection =
       readonly version: string
       readonly resourceVersionsComparable: boolean
       /** Whether a streaming list may be asked for, where the reflector's options want one. */
-      readonly streamsLists: boolean
     }
   | { readonly state: 'unreachable'; readonly error: Error }
 
@@ -50,7 +49,6 @@ export interface ServedResource {
 export class ClusterCache implements AsyncDisposable {
   readonly name: string
   readonly #options: ClusterCacheOptions
-  readonly #watchListSupport = { refused: false }
   readonly #cached = new Map<string, CachedResource>()
   #connection: ClusterConnection
   #served: ReadonlyMap<string, ServedResource> = new Map()
@@ -143,7 +141,6 @@ export class ClusterCache implements AsyncDisposable {
         source: connection.source(resource, how),
         indexers,
         resourceVersionsComparable: connection.resourceVersionsComparable,
-        watchListSupport: connection.streamsLists ? this.#watchListSupport : { refused: true },
         observer: {
           ...observer,
           failed(failure, error) {
