@@ -1,0 +1,120 @@
+import { createGateway, defaultServerOptions, type Gateway, startGraphQLServer } from 'informerql'
+import { population, type Simulator, startSimulator } from 'informerql/simulator'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runSeed, seededRandom } from '../support/random.ts'
+import { RandomOperations } from './random-operation.ts'
+
+type Ask = (query: string, variables?: Readonly<Record<string, unknown>>) => Promise<string>
+
+type Planned = Pick<Gateway['planned'], 'answer'>
+
+const operations = Number(process.env['OPERATIONS'] ?? 500)
+const log = { info() {}, warn() {}, error() {} }
+
+let cluster: Simulator
+let gateway: Gateway
+let byPlan: Ask
+let byGraphqlJs: Ask
+let planned = 0
+const servers: AsyncDisposable[] = []
+
+beforeAll(async () => {
+  // Nothing changes in it, so that two answers can be compared.
+  cluster = await startSimulator({
+    bookmarkIntervalMs: 0,
+    populate(storage) {
+      for (const { resource, object } of population({ pods: 150, seed: 'plans' })) {
+        storage.create(resource, object)
+      }
+    },
+  })
+  gateway = await createGateway({ clusters: [{ name: 'test', server: cluster.url }], log })
+  const counted: Planned = {
+    answer: async (operation) => {
+      const text = await gateway.planned.answer(operation)
+      if (text !== undefined) planned += 1
+      return text
+    },
+  }
+  byPlan = await serve(counted)
+  byGraphqlJs = await serve(undefined)
+})
+
+afterAll(async () => {
+  for (const server of servers) await server[Symbol.asyncDispose]()
+  await gateway[Symbol.asyncDispose]()
+  await cluster[Symbol.asyncDispose]()
+})
+
+async function serve(plans: Planned | undefined): Promise<Ask> {
+  const server = await startGraphQLServer({
+    server: { ...defaultServerOptions(), port: 0, maxBodyBytes: 1_000_000 },
+    plugins: [gateway.plugin],
+    ...(plans === undefined ? {} : { planned: plans }),
+    log,
+    readiness: gateway.readiness,
+    defaultQuery: '{ __typename }',
+  })
+  servers.push(server)
+  return async (query, variables = {}) => {
+    const response = await fetch(server.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query, variables }),
+    })
+    return await response.text()
+  }
+}
+
+async function expectSame(query: string, variables?: Readonly<Record<string, unknown>>) {
+  const told = await byGraphqlJs(query, variables)
+  const about = `${query} ${JSON.stringify(variables)}`
+  expect(differenceOf(await byPlan(query, variables), told), about).toBeUndefined()
+  // Once more, from the fragments that are kept now.
+  expect(differenceOf(await byPlan(query, variables), told), about).toBeUndefined()
+}
+
+/** The place where two texts differ: answers may be large. */
+function differenceOf(text: string, other: string): readonly string[] | undefined {
+  if (text === other) return undefined
+  let at = 0
+  while (text[at] === other[at]) at += 1
+  return [text, other].map((one) => one.slice(Math.max(0, at - 80), at + 80))
+}
+
+/** Names of objects by look-up field, so that look-ups find something. */
+async function objectsByLookup(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const objects = new Map<string, readonly string[]>()
+  for (const [list, lookup] of [
+    ['pods', 'pod'],
+    ['deployments', 'deployment'],
+    ['services', 'service'],
+    ['configMaps', 'configMap'],
+  ]) {
+    const { data } = JSON.parse(
+      await byGraphqlJs(`{ ${list}(first: 50) { nodes { metadata { namespace name } } } }`),
+    ) as { data: Record<string, { nodes: { metadata: { namespace: string; name: string } }[] }> }
+    const nodes = data[list ?? '']?.nodes ?? []
+    objects.set(
+      lookup ?? '',
+      nodes.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`),
+    )
+  }
+  return objects
+}
+
+describe('a plan answers what graphql-js answers, byte by byte', () => {
+  it(`for ${operations} random operations over the whole schema, seed ${runSeed}`, async () => {
+    const random = new RandomOperations(
+      gateway.schema,
+      seededRandom(runSeed),
+      await objectsByLookup(),
+    )
+    const before = planned
+    for (let at = 0; at < operations; at++) {
+      const { query, variables } = random.next()
+      await expectSame(query, variables)
+    }
+    expect(planned - before, 'answered by plans').toBeGreaterThan(operations / 2)
+  }, 300_000)
+})

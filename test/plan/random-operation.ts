@@ -1,0 +1,211 @@
+import {
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInterfaceType,
+  getNamedType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  isCompositeType,
+  isInterfaceType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql'
+
+/** An operation as a client sends it. */
+export interface RandomOperation {
+  readonly query: string
+  readonly variables: Readonly<Record<string, unknown>>
+}
+
+type Composite = GraphQLObjectType | GraphQLInterfaceType
+
+/** What may be asked with: words that the population has, and some that it has not. */
+const names = ['shop', 'default', 'kube-system', 'payments', 'web', 'nothing-of-this-name']
+const selectors = [
+  'app',
+  '!app',
+  'app=web',
+  'app!=web',
+  'tier in (backend,frontend)',
+  'x notin (y)',
+]
+const paths = [
+  'metadata.name',
+  'spec',
+  'metadata.labels',
+  'spec.containers[*].image',
+  'no.such.path',
+]
+
+/**
+ * Makes operations of everything that a schema offers: lists and look-ups, nested fields and relations, aliases, merged
+ * selections, fragments of both forms, `@skip` and `@include` by constants and variables, arguments by both as well. Each is valid.
+ */
+export class RandomOperations {
+  readonly #schema: GraphQLSchema
+  readonly #random: () => number
+  /** Names of objects that are there: `namespace/name`, by look-up field. */
+  readonly #objects: ReadonlyMap<string, readonly string[]>
+  #fields = 0
+  #aliases = 0
+  #fragments: string[] = []
+  #definitions: string[] = []
+  #variables: Record<string, unknown> = {}
+
+  constructor(
+    schema: GraphQLSchema,
+    random: () => number,
+    objects: ReadonlyMap<string, readonly string[]>,
+  ) {
+    this.#schema = schema
+    this.#random = random
+    this.#objects = objects
+  }
+
+  next(): RandomOperation {
+    this.#fields = 0
+    this.#aliases = 0
+    this.#fragments = []
+    this.#definitions = []
+    this.#variables = {}
+    const query = this.#schema.getQueryType()
+    if (query === undefined || query === null) throw new TypeError('no Query')
+    const roots = Object.values(query.getFields()).filter(
+      ({ name, type }) => isCompositeType(getNamedType(type)) && !own.has(name),
+    )
+    const picked = Array.from({ length: 1 + this.#below(2) }, () =>
+      this.#field(this.#pick(roots), 5, true),
+    )
+    const selection = `{ ${picked.join(' ')} }`
+    const definitions = this.#definitions.length === 0 ? '' : `(${this.#definitions.join(', ')})`
+    return {
+      query: `query Random${definitions} ${selection} ${this.#fragments.join(' ')}`,
+      variables: this.#variables,
+    }
+  }
+
+  #selection(type: Composite, depth: number): string {
+    const fields = Object.values(type.getFields()).filter(
+      ({ type: of, name }) =>
+        !skipped.has(name) && (depth > 0 || !isCompositeType(getNamedType(of))),
+    )
+    const parts: string[] = []
+    const wanted = 1 + this.#below(type.name.endsWith('Connection') ? 3 : 4)
+    for (let at = 0; at < wanted; at++) {
+      const field = fields.length === 0 ? undefined : this.#pick(fields)
+      const text = field === undefined ? '__typename' : this.#field(field, depth)
+      parts.push(this.#wrapped(type, text))
+    }
+    if (this.#chance(0.1)) parts.push(this.#chance(0.5) ? '__typename' : 't: __typename')
+    // The same field once more: its selections are merged.
+    const first = parts[0] ?? ''
+    if (this.#chance(0.1) && !first.includes('$')) parts.push(first)
+    return `{ ${parts.join(' ')} }`
+  }
+
+  /** Sometimes within a fragment, of the type itself or of one of its interfaces. */
+  #wrapped(type: Composite, text: string): string {
+    const others = isObjectType(type) ? type.getInterfaces().map(({ name }) => name) : []
+    if (this.#chance(0.85)) return text
+    if (this.#chance(0.3)) return `... ${this.#directive()} { ${text} }`
+    if (this.#chance(0.3)) {
+      const name = `F${this.#fragments.length}`
+      this.#fragments.push(`fragment ${name} on ${type.name} { ${text} }`)
+      return `...${name} ${this.#directive()}`
+    }
+    if (others.length > 0 && this.#chance(0.3)) return `... on ${this.#pick(others)} { id kind }`
+    if (isInterfaceType(type)) return `... on Pod { metadata { name } }`
+    return `... on ${type.name} ${this.#directive()} { ${text} }`
+  }
+
+  #field(field: GraphQLField<unknown, unknown>, depth: number, isRoot = false): string {
+    this.#fields += 1
+    const args = this.#arguments(field)
+    // Fields with arguments have names of their own, as otherwise two of them may not be merged.
+    const isNamed = isRoot || args !== '' || this.#chance(0.1)
+    const alias = isNamed ? `a${this.#aliases++}: ` : ''
+    const named = getNamedType(field.type)
+    const head = `${alias}${field.name}${args} ${alias === '' ? '' : this.#directive()}`
+    if (!isObjectType(named) && !isInterfaceType(named)) return head
+    const inner = this.#fields > 60 ? 0 : depth - 1
+    return `${head} ${this.#selection(named, inner)}`
+  }
+
+  #arguments(field: GraphQLField<unknown, unknown>): string {
+    const look = this.#objects.get(field.name)
+    const known = look === undefined || look.length === 0 ? undefined : this.#pick(look).split('/')
+    const given = field.args.flatMap((argument) => {
+      if (!isNonNullType(argument.type) && this.#chance(0.6)) return []
+      const value = this.#value(argument, known)
+      return value === undefined ? [] : [`${argument.name}: ${this.#spelled(argument, value)}`]
+    })
+    return given.length === 0 ? '' : `(${given.join(', ')})`
+  }
+
+  #value({ name }: GraphQLArgument, known: readonly string[] | undefined): unknown {
+    switch (name) {
+      case 'first':
+        return this.#pick([0, 1, 2, 7, 40])
+      case 'namespace':
+        return known?.length === 2 ? known[0] : this.#pick(names)
+      case 'namespaces':
+        return [this.#pick(names), this.#pick(names)]
+      case 'name':
+        return known?.at(-1) ?? this.#pick(names)
+      case 'labelSelector':
+        return this.#pick(selectors)
+      case 'key':
+        return this.#pick(['app', 'tier', 'constructor'])
+      case 'path':
+        return this.#pick(paths)
+      default:
+        return undefined
+    }
+  }
+
+  /** As a constant, or as a variable, which may have a default instead of a value. */
+  #spelled(argument: GraphQLArgument, value: unknown): string {
+    const constant = JSON.stringify(value)
+    if (this.#chance(0.7)) return constant
+    const name = `v${this.#definitions.length}`
+    if (this.#chance(0.3)) {
+      this.#definitions.push(`$${name}: ${String(argument.type)} = ${constant}`)
+    } else {
+      this.#definitions.push(`$${name}: ${String(argument.type)}`)
+      this.#variables[name] = value
+    }
+    return `$${name}`
+  }
+
+  #directive(): string {
+    if (this.#chance(0.8)) return ''
+    const directive = this.#pick(['skip', 'include'])
+    if (this.#chance(0.5) || this.#definitions.length > 6) {
+      return `@${directive}(if: ${this.#chance(0.5)})`
+    }
+    const name = `v${this.#definitions.length}`
+    this.#definitions.push(`$${name}: Boolean!`)
+    this.#variables[name] = this.#chance(0.5)
+    return `@${directive}(if: $${name})`
+  }
+
+  #pick<T>(from: readonly T[]): T {
+    const found = from[this.#below(from.length)]
+    if (found === undefined) throw new RangeError('nothing to pick from')
+    return found
+  }
+
+  #below(limit: number): number {
+    return Math.floor(this.#random() * limit)
+  }
+
+  #chance(part: number): boolean {
+    return this.#random() < part
+  }
+}
+
+/** The gateway's own root fields, whose answers change from one question to the next. */
+const own: ReadonlySet<string> = new Set(['gatewayClusters', 'object', 'objects', 'objectByRef'])
+
+/** What depends on which kinds are cached already. */
+const skipped: ReadonlySet<string> = new Set(['cluster', 'owned'])
