@@ -60,7 +60,10 @@ const selection = {
     field(
       'spec',
       ['spec'],
-      object(field('nodeName', ['nodeName'], string), field('containers', ['containers'], containers)),
+      object(
+        field('nodeName', ['nodeName'], string),
+        field('containers', ['containers'], containers),
+      ),
     ),
     field(
       'status',
@@ -75,7 +78,9 @@ const selection = {
 }
 
 interface Pod {
-  readonly metadata: Readonly<Record<'name' | 'namespace' | 'creationTimestamp' | 'labels', unknown>>
+  readonly metadata: Readonly<
+    Record<'name' | 'namespace' | 'creationTimestamp' | 'labels', unknown>
+  >
   readonly spec: {
     readonly nodeName?: string
     readonly containers: readonly { readonly name: string; readonly image: string }[]
@@ -83,12 +88,19 @@ interface Pod {
   readonly status: {
     readonly phase: string
     readonly podIP?: string
-    readonly containerStatuses?: readonly { readonly restartCount: number; readonly ready: boolean }[]
+    readonly containerStatuses?: readonly {
+      readonly restartCount: number
+      readonly ready: boolean
+    }[]
   }
 }
 
 /** The same by hand. */
-function picked({ metadata: { name, namespace, creationTimestamp, labels }, spec, status }: Pod): unknown {
+function picked({
+  metadata: { name, namespace, creationTimestamp, labels },
+  spec,
+  status,
+}: Pod): unknown {
   return {
     metadata: { name, namespace, creationTimestamp, labels: labels ?? null },
     spec: {

@@ -22,9 +22,14 @@ export const defaultCacheLimits: CacheLimits = {
 /** Something cannot be cached, as everything that is cached is in use. */
 export class CacheFullError extends UnreadableResourceError {
   constructor(place: UnreadablePlace, problem: string, hint: string) {
-    super('CACHE_FULL', place, `the cache has no room for ${groupResourceOf(place.resource)}: ${problem}`, {
-      hint,
-    })
+    super(
+      'CACHE_FULL',
+      place,
+      `the cache has no room for ${groupResourceOf(place.resource)}: ${problem}`,
+      {
+        hint,
+      },
+    )
   }
 }
 
