@@ -1,7 +1,7 @@
 import { writeJson } from './leaf-writer.ts'
-import { isObject, jsonOf, projectParsed, projectParsedAt } from './parsed-projection.ts'
+import { isObject, projectParsed, projectParsedAt } from './parsed-projection.ts'
 import type { ObjectSelection, SelectedField, SelectedValue } from './projection.ts'
-import { type Hole, TemplateAnswer } from './template-answer.ts'
+import { type Hole, noNode, TemplateAnswer } from './template-answer.ts'
 import { nodeField, nodeWidth, type Template } from './template.ts'
 
 /**
@@ -14,21 +14,20 @@ export function answerOf(
 ): TemplateAnswer | undefined {
   const builder = new AnswerBuilder(template)
   builder.addValue({ form: 'object', selection, required: true }, 0, template.object)
-  const { text, holes, unfillable } = builder
-  if (text === undefined) return undefined
-  return new TemplateAnswer(text, holes, unfillable)
+  const { text, holes } = builder
+  return text === undefined ? undefined : new TemplateAnswer(text, holes)
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 const anyJson: SelectedValue = { form: 'leaf', write: writeJson }
+const anyField: SelectedField = { key: '', path: [], value: anyJson }
 
 /** Walks over a selection and the nodes of a template in step. */
 class AnswerBuilder {
   /** `undefined` once a part of it could not be written. */
   text: string | undefined = ''
   readonly holes: Mutable<Hole>[] = []
-  readonly unfillable: [from: number, to: number][] = []
   readonly #template: Template
 
   constructor(template: Template) {
@@ -52,20 +51,24 @@ class AnswerBuilder {
           else this.#addChild(field.value, child, parsed)
         })
       })
-    } else if (value.form === 'leaf') this.#addLeaf(value, node, children, parsed)
+    } else if (value.form === 'leaf') this.#addContainer(value, node, children, parsed)
     else this.#add(projectParsed(value, parsed))
   }
 
-  #addLeaf(
-    value: SelectedValue & { readonly form: 'leaf' },
+  #addContainer(
+    { write }: SelectedValue & { readonly form: 'leaf' },
     node: number,
     children: readonly number[],
     parsed: unknown,
   ): void {
-    if (value.write !== writeJson) {
-      // What else a writer makes of a container is not made of its parts.
-      this.#add(value.write(jsonOf(parsed)))
-      this.unfillable.push([node + 1, this.#field(node, nodeField.next)])
+    if (write !== writeJson) {
+      const inner = new AnswerBuilder(this.#template)
+      inner.addValue(anyJson, node, parsed)
+      const text = inner.text ?? ''
+      const container = { answer: new TemplateAnswer(text, inner.holes), write }
+      this.#addHole({ node: noNode, field: anyField, from: 0, container }, () => {
+        this.#add(write(text))
+      })
     } else if (Array.isArray(parsed)) {
       this.#addAll('[', ']', children, (child) => this.#addChild(anyJson, child, parsed))
     } else {
@@ -95,7 +98,7 @@ class AnswerBuilder {
       this.#add(projectParsedAt(field.value, parsed, field.path, from))
       return
     }
-    this.#addHole(child, field, from + 1, () => {
+    this.#addHole({ node: child, field, from: from + 1 }, () => {
       this.#addAt(field, from + 1, child, (parsed as Readonly<Record<string, unknown>>)[property])
     })
   }
@@ -104,12 +107,12 @@ class AnswerBuilder {
     const inner = (parsed as Readonly<Record<string | number, unknown>>)[
       this.#template.keys[child] ?? 0
     ]
-    const field: SelectedField = { key: '', path: [], value }
-    this.#addHole(child, field, 0, () => this.addValue(value, child, inner))
+    const field = value === anyJson ? anyField : { key: '', path: [], value }
+    this.#addHole({ node: child, field, from: 0 }, () => this.addValue(value, child, inner))
   }
 
-  #addHole(node: number, field: SelectedField, from: number, add: () => void): void {
-    const hole = { start: this.text?.length ?? 0, end: 0, node, field, from }
+  #addHole(part: Omit<Hole, 'start' | 'end'>, add: () => void): void {
+    const hole = { start: this.text?.length ?? 0, end: 0, ...part }
     this.holes.push(hole)
     add()
     hole.end = this.text?.length ?? 0

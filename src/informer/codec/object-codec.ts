@@ -128,8 +128,8 @@ class TemplateCodec implements ObjectCodec {
     return (held) => {
       const own = held as unknown as Held
       if (own instanceof Row) {
-        const text = this.#answers.answer(own.template, selection)?.fill(own)
-        return text ?? projectParsed(value, readRow(own))
+        const answer = this.#answers.answer(own.template, selection)
+        return answer === undefined ? projectParsed(value, readRow(own)) : answer.fill(own)
       }
       return own instanceof WholeText
         ? projectText(value, own.text, 0, own.text.length)

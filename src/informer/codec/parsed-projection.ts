@@ -60,13 +60,20 @@ export function joined<T>(
   return text + close
 }
 
+const plainName = /^\w*$/
+
+/** A member of a JSON object. */
+export function memberText(key: string, text: string): string {
+  return plainName.test(key) ? `"${key}":${text}` : `${JSON.stringify(key)}:${text}`
+}
+
 /** An object, not an array, not a number that is kept as its digits. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value)
 }
 
 /** The JSON text that a value may have been read from. */
-export function jsonOf(parsed: unknown): string | undefined {
+function jsonOf(parsed: unknown): string | undefined {
   // `JSON.parse` makes infinities of numbers beyond the doubles.
   if (parsed === Infinity) return '1e999'
   if (parsed === -Infinity) return '-1e999'
@@ -76,7 +83,7 @@ export function jsonOf(parsed: unknown): string | undefined {
 function projectMembers(selection: ObjectSelection, parsed: unknown): string | undefined {
   return joined('{', '}', selection.fields, ({ key, path, value }) => {
     const text = projectParsedAt(value, parsed, path, 0)
-    return text === undefined ? undefined : `${JSON.stringify(key)}:${text}`
+    return text === undefined ? undefined : memberText(key, text)
   })
 }
 
@@ -86,6 +93,6 @@ function projectEntry(
 ): string | undefined {
   return joined('{', '}', fields, ({ key, value }) => {
     const text = value === 'key' ? JSON.stringify(name) : projectParsed(value, inner)
-    return text === undefined ? undefined : `${JSON.stringify(key)}:${text}`
+    return text === undefined ? undefined : memberText(key, text)
   })
 }

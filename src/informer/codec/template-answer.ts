@@ -1,11 +1,11 @@
 import { jsonChar, valueEnd } from './json-text.ts'
-import type { SelectedField } from './projection.ts'
+import type { LeafWriter, SelectedField } from './projection.ts'
 import type { Row } from './row.ts'
 import { projectTextAt } from './text-projection.ts'
 
-/** What stands for a node that no hole depends on, and for one whose difference cannot be filled in. */
 const noHole = -1
-export const unfillable = -2
+/** The node of a hole that depends on all that is within a container, not on one node. */
+export const noNode = -1
 
 /** A range of the answer that depends on one node of the template. */
 export interface Hole {
@@ -15,6 +15,13 @@ export interface Hole {
   /** What is written there, of what stands in the node's place: `field.value` at `field.path` from `from` on. */
   readonly field: SelectedField
   readonly from: number
+  /** With {@link noNode}: the answer that is the text of the container, for the writer of what is written of it. */
+  readonly container?: ContainerText
+}
+
+interface ContainerText {
+  readonly answer: TemplateAnswer
+  readonly write: LeafWriter
 }
 
 /** Where the values of the holes of the row at hand begin, 0 for holes that stay as they are, and where they end. */
@@ -35,55 +42,62 @@ let valueEnds = new Int32Array(256)
  *
  * The differences come in the order of the object's text and the holes are filled in that of the selection, and a node
  * may be selected more than once: so one pass over the row notes each value at its holes, and one over the holes writes.
+ *
+ * A writer may make something else of a container than its text (its length, say). No part of that is a part of the
+ * container: it gets the text, which is an answer of its own.
  */
 export class TemplateAnswer {
   /** About what it takes in memory. */
   readonly bytes: number
   readonly #text: string
   readonly #holes: readonly Hole[]
-  /** The first hole of each node, or one of the two signs. */
+  readonly #containers: readonly ContainerText[]
+  /** The first hole of each node, or `noHole`. */
   readonly #holeOf: Int32Array
   /** The next hole of the same node. */
   readonly #nextHole: Int32Array
   /** Differences behind this node are in nothing that is selected. */
   readonly #lastNode: number
 
-  /** `holes` in the order of their starts, those around others before them; `unfillableNodes` are half-open ranges. */
-  constructor(
-    text: string,
-    holes: readonly Hole[],
-    unfillableNodes: readonly (readonly [from: number, to: number])[],
-  ) {
+  /** `holes` in the order of their starts, those around others before them. */
+  constructor(text: string, holes: readonly Hole[]) {
     this.#text = text
     this.#holes = holes
-    let last = 0
-    for (const { node } of holes) last = Math.max(last, node)
-    for (const [, to] of unfillableNodes) last = Math.max(last, to - 1)
-    this.#lastNode = last
-    this.#holeOf = new Int32Array(last + 1).fill(noHole)
+    this.#containers = holes.flatMap(({ container }) => container ?? [])
+    this.#lastNode = holes.reduce((last, { node }) => Math.max(last, node), 0)
+    this.#holeOf = new Int32Array(this.#lastNode + 1).fill(noHole)
     this.#nextHole = new Int32Array(holes.length)
     for (let index = holes.length - 1; index >= 0; index--) {
-      const node = holes[index]?.node ?? 0
+      const node = holes[index]?.node ?? noNode
+      if (node === noNode) continue
       this.#nextHole[index] = this.#holeOf[node] ?? noHole
       this.#holeOf[node] = index
     }
-    for (const [from, to] of unfillableNodes) this.#holeOf.fill(unfillable, from, to)
-    this.bytes = text.length + holes.length * holeBytes + last * Int32Array.BYTES_PER_ELEMENT
+    const nodeBytes = this.#lastNode * Int32Array.BYTES_PER_ELEMENT
+    const inner = this.#containers.reduce((sum, { answer }) => sum + answer.bytes, 0)
+    this.bytes = text.length + holes.length * holeBytes + nodeBytes + inner
   }
 
-  /** The answer for a row of this template; `undefined` where the object has to be decoded. */
+  /** The answer for a row of this template; `undefined` where the slow way must do. */
   fill(row: Row): string | undefined {
     const { text } = row
-    const filled = this.#noteValues(text)
-    if (filled === undefined) return undefined
-    if (!filled) return this.#text
+    // First, since the notes of where the values are serve one answer at a time.
+    const containers = this.#containers.map(({ answer }) => answer.fill(row))
+    if (!this.#noteValues(text) && containers.length === 0) return this.#text
+    let container = 0
     let answer = ''
     let written = 0
     for (let index = 0; index < this.#holes.length; index++) {
       const start = valueStarts[index] ?? 0
-      if (start === 0) continue
       const hole = this.#holes[index] as Hole
-      const piece = projectTextAt(hole.field, hole.from, text, start, valueEnds[index] ?? 0)
+      let piece: string | undefined
+      if (hole.container !== undefined) {
+        const whole = containers[container++]
+        // Then the container itself, or one around it, is different as a whole.
+        if (hole.start < written) continue
+        piece = hole.container.write(whole)
+      } else if (start === 0) continue
+      else piece = projectTextAt(hole.field, hole.from, text, start, valueEnds[index] ?? 0)
       if (piece === undefined) return undefined
       answer += this.#text.slice(written, hole.start) + piece
       written = hole.end
@@ -91,8 +105,8 @@ export class TemplateAnswer {
     return answer + this.#text.slice(written)
   }
 
-  /** Whether any hole is to be filled; `undefined` where one cannot be. */
-  #noteValues(text: string): boolean | undefined {
+  /** Whether any hole is to be filled. */
+  #noteValues(text: string): boolean {
     reserve(this.#holes.length)
     const holeOf = this.#holeOf
     let filled = false
@@ -107,7 +121,6 @@ export class TemplateAnswer {
       if (node > this.#lastNode) break
       const end = valueEnd(text, index)
       let hole = holeOf[node] ?? noHole
-      if (hole === unfillable) return undefined
       for (; hole !== noHole; hole = this.#nextHole[hole] ?? noHole) {
         valueStarts[hole] = index
         valueEnds[hole] = end

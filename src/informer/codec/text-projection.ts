@@ -1,6 +1,12 @@
 import { jsonChar, valueEnd } from './json-text.ts'
 import { parseHeld } from './leaf-writer.ts'
-import { absentText, joined, projectParsed, projectParsedAt } from './parsed-projection.ts'
+import {
+  absentText,
+  joined,
+  memberText,
+  projectParsed,
+  projectParsedAt,
+} from './parsed-projection.ts'
 import type { SelectedField, SelectedValue } from './projection.ts'
 
 /**
@@ -27,7 +33,7 @@ export function projectText(
           field.path.length === 0
             ? projectText(field.value, text, start, end)
             : projectMember(field, 0, text, ranges, index)
-        return inner === undefined ? undefined : `${JSON.stringify(field.key)}:${inner}`
+        return inner === undefined ? undefined : memberText(field.key, inner)
       })
     }
   }
