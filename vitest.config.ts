@@ -3,11 +3,15 @@ import { defineConfig } from 'vitest/config'
 
 // The development build that vitest would pick by its conditions is another instance than the one that yoga gets from Node.
 const graphql = fileURLToPath(import.meta.resolve('graphql'))
+const executor = 'graphql/execution/ExecutorThrowingOnIncremental'
 
 export default defineConfig({
   resolve: {
     conditions: ['informerql-source'],
-    alias: [{ find: /^graphql$/, replacement: graphql }],
+    alias: [
+      { find: /^graphql$/, replacement: graphql },
+      { find: executor, replacement: fileURLToPath(import.meta.resolve(executor)) },
+    ],
   },
   ssr: { resolve: { conditions: ['informerql-source'] } },
   test: {

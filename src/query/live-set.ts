@@ -2,6 +2,7 @@ import type { ObjectId, StoreView } from '../informer/store/store-view.ts'
 import { allOf, type Condition } from './condition/condition.ts'
 import { bindCondition, type IdSet } from './condition/id-set.ts'
 import { type Scope, scopeCondition } from './condition/scope.ts'
+import type { WorkBudget } from './condition/work-budget.ts'
 
 /** What to tell a subscriber about one object. */
 export type LiveChange =
@@ -50,13 +51,13 @@ export class LiveSet {
 
   /**
    * Begins anew: the subscriber is to forget what it holds, and then to be told of all these as ADDED. Examines the
-   * whole store where no index narrows the condition.
+   * whole store where no index narrows the condition. Throws `QueryTooCostlyError`, and then nothing is held.
    */
-  reset(view: StoreView): LiveChange[] {
+  reset(view: StoreView, budget: WorkBudget): LiveChange[] {
     this.#uidByKey.clear()
-    const set = this.#bind(view)
+    const set = this.#bind(view, budget)
     const added: LiveChange[] = []
-    for (const id of set.candidates(view.size)?.ids() ?? view.ids()) {
+    for (const id of this.#examined(view, set, budget)) {
       if (set.has(id)) added.push(this.#add(view, id, view.keyOf(id)))
     }
     return added
@@ -64,13 +65,14 @@ export class LiveSet {
 
   /**
    * What to send for keys that were added, modified or deleted since they were last asked for, each of them once. An object
-   * that was created anew under its key is DELETED, then ADDED.
+   * that was created anew under its key is DELETED, then ADDED. Throws `QueryTooCostlyError`, and then is of no more use.
    */
-  changes(view: StoreView, keys: Iterable<string>): LiveChange[] {
-    const set = this.#bind(view)
-    const scope = bindCondition(scopeCondition(this.#scope), view)
+  changes(view: StoreView, keys: Iterable<string>, budget: WorkBudget): LiveChange[] {
+    const set = this.#bind(view, budget)
+    const scope = bindCondition(scopeCondition(this.#scope), view, budget)
     const changes: LiveChange[] = []
     for (const key of keys) {
+      budget.spend('examined', 1)
       const id = view.idOf(key)
       const held = this.#uidByKey.get(key)
       if (id === undefined || !set.has(id)) {
@@ -96,24 +98,31 @@ export class LiveSet {
    * What to send when the viewer may from now on see something else. Objects that stay are not mentioned. Examines what is
    * held and what may be seen now.
    */
-  rescope(view: StoreView, scope: Scope): LiveChange[] {
+  rescope(view: StoreView, scope: Scope, budget: WorkBudget): LiveChange[] {
     this.#scope = scope
-    const set = this.#bind(view)
+    const set = this.#bind(view, budget)
+    budget.spend('examined', this.size)
     const affected: string[] = []
     for (const key of this.#uidByKey.keys()) {
       const id = view.idOf(key)
       if (id === undefined || !set.has(id)) affected.push(key)
     }
-    for (const id of set.candidates(view.size)?.ids() ?? view.ids()) {
+    for (const id of this.#examined(view, set, budget)) {
       if (!set.has(id)) continue
       const key = view.keyOf(id)
       if (!this.#uidByKey.has(key)) affected.push(key)
     }
-    return this.changes(view, affected)
+    return this.changes(view, affected, budget)
   }
 
-  #bind(view: StoreView): IdSet {
-    return bindCondition(allOf([this.#condition, scopeCondition(this.#scope)]), view)
+  #bind(view: StoreView, budget: WorkBudget): IdSet {
+    return bindCondition(allOf([this.#condition, scopeCondition(this.#scope)]), view, budget)
+  }
+
+  #examined(view: StoreView, set: IdSet, budget: WorkBudget): Iterable<ObjectId> {
+    const candidates = set.candidates(view.size)
+    budget.spend('examined', candidates?.size ?? view.size)
+    return candidates?.ids() ?? view.ids()
   }
 
   #add(view: StoreView, id: ObjectId, key: string): LiveChange {

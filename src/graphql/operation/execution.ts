@@ -2,8 +2,6 @@ import {
   createSourceEventStream,
   type ExecutionArgs,
   type ExecutionResult,
-  execute,
-  executeSubscriptionEvent,
   getOperationAST,
   type GraphQLError,
   type ValidatedSubscriptionArgs,
@@ -14,6 +12,7 @@ import type { ResolverContext } from '../schema/read-context.ts'
 import { clientError } from './gateway-error.ts'
 import { kindsOf } from './operation-kinds.ts'
 import { OperationReader } from './operation-reader.ts'
+import { executePriced, executeValidated } from './priced-executor.ts'
 import { PreparedKinds } from './prepared-kinds.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
@@ -43,7 +42,7 @@ export class Execution {
   async execute(args: ExecutionArgs): Promise<ExecutionResult> {
     const prepared = await this.#prepareDocument(args)
     const result = await this.#rounds(prepared, (read) =>
-      execute({ ...args, contextValue: contextOf(args.contextValue, read) }),
+      executePriced({ ...args, contextValue: contextOf(args.contextValue, read) }, read.budget),
     )
     return withClientErrors(result)
   }
@@ -58,11 +57,10 @@ export class Execution {
     const { source, validated } = opened
     const answer = async (event: unknown): Promise<ExecutionResult> => {
       const result = await this.#rounds(prepared, (read) =>
-        executeSubscriptionEvent({
-          ...validated,
-          rootValue: event,
-          contextValue: contextOf(args.contextValue, read),
-        }),
+        executeValidated(
+          { ...validated, rootValue: event, contextValue: contextOf(args.contextValue, read) },
+          read.budget,
+        ),
       )
       return withClientErrors(result)
     }

@@ -49,11 +49,12 @@ export interface OperationReaderOptions {
  */
 export class OperationReader implements ReadContext {
   readonly #options: OperationReaderOptions
-  readonly #budget: WorkBudget
+  /** What this execution may cost; also that of what is not read here. */
+  readonly budget: WorkBudget
 
   constructor(options: OperationReaderOptions) {
     this.#options = options
-    this.#budget = new WorkBudget(options.limits.work)
+    this.budget = new WorkBudget(options.limits.work)
   }
 
   list(kind: Kind, args: ListFieldArguments): ConnectionSource {
@@ -104,7 +105,7 @@ export class OperationReader implements ReadContext {
         list: `${cluster}/owned/${uid}`,
         uid,
         parts,
-        budget: this.#budget,
+        budget: this.budget,
         maxPageSize: limits.maxPageSize,
       },
       args,
@@ -167,7 +168,7 @@ export class OperationReader implements ReadContext {
       list: `${at.cluster}/${list}`,
       condition,
       scope: unrestricted,
-      budget: this.#budget,
+      budget: this.budget,
       maxPageSize,
     }
     return storeConnection(options, args)
@@ -190,14 +191,14 @@ export class OperationReader implements ReadContext {
       if (kind === undefined) throw new Error(`relation ${type} is not served`)
       return this.#view({ cluster, kind })
     }
-    const budget = this.#budget
+    const budget = this.budget
     const origin = { view, id, object: row.object, stores, budget }
     return { at, condition: compiled.follow(origin) }
   }
 
   #find(at: KindAt, condition: Condition): Row | null {
     const view = this.#view(at)
-    const id = findObject({ view, condition, scope: unrestricted, budget: this.#budget })
+    const id = findObject({ view, condition, scope: unrestricted, budget: this.budget })
     return id === undefined ? null : { ...at, object: view.object(id) }
   }
 

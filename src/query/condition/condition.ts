@@ -1,3 +1,5 @@
+import { everyValue, unionOf, type ValueRanges } from './value-ranges.ts'
+
 /** An index of a store: a declared or built-in one, or the one of a label key. */
 export type IndexReference =
   | { readonly form: 'index'; readonly name: string }
@@ -13,17 +15,18 @@ export type Condition =
   | { readonly form: 'nothing' }
   /** One of the object's values in the index is one of these. */
   | { readonly form: 'values'; readonly index: IndexReference; readonly values: readonly string[] }
-  /** One of the object's values in the index passes the test. */
-  | {
-      readonly form: 'test'
-      readonly index: IndexReference
-      readonly test: (value: string) => boolean
-    }
+  /** One of the object's values in the index is within the ranges; for all strings: the object has a value. */
+  | { readonly form: 'ranges'; readonly index: IndexReference; readonly ranges: ValueRanges }
+  /** One of the object's values in the index passes one of the tests. */
+  | { readonly form: 'tests'; readonly index: IndexReference; readonly tests: readonly ValueTest[] }
   /** The object's key (`namespace/name`, or `name`) is one of these. */
   | { readonly form: 'keys'; readonly keys: readonly string[] }
   | { readonly form: 'and'; readonly conditions: readonly Condition[] }
   | { readonly form: 'or'; readonly conditions: readonly Condition[] }
   | { readonly form: 'not'; readonly condition: Condition }
+
+/** A test on the values of an index, in constant time. Must be pure. */
+export type ValueTest = (value: string) => boolean
 
 export const everything: Condition = { form: 'everything' }
 export const nothing: Condition = { form: 'nothing' }
@@ -42,6 +45,16 @@ export function hasLabel(key: string, values: readonly string[]): Condition {
 export function valuesOf(index: IndexReference, values: readonly string[]): Condition {
   if (values.length === 0) return nothing
   return { form: 'values', index, values: values.length === 1 ? values : [...new Set(values)] }
+}
+
+/** The objects that have a value in an index within the ranges; without ranges, no object. */
+export function hasValueWithin(index: IndexReference, ranges: ValueRanges): Condition {
+  return ranges.length === 0 ? nothing : { form: 'ranges', index, ranges }
+}
+
+/** The objects that have any value in an index. */
+export function hasAnyValue(index: IndexReference): Condition {
+  return hasValueWithin(index, everyValue)
 }
 
 /** The objects with one of these keys; without keys, no object. */
@@ -64,18 +77,62 @@ export function allOf(conditions: readonly Condition[]): Condition {
 
 function effort({ form }: Condition): number {
   if (form === 'values' || form === 'keys') return 0
-  return form === 'test' ? 2 : 1
+  return form === 'tests' ? 2 : 1
 }
 
-/** At least one of the conditions; `nothing` where there are none. */
+/**
+ * At least one of the conditions; `nothing` where there are none. Alternatives on one index become one condition: `or` asks
+ * whether *some* value meets one of them, so a set of values, a set of ranges or a list of tests says the same as many.
+ */
 export function anyOf(conditions: readonly Condition[]): Condition {
-  const flat = conditions
-    .flatMap((one) => (one.form === 'or' ? one.conditions : [one]))
-    .filter((one) => one.form !== 'nothing')
+  const flat = conditions.flatMap((one) => (one.form === 'or' ? one.conditions : [one]))
   if (flat.some((one) => one.form === 'everything')) return everything
-  const [first] = flat
+  const different = new Map<string, Condition[]>()
+  for (const [at, one] of flat.entries()) {
+    if (one.form === 'nothing') continue
+    const name = mergeName(one) ?? String(at)
+    const same = different.get(name)
+    if (same === undefined) different.set(name, [one])
+    else same.push(one)
+  }
+  const merged = [...different.values()].map(mergeAlternatives)
+  const [first] = merged
   if (first === undefined) return nothing
-  return flat.length === 1 ? first : { form: 'or', conditions: flat }
+  return merged.length === 1 ? first : { form: 'or', conditions: merged }
+}
+
+/** Conditions of one name are alternatives of one form on one index. */
+function mergeName(condition: Condition): string | undefined {
+  if (condition.form === 'keys') return 'keys'
+  return 'index' in condition
+    ? `${condition.form} ${condition.index.form} ${condition.index.name}`
+    : undefined
+}
+
+function mergeAlternatives(same: readonly Condition[]): Condition {
+  const [first = nothing] = same
+  if (same.length === 1) return first
+  const of = <F extends Condition['form']>(form: F): Extract<Condition, { form: F }>[] =>
+    same.filter((one): one is Extract<Condition, { form: F }> => one.form === form)
+  switch (first.form) {
+    case 'keys':
+      return hasKey(of('keys').flatMap(({ keys }) => keys))
+    case 'values':
+      return valuesOf(
+        first.index,
+        of('values').flatMap(({ values }) => values),
+      )
+    case 'ranges':
+      return { ...first, ranges: unionOf(of('ranges').flatMap(({ ranges }) => ranges)) }
+    case 'tests':
+      return { ...first, tests: of('tests').flatMap(({ tests }) => tests) }
+    case 'everything':
+    case 'nothing':
+    case 'and':
+    case 'or':
+    case 'not':
+      return { form: 'or', conditions: same }
+  }
 }
 
 /** The objects that do not meet the condition. */
@@ -88,7 +145,8 @@ export function noneOf(condition: Condition): Condition {
     case 'not':
       return condition.condition
     case 'values':
-    case 'test':
+    case 'ranges':
+    case 'tests':
     case 'keys':
     case 'and':
     case 'or':

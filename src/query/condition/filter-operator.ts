@@ -1,50 +1,39 @@
-import type { IndexType } from '../index/index-key.ts'
 import type { FilterableIndex } from '../index/index-definition.ts'
-
-/** The operators of a filter. */
-export type FilterOperator =
-  | 'eq'
-  | 'in'
-  | 'exists'
-  | 'not'
-  | 'lt'
-  | 'lte'
-  | 'gt'
-  | 'gte'
-  | 'startsWith'
-  | 'endsWith'
-  | 'contains'
+import type { IndexType } from '../index/index-key.ts'
+import { after, type ValueRange, withPrefix } from './value-ranges.ts'
 
 const always = ['eq', 'in', 'exists', 'not'] as const
 const comparisons = ['lt', 'lte', 'gt', 'gte'] as const
-const parts = ['startsWith', 'endsWith', 'contains'] as const
+const ofStrings = ['startsWith', 'endsWith', 'contains'] as const
 
-/** The operators that filters of an index understand. */
+/** Operators that hold for a range of the index keys. */
+export type RangeOperator = (typeof comparisons)[number] | 'startsWith'
+
+/** The operators of a filter. */
+export type FilterOperator = (typeof always)[number] | RangeOperator | (typeof ofStrings)[number]
+
+const ofString: readonly FilterOperator[] = [...always, ...comparisons, ...ofStrings]
+const ofComparable: readonly FilterOperator[] = [...always, ...comparisons]
+
+/** The operators that filters of an index understand: one set for each type of values. */
 export function operatorsOf({ type }: Pick<FilterableIndex, 'type'>): readonly FilterOperator[] {
-  if (type === 'boolean') return always
-  return type === 'string' ? [...always, ...comparisons, ...parts] : [...always, ...comparisons]
+  if (type === 'string') return ofString
+  return type === 'boolean' ? always : ofComparable
 }
 
-/** The operators that test a value against a bound. */
-export type BoundOperator = Exclude<FilterOperator, 'eq' | 'in' | 'exists' | 'not'>
-
-/** The test of one operator on index keys. */
-export function boundTest(operator: BoundOperator, bound: string): (key: string) => boolean {
+/** The index keys for which an operator holds. */
+export function rangeOf(operator: RangeOperator, bound: string): ValueRange {
   switch (operator) {
     case 'lt':
-      return (key) => key < bound
+      return { from: '', to: bound }
     case 'lte':
-      return (key) => key <= bound
+      return { from: '', to: after(bound) }
     case 'gt':
-      return (key) => key > bound
+      return { from: after(bound), to: undefined }
     case 'gte':
-      return (key) => key >= bound
+      return { from: bound, to: undefined }
     case 'startsWith':
-      return (key) => key.startsWith(bound)
-    case 'endsWith':
-      return (key) => key.endsWith(bound)
-    case 'contains':
-      return (key) => key.includes(bound)
+      return withPrefix(bound)
   }
 }
 

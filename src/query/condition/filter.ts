@@ -2,22 +2,29 @@ import {
   allOf,
   type Condition,
   everything,
+  hasAnyValue,
+  hasValueWithin,
   type IndexReference,
   noneOf,
   valuesOf,
+  type ValueTest,
 } from './condition.ts'
 import { FilterValueError, UnknownFilterError } from './filter-errors.ts'
-import { type BoundOperator, boundTest, describeType, operatorsOf } from './filter-operator.ts'
+import { describeType, operatorsOf, rangeOf } from './filter-operator.ts'
 import type { FilterableIndex } from '../index/index-definition.ts'
 import { indexKeyOf } from '../index/index-key.ts'
+import { everyValue, intersectionOf, isWithin, unionOf, type ValueRanges } from './value-ranges.ts'
 
 /**
- * Conditions on one index. An object meets `eq`, `in` and the comparisons if *one* of its values meets all of them that
- * are given, so `{ gte: 1, lt: 5 }` means a value between. `exists` asks for any value. `not` holds where the filter inside
- * does not, hence also for objects without a value. Null or absent is no condition; `in: []` holds for no object.
+ * Conditions on one index. An object meets them if *one* of its values meets all that are given, so `{ gte: 1, lt: 5 }`
+ * means a value between. `exists` asks for any value. `not` holds where the filter inside does not, hence also for objects
+ * without a value. `{}` holds for every object, `in: []` for none.
+ *
+ * An operator that is absent or null is no condition, which is how an unset GraphQL variable leaves it out; but `eq: null`
+ * is refused, since who writes it means something else: `exists: false`.
  */
 export interface Filter<T = unknown> {
-  readonly eq?: T | null
+  readonly eq?: T
   readonly in?: readonly T[] | null
   readonly exists?: boolean | null
   readonly not?: Filter<T> | null
@@ -25,7 +32,7 @@ export interface Filter<T = unknown> {
   readonly lte?: T | null
   readonly gt?: T | null
   readonly gte?: T | null
-  /** Indexes of strings only, as the next two. */
+  /** Strings only, as are the next two. All three look at code units: `contains: "A"` does not find `a`. */
   readonly startsWith?: T | null
   readonly endsWith?: T | null
   readonly contains?: T | null
@@ -43,6 +50,13 @@ export interface FilterContext {
   readonly maxDepth: number
 }
 
+/** What one value must meet: be one of the keys if there are any, lie within the ranges, and pass all tests. */
+interface ValueDemand {
+  keys: readonly string[] | undefined
+  ranges: ValueRanges
+  readonly tests: ValueTest[]
+}
+
 /** Throws {@link UnknownFilterError} for an operator that the index lacks and {@link FilterValueError}. */
 export function compileFilter(filter: unknown, context: FilterContext): Condition {
   if (filter === undefined || filter === null) return everything
@@ -53,12 +67,12 @@ export function compileFilter(filter: unknown, context: FilterContext): Conditio
   if (context.maxDepth < 0) throw new FilterValueError(argument, filter, 'is nested too deep')
   const operators = operatorsOf(index)
   const conditions: Condition[] = []
-  const tests: ((key: string) => boolean)[] = []
-  let keys: readonly string[] | undefined
+  const demand: ValueDemand = { keys: undefined, ranges: everyValue, tests: [] }
   for (const [name, value] of Object.entries(filter) as [string, unknown][]) {
     const operator = operators.find((one) => one === name)
     const here = `${argument}.${name}`
     if (operator === undefined) throw new UnknownFilterError(here, name, operators)
+    if (value === null && operator === 'eq') throw nullError(here)
     if (value === undefined || value === null) continue
     switch (operator) {
       case 'exists':
@@ -70,50 +84,52 @@ export function compileFilter(filter: unknown, context: FilterContext): Conditio
         break
       }
       case 'eq':
-        keys = intersect(keys, [keyOf(value, here, index)])
+        demand.keys = intersect(demand.keys, [keyOf(value, here, index)])
         break
       case 'in':
-        keys = intersect(keys, keysOf(value, here, context))
+        demand.keys = intersect(demand.keys, keysOf(value, here, context))
         break
       case 'lt':
       case 'lte':
       case 'gt':
       case 'gte':
-      case 'startsWith':
-      case 'endsWith':
-      case 'contains':
-        tests.push(compileBound(operator, value, here, index))
+      case 'startsWith': {
+        const range = rangeOf(operator, keyOf(value, here, index))
+        demand.ranges = intersectionOf(demand.ranges, unionOf([range]))
+        break
+      }
+      case 'endsWith': {
+        const end = keyOf(value, here, index)
+        demand.tests.push((key) => key.endsWith(end))
+        break
+      }
+      case 'contains': {
+        const part = keyOf(value, here, index)
+        demand.tests.push((key) => key.includes(part))
+      }
     }
   }
-  return allOf([valueCondition(reference, keys, tests), ...conditions])
+  return allOf([valueCondition(reference, demand), ...conditions])
 }
 
-function valueCondition(
-  index: IndexReference,
-  keys: readonly string[] | undefined,
-  tests: readonly ((key: string) => boolean)[],
-): Condition {
-  const test = (key: string) => tests.every((one) => one(key))
+function valueCondition(index: IndexReference, { keys, ranges, tests }: ValueDemand): Condition {
+  const test: ValueTest = (key) => isWithin(ranges, key) && tests.every((one) => one(key))
   if (keys !== undefined) return valuesOf(index, keys.filter(test))
-  if (tests.length === 0) return everything
-  return { form: 'test', index, test }
+  if (tests.length > 0) return { form: 'tests', index, tests: [test] }
+  return ranges === everyValue ? everything : hasValueWithin(index, ranges)
+}
+
+function nullError(argument: string): FilterValueError {
+  const hint = 'leave it out, or ask for objects without a value by exists: false'
+  return new FilterValueError(argument, null, 'must not be null', hint)
 }
 
 function existence(value: unknown, argument: string, index: IndexReference): Condition {
   if (typeof value !== 'boolean') {
     throw new FilterValueError(argument, value, 'must be true or false')
   }
-  const exists: Condition = { form: 'test', index, test: () => true }
+  const exists = hasAnyValue(index)
   return value ? exists : noneOf(exists)
-}
-
-function compileBound(
-  operator: BoundOperator,
-  value: unknown,
-  argument: string,
-  index: FilterableIndex,
-): (key: string) => boolean {
-  return boundTest(operator, keyOf(value, argument, index))
 }
 
 function keysOf(value: unknown, argument: string, context: FilterContext): string[] {

@@ -5,6 +5,8 @@ import type {
   StoreView,
 } from '../../informer/store/store-view.ts'
 import type { Condition, IndexReference } from './condition.ts'
+import { everyValue, isWithin } from './value-ranges.ts'
+import type { WorkBudget } from './work-budget.ts'
 
 /** Ids, each of them once, and how many at most. */
 export interface Candidates {
@@ -28,29 +30,35 @@ export interface IdSet {
 const noCandidates: Candidates = { size: 0, ids: () => [] }
 const emptySet: IdSet = { has: () => false, candidates: () => noCandidates, count: () => 0 }
 
-/** Makes a condition the set of its members in one store. Valid within the tick only. Throws `UnknownIndexError`. */
-export function bindCondition(condition: Condition, view: StoreView): IdSet {
+/**
+ * Makes a condition the set of its members in one store. Valid within the tick only. Each part that is made ready, and
+ * each that is tried on an object or on a value of an index, is a test that the budget pays for. Throws
+ * `UnknownIndexError` and, as does all that the set is asked, `QueryTooCostlyError`.
+ */
+export function bindCondition(condition: Condition, view: StoreView, budget: WorkBudget): IdSet {
+  budget.spend('tests', 1)
   switch (condition.form) {
     case 'everything':
       return { has: () => true, candidates: () => undefined, count: () => view.size }
     case 'nothing':
       return emptySet
     case 'keys':
-      return keySet(condition.keys, view)
+      return keySet(condition.keys, view, budget)
     case 'values': {
       const index = indexOf(condition.index, view)
-      return index === undefined ? emptySet : valueSet(index, condition)
+      return index === undefined ? emptySet : valueSet(index, condition, budget)
     }
-    case 'test': {
+    case 'ranges':
+    case 'tests': {
       const index = indexOf(condition.index, view)
-      return index === undefined ? emptySet : testSet(index, condition.test)
+      return index === undefined ? emptySet : testSet(index, matcherOf(condition, budget), budget)
     }
     case 'and':
-      return intersection(condition.conditions.map((one) => bindCondition(one, view)))
+      return intersection(condition.conditions.map((one) => bindCondition(one, view, budget)))
     case 'or':
-      return union(condition.conditions.map((one) => bindCondition(one, view)))
+      return union(condition.conditions.map((one) => bindCondition(one, view, budget)))
     case 'not':
-      return complement(bindCondition(condition.condition, view), view)
+      return complement(bindCondition(condition.condition, view, budget), view)
   }
 }
 
@@ -58,7 +66,8 @@ function indexOf(reference: IndexReference, view: StoreView): IndexView | undefi
   return reference.form === 'index' ? view.index(reference.name) : view.label(reference.name)
 }
 
-function keySet(keys: readonly string[], view: StoreView): IdSet {
+function keySet(keys: readonly string[], view: StoreView, budget: WorkBudget): IdSet {
+  budget.spend('tests', keys.length)
   const ids = new Set<ObjectId>()
   for (const key of keys) {
     const id = view.idOf(key)
@@ -66,7 +75,10 @@ function keySet(keys: readonly string[], view: StoreView): IdSet {
   }
   const candidates: Candidates = { size: ids.size, ids: () => ids }
   return {
-    has: (id) => ids.has(id),
+    has(id) {
+      budget.spend('tests', 1)
+      return ids.has(id)
+    },
     candidates: (limit) => (ids.size > limit ? undefined : candidates),
     count: () => ids.size,
   }
@@ -75,39 +87,98 @@ function keySet(keys: readonly string[], view: StoreView): IdSet {
 /** Up to here testing an object against each value beats making a list of its values. */
 const fewValues = 4
 
-function valueSet(
-  index: IndexView,
-  { index: reference, values }: Extract<Condition, { form: 'values' }>,
-): IdSet {
+type ValuesCondition = Extract<Condition, { form: 'values' }>
+
+function valueSet(index: IndexView, condition: ValuesCondition, budget: WorkBudget): IdSet {
+  const { index: reference, values } = condition
   const [only = ''] = values
   if (values.length === 1) {
     return {
-      has: (id) => index.has(id, only),
+      has(id) {
+        budget.spend('tests', 1)
+        return index.has(id, only)
+      },
       candidates: (limit) => postingsOf([index.posting(only)], limit),
       count: () => index.posting(only)?.size ?? 0,
     }
   }
   // An object has one namespace, one name, one UID and one value per label, so postings of those are disjoint.
   const single = reference.form === 'label' || ['namespace', 'name', 'uid'].includes(reference.name)
-  const set = new Set(values)
-  const postings = () => values.map((value) => index.posting(value))
+  const postings = () => {
+    budget.spend('tests', values.length)
+    return values.map((value) => index.posting(value))
+  }
+  const hasOne: (id: ObjectId) => boolean =
+    values.length <= fewValues
+      ? (id) => values.some((value) => index.has(id, value))
+      : (id) => index.valuesOf(id).some((value) => setOf(condition).has(value))
   return {
-    has:
-      values.length <= fewValues
-        ? (id) => values.some((value) => index.has(id, value))
-        : (id) => index.valuesOf(id).some((value) => set.has(value)),
+    has(id) {
+      budget.spend('tests', 1)
+      return hasOne(id)
+    },
     candidates: (limit) => postingsOf(postings(), limit),
     count: () =>
       single ? postings().reduce((sum, posting) => sum + (posting?.size ?? 0), 0) : undefined,
   }
 }
 
+const sets = new WeakMap<ValuesCondition, ReadonlySet<string>>()
+
+/** The values of a condition as a set: made once, however often it is bound. */
+function setOf(condition: ValuesCondition): ReadonlySet<string> {
+  let set = sets.get(condition)
+  if (set === undefined) sets.set(condition, (set = new Set(condition.values)))
+  return set
+}
+
+/** A test whose every question is paid for. */
+function matcherOf(
+  condition: Extract<Condition, { form: 'ranges' | 'tests' }>,
+  budget: WorkBudget,
+): (value: string) => boolean {
+  if (condition.form === 'ranges') {
+    const { ranges } = condition
+    if (ranges === everyValue) {
+      return () => {
+        budget.spend('tests', 1)
+        return true
+      }
+    }
+    const price = Math.ceil(1 + Math.log2(ranges.length))
+    return (value) => {
+      budget.spend('tests', price)
+      return isWithin(ranges, value)
+    }
+  }
+  const { tests } = condition
+  const passes = (value: string): boolean => {
+    budget.spend('tests', tests.length * (1 + (value.length >> longValueBits)))
+    return tests.some((test) => test(value))
+  }
+  if (tests.length === 1) return passes
+  // Many objects share a value; it is tried once.
+  const verdicts = new Map<string, boolean>()
+  return (value) => {
+    budget.spend('tests', 1)
+    let verdict = verdicts.get(value)
+    if (verdict === undefined) verdicts.set(value, (verdict = passes(value)))
+    return verdict
+  }
+}
+
+/** A value of twice so many characters, as a power of two, takes twice as long to search. */
+const longValueBits = 8
+
 /** Looking at a value of an index costs a fraction of looking up the values of an object. */
 const valuesPerRow = 2
 
-function testSet(index: IndexView, test: (value: string) => boolean): IdSet {
+function testSet(index: IndexView, matches: (value: string) => boolean, budget: WorkBudget): IdSet {
   return {
-    has: (id) => index.valuesOf(id).some(test),
+    has(id) {
+      budget.spend('tests', 1)
+      return index.valuesOf(id).some(matches)
+    },
     candidates(limit) {
       const postings: PostingView[] = []
       let looked = 0
@@ -115,7 +186,7 @@ function testSet(index: IndexView, test: (value: string) => boolean): IdSet {
       for (const value of index.values()) {
         looked += 1
         if (looked > valuesPerRow * limit) return undefined
-        const posting = test(value) ? index.posting(value) : undefined
+        const posting = matches(value) ? index.posting(value) : undefined
         if (posting === undefined) continue
         size += posting.size
         if (size > limit) return undefined

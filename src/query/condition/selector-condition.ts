@@ -1,5 +1,12 @@
 import type { LabelRequirement, LabelSelector } from '../../kubernetes/label-selector.ts'
-import { allOf, type Condition, hasLabel, noneOf } from './condition.ts'
+import {
+  allOf,
+  type Condition,
+  hasAnyValue,
+  hasLabel,
+  noneOf,
+  type ValueTest,
+} from './condition.ts'
 
 const integer = /^-?\d+$/
 
@@ -16,9 +23,9 @@ function requirementCondition(requirement: LabelRequirement): Condition {
     case 'notin':
       return noneOf(hasLabel(key, requirement.values))
     case 'exists':
-      return labelTest(key, () => true)
+      return hasAnyValue({ form: 'label', name: key })
     case 'absent':
-      return noneOf(labelTest(key, () => true))
+      return noneOf(hasAnyValue({ form: 'label', name: key }))
     case 'gt':
       return labelTest(key, (value) => integer.test(value) && Number(value) > requirement.value)
     case 'lt':
@@ -26,6 +33,6 @@ function requirementCondition(requirement: LabelRequirement): Condition {
   }
 }
 
-function labelTest(key: string, test: (value: string) => boolean): Condition {
-  return { form: 'test', index: { form: 'label', name: key }, test }
+function labelTest(key: string, test: ValueTest): Condition {
+  return { form: 'tests', index: { form: 'label', name: key }, tests: [test] }
 }

@@ -5,8 +5,7 @@ import type { FilterableIndex } from '../index/index-definition.ts'
 
 /**
  * Conditions on indexes, all of which must hold. `{}` holds for every object, so `and: []` does too and `or: []` holds for
- * none. A condition that is null or absent is no condition: `{ phase: { eq: null } }` is `{}`. That is how an unset
- * GraphQL variable leaves a filter out; who asks for objects without a value writes `exists: false`.
+ * none. A condition that is null or absent is no condition, which is how an unset GraphQL variable leaves one out.
  */
 export interface Where {
   readonly and?: readonly Where[] | null
@@ -30,7 +29,8 @@ export interface LabelFilter extends Filter<string> {
 
 /** Bounds of one `where`: variables are out of the reach of a document's depth limit. */
 const maxDepth = 20
-const maxParts = 10_000
+const maxConditions = 2_000
+const maxValues = 10_000
 
 const combinators = ['and', 'or', 'not']
 const labels = 'labels'
@@ -44,24 +44,32 @@ export function compileWhere(
   indexes: readonly FilterableIndex[],
   argument = 'where',
 ): Condition {
-  let parts = 0
+  let conditions = 0
+  let values = 0
   const context: WhereContext = {
     indexes: new Map(indexes.map((index) => [index.name, index])),
     maxDepth,
+    spendCondition(here) {
+      conditions += 1
+      if (conditions > maxConditions) throw tooMany(here, maxConditions, 'conditions')
+    },
     spend(here, count) {
-      parts += count
-      if (parts > maxParts) {
-        const problem = `makes more than ${maxParts} conditions and values`
-        throw new FilterValueError(here, parts, problem, 'ask in several queries')
-      }
+      values += count
+      if (values > maxValues) throw tooMany(here, maxValues, 'values')
     },
   }
   return compileTree(where, argument, context)
 }
 
+function tooMany(argument: string, most: number, what: string): FilterValueError {
+  const hint = `write several eq as one in, or ask in several queries`
+  return new FilterValueError(argument, most, `makes more than ${most} ${what}`, hint)
+}
+
 interface WhereContext {
   readonly indexes: ReadonlyMap<string, FilterableIndex>
   readonly maxDepth: number
+  spendCondition(argument: string): void
   spend(argument: string, count: number): void
 }
 
@@ -76,7 +84,7 @@ function compileTree(where: unknown, argument: string, context: WhereContext): C
   const inner = { ...context, maxDepth: context.maxDepth - 1 }
   const conditions = Object.entries(where).map(([name, value]: [string, unknown]): Condition => {
     const here = `${argument}.${name}`
-    context.spend(here, 1)
+    context.spendCondition(here)
     if (combinators.includes(name)) {
       if (value === undefined || value === null) return everything
       if (name === 'not') return noneOf(compileTree(value, here, inner))
@@ -100,7 +108,7 @@ function compileLabels(list: unknown, argument: string, context: WhereContext): 
   if (!Array.isArray(list)) throw new FilterValueError(argument, list, 'must be a list')
   const conditions = list.map((one: unknown, at) => {
     const here = `${argument}[${at}]`
-    context.spend(here, 1)
+    context.spendCondition(here)
     const { key, ...filter } = (one ?? {}) as { readonly key?: unknown }
     if (typeof key !== 'string') {
       throw new FilterValueError(`${here}.key`, key, 'must be the name of a label')
@@ -119,7 +127,7 @@ function compileList(list: unknown, argument: string, context: WhereContext): Co
     if (one === undefined || one === null) {
       throw new FilterValueError(here, one, 'must be an object of filters')
     }
-    context.spend(here, 1)
+    context.spendCondition(here)
     return compileTree(one, here, context)
   })
 }

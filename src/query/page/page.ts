@@ -104,12 +104,12 @@ export function countObjects(options: RowsOptions): number {
 }
 
 /** The one place where what is asked for meets what may be seen. */
-function visible({ view, condition, scope }: RowsOptions): {
+function visible({ view, condition, scope, budget }: RowsOptions): {
   set: IdSet
   namespaces: readonly string[] | undefined
 } {
   const both = allOf([condition, scopeCondition(scope)])
-  return { set: bindCondition(both, view), namespaces: namespacesOf(both) }
+  return { set: bindCondition(both, view, budget), namespaces: namespacesOf(both) }
 }
 
 /** The page size that is asked for. Throws {@link PageSizeError}. */
