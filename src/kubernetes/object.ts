@@ -61,11 +61,6 @@ export function splitObjectKey(key: string): { namespace: string; name: string }
     : { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
 }
 
-/** An object's UID; `''` where it has none, or something else than a string. */
-export function uidOf({ metadata: { uid } }: KubernetesObject): string {
-  return typeof uid === 'string' ? uid : ''
-}
-
 /** An object's resource version; `''` where it has none, or something else than a string. */
 export function resourceVersionOf({ metadata }: KubernetesObject): string {
   return typeof metadata.resourceVersion === 'string' ? metadata.resourceVersion : ''

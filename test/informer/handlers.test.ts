@@ -5,7 +5,14 @@ import {
   type KubernetesObject,
   type ListenerBatch,
 } from 'informerql/informer'
-import { foldingHandler, held, shown, testInformer, until } from '../support/informer.ts'
+import {
+  foldingHandler,
+  held,
+  runInformer,
+  shown,
+  testInformer,
+  until,
+} from '../support/informer.ts'
 import { play, reach } from './played-informer.ts'
 import { configMap, ScriptedServer } from './scripted-server.ts'
 

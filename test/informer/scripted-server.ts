@@ -35,6 +35,8 @@ export class ScriptedRequest {
   readonly verb: 'list' | 'watch'
   /** All parameters but `watch`. */
   readonly query: Readonly<Record<string, string>>
+  /** Whether metadata only is wanted. */
+  readonly isPartial: boolean
   readonly #response: ServerResponse
 
   constructor(request: IncomingMessage, response: ServerResponse) {
@@ -42,6 +44,7 @@ export class ScriptedRequest {
     const { watch, ...query } = Object.fromEntries(searchParams)
     this.verb = watch === 'true' ? 'watch' : 'list'
     this.query = query
+    this.isPartial = request.headers.accept?.includes('PartialObjectMetadata') === true
     this.#response = response
   }
 
@@ -167,11 +170,16 @@ export class ScriptedServer implements AsyncDisposable {
     if (broken) for (const socket of this.#sockets) socket.destroy()
   }
 
-  /** The next request that has not been asked for; fails where it is another one than expected. */
+  /** The next request that has not been asked for. */
+  async any(what = 'a request'): Promise<ScriptedRequest> {
+    await until(() => this.#requests.length > 0, what)
+    return this.#requests.shift() as ScriptedRequest
+  }
+
+  /** The same; fails where it is another one than expected. */
   async next(verb: 'list' | 'watch'): Promise<ScriptedRequest> {
-    await until(() => this.#requests.length > 0, `a request to ${verb}`)
-    const request = this.#requests.shift()
-    if (request?.verb === verb) return request
+    const request = await this.any(`a request to ${verb}`)
+    if (request.verb === verb) return request
     throw new Error(`a ${verb} was expected, this came: ${JSON.stringify(request)}`)
   }
 

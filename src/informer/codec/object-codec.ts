@@ -114,8 +114,10 @@ class TemplateCodec implements ObjectCodec {
   hold(object: KubernetesObject): HeldObject {
     this.#checkMetadata(object)
     const typed = { ...this.#type, ...object, ...this.#type }
+    const text = this.#stringify(typed)
+    if (text === undefined) return encoded(typed, typed).held
     try {
-      this.#text.loadWhole(this.#stringify(typed))
+      this.#text.loadWhole(text)
       const { held } = this.#encodeText(this.#changedTemplates) ?? encoded(typed, typed)
       return held
     } finally {
@@ -187,10 +189,12 @@ class TemplateCodec implements ObjectCodec {
     }
   }
 
-  #stringify(object: KubernetesObject): string {
+  /** `undefined` where the engine cannot write it: parsing knows no depth, writing some thousand levels. */
+  #stringify(object: KubernetesObject): string | undefined {
     try {
       return JSON.stringify(object)
     } catch (error) {
+      if (error instanceof RangeError) return undefined
       throw new MalformedObjectError(this.#resource, keyOf(object.metadata), object, error)
     }
   }
