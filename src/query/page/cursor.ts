@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { ArgumentError } from '../condition/argument-error.ts'
 import type { ListArguments } from '../condition/list-condition.ts'
+import type { OrderPosition } from './list-order.ts'
 
 /** Raised when what stands in a cursor, or the order that it counts on, changes. */
-const version = 1
-/** A namespace and a name of 253 characters each, and the rest. */
-const maxLength = 1024
+const version = 2
+/** A namespace and a name of 253 characters each, the values that order the list, and the rest. */
+const maxLength = 16_384
 
 /** A cursor that cannot be honoured. */
 export class CursorError extends ArgumentError {
@@ -55,24 +56,43 @@ function canonical(value: unknown): unknown {
 }
 
 /**
- * A keyset cursor: the position after the object with `key`, whether or not it still exists. Opaque, the same on every
- * replica, bound to one list by its hash. Not signed: a forged one can only move its owner's own position.
+ * A keyset cursor: the place of an object in the order of its list, whether or not the object still exists. Opaque, the same on
+ * every replica, bound to one list by its hash. Not signed: a forged one can only move its owner's own position.
  */
-export function encodeCursor(hash: string, key: string): string {
-  return Buffer.from(JSON.stringify([version, hash, key])).toString('base64url')
+export function encodeCursor(hash: string, { key, values }: OrderPosition): string {
+  // JSON has no undefined: a missing value is written as null.
+  return Buffer.from(JSON.stringify([version, hash, key, ...values])).toString('base64url')
 }
 
-/** The key in a cursor. Throws {@link CursorError}, naming the argument. */
-export function decodeCursor(cursor: string, hash: string, argument: string): string {
+export interface CursorContext {
+  readonly hash: string
+  /** The argument that has the cursor, for errors. */
+  readonly argument: string
+  /** How many terms the order of the list has. */
+  readonly terms: number
+}
+
+/** The position in a cursor. Throws {@link CursorError}, naming the argument. */
+export function decodeCursor(
+  cursor: string,
+  { hash, argument, terms }: CursorContext,
+): OrderPosition {
   const fields = fieldsOf(cursor)
   if (fields === undefined) throw new CursorError(argument, cursor, 'malformed')
   if (fields[0] !== version) throw new CursorError(argument, cursor, 'otherVersion')
-  const [, boundTo, key] = fields
-  if (fields.length !== 3 || typeof boundTo !== 'string' || typeof key !== 'string') {
+  const [, boundTo, key, ...values] = fields
+  if (typeof boundTo !== 'string' || typeof key !== 'string') {
     throw new CursorError(argument, cursor, 'malformed')
   }
   if (boundTo !== hash) throw new CursorError(argument, cursor, 'otherQuery')
-  return key
+  if (values.length !== terms || !values.every((value) => value === null || isText(value))) {
+    throw new CursorError(argument, cursor, 'malformed')
+  }
+  return { key, values: values.map((value) => (isText(value) ? value : undefined)) }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
 }
 
 function fieldsOf(cursor: string): readonly unknown[] | undefined {

@@ -1,7 +1,7 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { Condition } from '../condition/condition.ts'
 import { decodeCursor, encodeCursor, type ListIdentity, listHash } from './cursor.ts'
-import { defaultMaxPageSize, listRows, pageSize, countObjects } from './page.ts'
+import { countObjects, defaultMaxPageSize, listRows, type PageBounds, pageSizeOf } from './page.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import type { Scope } from '../condition/scope.ts'
 
@@ -15,12 +15,10 @@ export interface UnionPart {
   readonly scope: Scope
 }
 
-export interface UnionPageOptions {
+export interface UnionPageOptions extends PageBounds {
   readonly parts: readonly UnionPart[]
   readonly budget: WorkBudget
   readonly identity: ListIdentity
-  readonly first?: number | null | undefined
-  readonly after?: string | null | undefined
   readonly maxPageSize?: number
 }
 
@@ -45,32 +43,63 @@ export interface UnionPage {
  * that is no longer among the parts is passed over by its cursors. Throws as `listPage` does.
  */
 export function listUnionPage(options: UnionPageOptions): UnionPage {
-  const { budget, identity, after } = options
-  const size = pageSize(options.first, options.maxPageSize ?? defaultMaxPageSize)
-  const parts = options.parts.toSorted((a, b) => (a.type < b.type ? -1 : 1))
+  const { budget, identity } = options
+  const { size, backwards } = pageSizeOf(options, options.maxPageSize ?? defaultMaxPageSize)
   const hash = listHash(identity)
-  const isFirst = after === undefined || after === null
-  const position = isFirst ? undefined : positionOf(decodeCursor(after, hash, 'after'))
+  const after = positionAt(options.after, 'after', hash)
+  const before = positionAt(options.before, 'before', hash)
+  const parts = options.parts.toSorted((a, b) => (a.type < b.type ? -1 : 1))
+  const [from, bound] = backwards ? [before, after] : [after, before]
   const rows: UnionRow[] = []
-  for (const part of parts) {
-    if (rows.length > size) break
-    if (position !== undefined && part.type < position.type) continue
-    const afterKey = part.type === position?.type ? position.key : undefined
-    const limit = size + 1 - rows.length
-    for (const id of listRows({ ...part, budget, after: afterKey, limit })) rows.push({ part, id })
+  let isCut = false
+  for (const part of backwards ? parts.toReversed() : parts) {
+    if (isBeyond(from, part.type, !backwards)) continue
+    if (rows.length > size || isBeyond(bound, part.type, backwards)) {
+      isCut = true
+      break
+    }
+    const ids = listRows({
+      ...part,
+      budget,
+      backwards,
+      after: part.type === from?.type ? from.key : undefined,
+      before: part.type === bound?.type ? bound.key : undefined,
+      limit: size + 1 - rows.length,
+    })
+    for (const id of ids) rows.push({ part, id })
+    isCut ||= part.type === bound?.type
   }
-  const hasNextPage = rows.length > size
-  if (hasNextPage) rows.length = size
+  isCut ||= rows.length > size
+  const page = rows.slice(0, size)
+  if (backwards) page.reverse()
   return {
-    rows,
-    hasNextPage,
-    hasPreviousPage: !isFirst,
-    cursorOf: ({ part, id }) => encodeCursor(hash, `${part.type}:${part.view.keyOf(id)}`),
+    rows: page,
+    hasNextPage: backwards ? before !== undefined : isCut,
+    hasPreviousPage: backwards ? isCut : after !== undefined,
+    cursorOf: ({ part, id }) =>
+      encodeCursor(hash, { key: `${part.type}:${part.view.keyOf(id)}`, values: [] }),
     totalCount: () => parts.reduce((sum, part) => sum + countObjects({ ...part, budget }), 0),
   }
 }
 
-function positionOf(text: string): { readonly type: string; readonly key: string } {
-  const colon = text.indexOf(':')
-  return { type: text.slice(0, Math.max(colon, 0)), key: text.slice(colon + 1) }
+interface UnionPosition {
+  readonly type: string
+  readonly key: string
+}
+
+/** Whether a type lies on the other side of a position: ahead of it, or behind it. */
+function isBeyond(position: UnionPosition | undefined, type: string, ahead: boolean): boolean {
+  if (position === undefined || type === position.type) return false
+  return type < position.type === ahead
+}
+
+function positionAt(
+  cursor: string | null | undefined,
+  argument: string,
+  hash: string,
+): UnionPosition | undefined {
+  if (cursor === undefined || cursor === null) return undefined
+  const { key } = decodeCursor(cursor, { hash, argument, terms: 0 })
+  const colon = key.indexOf(':')
+  return { type: key.slice(0, Math.max(colon, 0)), key: key.slice(colon + 1) }
 }

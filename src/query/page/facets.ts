@@ -1,0 +1,126 @@
+import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import type { IdSet } from '../condition/id-set.ts'
+import type { WorkBudget } from '../condition/work-budget.ts'
+import { FirstRows } from './first-rows.ts'
+
+/** One value of an index, by its key, and how many objects have it. */
+export interface ValueCount {
+  readonly value: string
+  readonly count: number
+}
+
+/** How objects are spread over the values of an index. */
+export interface Spread {
+  /** The most frequent first; among equals by value. */
+  readonly values: readonly ValueCount[]
+  /** Values that at least one of the objects has. */
+  readonly distinctCount: number
+  /** Objects without a value. */
+  readonly missingCount: number
+}
+
+export interface SpreadOptions {
+  readonly view: StoreView
+  /** `undefined`: a label that no object has. */
+  readonly index: IndexView | undefined
+  /** The objects that count; `undefined`: all. */
+  readonly members: Members | undefined
+  readonly top: number
+  readonly budget: WorkBudget
+}
+
+/**
+ * Counts the values of an index by its postings: of all objects by their sizes, of some by which of their ids are members. Few
+ * members are asked for their values instead. No object is looked at.
+ */
+export function spreadOf({ view, index, members, top, budget }: SpreadOptions): Spread {
+  const total = members?.size ?? view.size
+  if (index === undefined) return { values: [], distinctCount: 0, missingCount: total }
+  const first = new FirstRows<ValueCount>(Math.max(1, top), compareCounts)
+  let distinctCount = 0
+  let having = 0
+  const add = (value: string, count: number): void => {
+    if (count === 0) return
+    distinctCount += 1
+    first.add({ value, count })
+  }
+  if (members === undefined) {
+    for (const value of index.values()) {
+      budget.spend('examined', 1)
+      add(value, index.posting(value)?.size ?? 0)
+    }
+    having = index.objectCount
+  } else if (members.size * membersPerPosting < index.objectCount) {
+    const counts = new Map<string, number>()
+    for (const id of members.ids()) {
+      const values = index.valuesOf(id)
+      if (values.length > 0) having += 1
+      for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+    }
+    for (const [value, count] of counts) add(value, count)
+  } else {
+    budget.spend('examined', index.objectCount)
+    const seen = new Members()
+    for (const value of index.values()) {
+      let count = 0
+      for (const id of index.posting(value) ?? []) {
+        if (!members.has(id)) continue
+        count += 1
+        seen.add(id)
+      }
+      add(value, count)
+    }
+    having = seen.size
+  }
+  return {
+    values: top === 0 ? [] : first.rows(),
+    distinctCount,
+    missingCount: total - having,
+  }
+}
+
+/** Asking an object for its values takes as long as passing by so many ids of postings. */
+const membersPerPosting = 8
+
+function compareCounts(a: ValueCount, b: ValueCount): number {
+  if (a.count !== b.count) return b.count - a.count
+  return a.value < b.value ? -1 : a.value > b.value ? 1 : 0
+}
+
+/** A set of ids as bits: to be asked a hundred thousand times a millisecond. */
+export class Members {
+  #bits = new Uint8Array(1024)
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  has(id: ObjectId): boolean {
+    return this.#bits[id] === 1
+  }
+
+  add(id: ObjectId): void {
+    if (id >= this.#bits.length) {
+      const larger = new Uint8Array(Math.max(2 * this.#bits.length, id + 1))
+      larger.set(this.#bits)
+      this.#bits = larger
+    }
+    if (this.#bits[id] === 1) return
+    this.#bits[id] = 1
+    this.#size += 1
+  }
+
+  *ids(): IterableIterator<ObjectId> {
+    for (let id = 0; id < this.#bits.length; id++) if (this.#bits[id] === 1) yield id
+  }
+}
+
+/** The members of a set; what is tested is paid for. */
+export function membersOf(view: StoreView, set: IdSet, budget: WorkBudget): Members {
+  const candidates = set.candidates(view.size >> 1)
+  budget.spend('examined', candidates?.size ?? view.size)
+  const members = new Members()
+  for (const id of candidates?.ids() ?? view.ids()) if (set.has(id)) members.add(id)
+  return members
+}
