@@ -55,6 +55,7 @@ export {
   ListenerOverflowError,
   type OverflowPolicy,
 } from './informer/delivery/listener.ts'
+export type { ListenerRoute } from './informer/delivery/route.ts'
 export { type Lister, ObjectNotFoundError } from './informer/store/lister.ts'
 export { TransformError, type Transform } from './informer/object-intake.ts'
 export {

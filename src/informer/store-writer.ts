@@ -4,15 +4,34 @@ import type { Delta } from './reflector/delta-queue.ts'
 import type { IndexedStore } from './store/indexed-store.ts'
 import type { ObjectCodec } from './codec/object-codec.ts'
 import type { StoreContents, StoredObject } from './store/store-contents.ts'
+import type { ValuesOfChange } from './delivery/route.ts'
 
 export interface StoreWriterOptions {
   readonly store: IndexedStore
   readonly codec: ObjectCodec
 }
 
+/** A whole list. */
+export type ListDelta = Extract<Delta, { readonly type: 'REPLACED' }>
+
+/** What a delta changed, and the values that the changed objects had before or have now, each in one index. */
+export interface Applied {
+  readonly changes: readonly Change[]
+  readonly valuesOf: ValuesOfChange
+}
+
+/** So many objects are compared between two moments at which the work may pause. */
+const objectsPerStep = 64
+
 /**
  * Applies deltas to a store, its only writer, and concludes what changed. A state that the store has already (same
  * UID and resource version) is no change: after a relist only real differences reach the listeners.
+ *
+ * A relist may be long, and nobody may see half of it. So it is staged: while a list arrives it fills a generation of
+ * its own, with all indices; then that is compared with the present one, in slices, between which readers and the event
+ * loop go on with the present one, which nobody else writes to; and when all differences are known the two are
+ * swapped, in the tick in which the listeners are told. What has not changed is held on as it was, in the old row:
+ * the identity of a row is the object's version.
  */
 export class StoreWriter {
   readonly #store: IndexedStore
@@ -30,18 +49,54 @@ export class StoreWriter {
   }
 
   /** Store and indices are up to date when it returns. */
-  apply(delta: Delta): Change[] {
+  apply(delta: Exclude<Delta, ListDelta>, routedIndexes: readonly string[]): Applied {
+    const key = delta.type === 'BOOKMARK' ? '' : keyOf(delta)
+    const before = this.#valuesIn(key, routedIndexes)
     const changes = this.#changesOf(delta)
     this.#store.advance(delta.resourceVersion)
-    return changes
+    const after = this.#valuesIn(key, routedIndexes)
+    return { changes, valuesOf: valuesOfChange(before, after) }
   }
 
-  #changesOf(delta: Delta): Change[] {
+  /**
+   * What a list changes: to be worked out before it is applied, in as many slices as wanted, and to be dropped where
+   * something else is applied first. Deletions first, then additions and updates in the order of the list. Empty for
+   * the first list, which is all additions.
+   */
+  *compare({ contents }: ListDelta): Generator<void, readonly Change[]> {
+    yield* this.#store.complete(contents)
+    if (!this.#hasList) return []
+    const before = this.#store.contents
+    const vanished: Change[] = []
+    let looked = 0
+    for (const key of before.ids.keys()) {
+      if (++looked % objectsPerStep === 0) yield
+      const old = before.stored(key)
+      if (old !== undefined && contents.stored(key)?.uid !== old.uid) {
+        vanished.push(this.#vanished(key, old))
+      }
+    }
+    const others: Change[] = []
+    for (const key of contents.ids.keys()) {
+      if (++looked % objectsPerStep === 0) yield
+      const change = this.#difference(key, before.stored(key), contents)
+      if (change !== undefined) others.push(change)
+    }
+    return [...vanished, ...others]
+  }
+
+  /** Lets a list take the place of what there was, in one step. `changes` is what {@link compare} has found. */
+  replace({ contents, resourceVersion }: ListDelta, changes: readonly Change[]): Applied {
+    this.#hasList = true
+    const before = this.#store.swap(contents)
+    this.#store.advance(resourceVersion)
+    return { changes, valuesOf: valuesOfChange(lookUp(before), lookUp(contents)) }
+  }
+
+  #changesOf(delta: Exclude<Delta, ListDelta>): Change[] {
     switch (delta.type) {
       case 'BOOKMARK':
         return []
-      case 'REPLACED':
-        return this.#replace(delta.contents)
       case 'REFUSED': {
         const before = this.#store.stored(delta.key)
         this.#store.remove(delta.key)
@@ -50,8 +105,7 @@ export class StoreWriter {
       case 'DELETED': {
         const { key, held, object } = delta.entry
         this.#store.remove(key)
-        const uid = uidOf(object)
-        return [new Change(this.#codec, { type: 'DELETED', key, uid, held, object })]
+        return [new Change(this.#codec, { type: 'DELETED', key, uid: uidOf(object), held, object })]
       }
       case 'ADDED':
       case 'MODIFIED': {
@@ -79,40 +133,57 @@ export class StoreWriter {
     }
   }
 
-  /**
-   * Deletions first, then additions and updates in the order of the list. What has not changed stays held as it was: its
-   * identity is its version.
-   */
-  #replace(contents: StoreContents): Change[] {
-    const isInInitialList = !this.#hasList
-    this.#hasList = true
-    const before = this.#store.swap(contents)
-    const vanished: Change[] = []
-    for (const key of before.ids.keys()) {
-      const old = before.stored(key)
-      if (old !== undefined && contents.stored(key)?.uid !== old.uid) {
-        vanished.push(this.#vanished(key, old))
-      }
+  #difference(
+    key: string,
+    old: StoredObject | undefined,
+    contents: StoreContents,
+  ): Change | undefined {
+    const now = contents.stored(key)
+    if (now === undefined) return undefined
+    const { uid, held } = now
+    if (old === undefined || old.uid !== uid) {
+      return new Change(this.#codec, { type: 'ADDED', key, uid, held })
     }
-    const others: Change[] = []
-    for (const key of contents.ids.keys()) {
-      const now = contents.stored(key)
-      if (now === undefined) continue
-      const { uid, held } = now
-      const old = before.stored(key)
-      if (old === undefined || old.uid !== uid) {
-        others.push(new Change(this.#codec, { type: 'ADDED', key, uid, held, isInInitialList }))
-      } else if (old.resourceVersion === '' || old.resourceVersion !== now.resourceVersion) {
-        const previousHeld = old.held
-        others.push(new Change(this.#codec, { type: 'MODIFIED', key, uid, held, previousHeld }))
-      } else contents.keepHeld(key, old.held)
+    if (old.resourceVersion === '' || old.resourceVersion !== now.resourceVersion) {
+      const previousHeld = old.held
+      return new Change(this.#codec, { type: 'MODIFIED', key, uid, held, previousHeld })
     }
-    return [...vanished, ...others]
+    contents.keepHeld(key, old.held)
+    return undefined
   }
 
   #vanished(key: string, { uid, held }: StoredObject): Change {
     return new Change(this.#codec, { type: 'DELETED', key, uid, held, finalStateKnown: false })
   }
+
+  /** Copied, since the indices are about to change. */
+  #valuesIn(key: string, indexes: readonly string[]): ValuesOfKey {
+    if (indexes.length === 0) return noValues
+    const values = new Map<string, readonly string[]>()
+    for (const index of indexes) values.set(index, this.#store.contents.valuesOf(key, index))
+    return (_, index) => values.get(index) ?? none
+  }
+}
+
+type ValuesOfKey = (key: string, index: string) => readonly string[]
+
+const none: readonly string[] = []
+const noValues: ValuesOfKey = () => none
+
+function lookUp(contents: StoreContents): ValuesOfKey {
+  return (key, index) => contents.valuesOf(key, index)
+}
+
+/** Of an object that was created anew under its key, the deletion has the old values and the addition the new ones. */
+function valuesOfChange(before: ValuesOfKey, after: ValuesOfKey): ValuesOfChange {
+  return ({ key, type }, index) => {
+    if (type === 'ADDED') return after(key, index)
+    return type === 'DELETED' ? before(key, index) : [...before(key, index), ...after(key, index)]
+  }
+}
+
+function keyOf(delta: Exclude<Delta, { readonly type: 'BOOKMARK' } | ListDelta>): string {
+  return delta.type === 'REFUSED' ? delta.key : delta.entry.key
 }
 
 /** As the store has it: `''` where there is none, or what is there is no string. */

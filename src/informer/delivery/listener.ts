@@ -1,6 +1,8 @@
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
+import { latestResourceVersion, type ResourceVersion } from '../../kubernetes/resource-version.ts'
 import type { Change } from '../store/change.ts'
+import type { ListenerRoute } from './route.ts'
 
 /**
  * What happens when a listener has fallen so far behind that its buffer is full:
@@ -20,10 +22,12 @@ export interface ListenerOptions {
    * resource version. 0: never. Below a second counts as a second.
    */
   readonly resyncPeriodMs?: number
+  /** What it wants to hear of, where that is not everything. */
+  readonly route?: ListenerRoute
 }
 
 /** Every default of {@link ListenerOptions}. */
-export const listenerDefaults: Required<ListenerOptions> = {
+export const listenerDefaults: Required<Omit<ListenerOptions, 'route'>> = {
   bufferLimit: 10_000,
   overflow: 'coalesce',
   resyncPeriodMs: 0,
@@ -39,6 +43,12 @@ export interface ListenerBatch<T extends KubernetesObject = KubernetesObject> {
   readonly changes: readonly Change<T>[]
   /** Whether the snapshot that the listener began with is complete after this batch. True once. */
   readonly synced: boolean
+  /**
+   * The resource version that this batch brings its reader to: who has applied every batch so far holds what the store
+   * held at it (of that which the listener's route leads to). Taken in the same tick as the changes, so it is never
+   * ahead of them, and a watch or a listener that begins there misses nothing.
+   */
+  readonly position: ResourceVersion
 }
 
 /** A listener with the policy `disconnect` that did not keep up. */
@@ -53,8 +63,10 @@ export class ListenerOverflowError extends CodedError {
 
 /** What a listener needs to know of its informer. */
 export interface ListenerSource {
-  /** Everything in the store now: as additions, or for a resync as modifications that change nothing. */
+  /** Everything on its route now: as additions, or for a resync as modifications that change nothing. */
   snapshot(type: 'ADDED' | 'MODIFIED'): Change[]
+  /** The position of the store. The listener has been given everything up to it. */
+  position(): ResourceVersion
   remove(listener: Listener): void
 }
 
@@ -69,6 +81,8 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
   readonly #bufferLimit: number
   readonly #overflow: OverflowPolicy
   #initial: readonly Change[] = []
+  /** The position of the snapshot: changes may have come since. */
+  #initialPosition = latestResourceVersion
   #initialComplete = false
   #synced = false
   #reset = false
@@ -98,6 +112,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
   /** The processor's: the snapshot that the listener begins with is complete with these. */
   completeInitial(changes: readonly Change[]): void {
     this.#initial = changes
+    this.#initialPosition = this.#source.position()
     this.#initialComplete = true
     this.#notify()
   }
@@ -217,7 +232,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     if (this.#initial.length > 0 || (this.#initialComplete && !this.#synced)) {
       const initial = this.#initial
       this.#initial = []
-      return this.#batch(false, initial)
+      return this.#batch(false, initial, this.#initialPosition)
     }
     const changes = this.#changes.filter((change) => change !== undefined)
     this.#changes = []
@@ -230,9 +245,13 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     return changes.length === 0 ? undefined : this.#batch(false, changes)
   }
 
-  #batch(reset: boolean, changes: readonly Change[]): ListenerBatch<T> {
+  #batch(
+    reset: boolean,
+    changes: readonly Change[],
+    position: ResourceVersion = this.#source.position(),
+  ): ListenerBatch<T> {
     const synced = this.#initialComplete && !this.#synced
     this.#synced ||= synced
-    return { reset, changes: changes as readonly Change<T>[], synced }
+    return { reset, changes: changes as readonly Change<T>[], synced, position }
   }
 }

@@ -1,61 +1,101 @@
+import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
 import type { Change } from '../store/change.ts'
 import { Listener, type ListenerOptions } from './listener.ts'
+import { type ListenerRoute, Router, type ValuesOfChange } from './route.ts'
 
+/** What a processor needs to know of the store. */
 export interface ProcessorOptions {
-  /** Everything in the store now: as additions, or for a resync as modifications that change nothing. */
-  readonly snapshot: (type: 'ADDED' | 'MODIFIED') => Change[]
+  /**
+   * What is in the store now, all of it or what is on the route: as additions, or for a resync as modifications that
+   * change nothing.
+   */
+  readonly snapshot: (type: 'ADDED' | 'MODIFIED', route: ListenerRoute | undefined) => Change[]
+  /** The position of the store. */
+  readonly position: () => ResourceVersion
 }
 
-/** Hands every change of a store to every listener (client-go's `sharedProcessor`). */
+interface Registration {
+  readonly route: ListenerRoute | undefined
+  readonly resync: NodeJS.Timeout | undefined
+}
+
+/** Hands every change of a store to the listeners that it concerns (client-go's `sharedProcessor`). */
 export class Processor {
-  /** Each with the timer of its resync. */
-  readonly #listeners = new Map<Listener, NodeJS.Timeout | undefined>()
-  readonly #snapshot: ProcessorOptions['snapshot']
+  readonly #registrations = new Map<Listener, Registration>()
+  readonly #unrouted = new Set<Listener>()
+  readonly #router = new Router<Listener>()
+  readonly #options: ProcessorOptions
   #synced = false
 
   constructor(options: ProcessorOptions) {
-    this.#snapshot = options.snapshot
+    this.#options = options
   }
 
   get size(): number {
-    return this.#listeners.size
+    return this.#registrations.size
+  }
+
+  /** The indexes whose values {@link distribute} asks for. */
+  get routedIndexes(): readonly string[] {
+    return this.#router.indexes
   }
 
   /**
-   * Adds a listener. In the same tick it is given everything that the store holds, unless `replay` is false; whatever
-   * changes later follows.
+   * Adds a listener. In the same tick it is given everything on its route that the store holds, unless `replay` is
+   * false; whatever changes later follows.
    */
   listen(options: ListenerOptions & { readonly replay?: boolean } = {}): Listener {
+    const { route, replay = true, resyncPeriodMs } = options
+    const { position, snapshot } = this.#options
     const listener = new Listener(
-      { snapshot: this.#snapshot, remove: (ended) => this.#remove(ended) },
+      {
+        position,
+        snapshot: (type) => snapshot(type, route),
+        remove: (ended) => this.#remove(ended),
+      },
       options,
     )
-    this.#listeners.set(listener, resyncTimer(listener, options.resyncPeriodMs))
-    if (this.#synced) {
-      listener.completeInitial(options.replay === false ? [] : this.#snapshot('ADDED'))
-    }
+    this.#registrations.set(listener, { route, resync: resyncTimer(listener, resyncPeriodMs) })
+    if (route === undefined) this.#unrouted.add(listener)
+    else this.#router.add(listener, route)
+    if (this.#synced) listener.completeInitial(replay ? snapshot('ADDED', route) : [])
     return listener
   }
 
   /** The store's writer has applied these. */
-  distribute(changes: readonly Change[]): void {
-    for (const listener of this.#listeners.keys()) listener.push(changes)
+  distribute(changes: readonly Change[], valuesOf: ValuesOfChange): void {
+    for (const listener of this.#unrouted) listener.push(changes)
+    if (this.#router.isEmpty) return
+    for (const change of changes) {
+      for (const listener of this.#router.concernedBy(change, valuesOf)) listener.push([change])
+    }
   }
 
-  /** The first whole list has been applied: these are its objects. */
-  distributeInitial(changes: readonly Change[]): void {
+  /** The first whole list has been applied. */
+  distributeInitial(): void {
     this.#synced = true
-    for (const listener of this.#listeners.keys()) listener.completeInitial(changes)
+    let all: readonly Change[] | undefined
+    for (const [listener, { route }] of this.#registrations) {
+      listener.completeInitial(
+        route === undefined
+          ? (all ??= this.#options.snapshot('ADDED', undefined))
+          : this.#options.snapshot('ADDED', route),
+      )
+    }
   }
 
   /** Ends all listeners. */
   close(): void {
-    for (const listener of this.#listeners.keys()) listener.close()
+    for (const listener of this.#registrations.keys()) listener.close()
   }
 
   #remove(listener: Listener): void {
-    clearInterval(this.#listeners.get(listener))
-    this.#listeners.delete(listener)
+    const registration = this.#registrations.get(listener)
+    if (registration === undefined) return
+    clearInterval(registration.resync)
+    this.#registrations.delete(listener)
+    this.#unrouted.delete(listener)
+    if (registration.route !== undefined) this.#router.delete(listener, registration.route)
   }
 }
 

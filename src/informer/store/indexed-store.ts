@@ -1,6 +1,7 @@
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
+import { atOnce, inSlices } from '../../lib/slices.ts'
 import { latestResourceVersion, type ResourceVersion } from '../../kubernetes/resource-version.ts'
 import type { HeldObject, ObjectCodec } from '../codec/object-codec.ts'
 import type { ObjectSelection } from '../codec/projection.ts'
@@ -55,7 +56,6 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
   readonly #waiters: ResourceVersionWaiters
   #indexers: Indexers
   #contents: StoreContents
-  #staged: StoreContents | undefined
   #resourceVersion = latestResourceVersion
 
   constructor(options: IndexedStoreOptions) {
@@ -153,15 +153,23 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
 
   /** Adds indexes, back-filling them at once. Throws {@link DuplicateIndexError} and then adds none. */
   addIndexers(indexers: Indexers): void {
-    for (const name of Object.keys(indexers)) {
-      if (Object.hasOwn(this.#indexers, name)) {
-        throw new DuplicateIndexError(groupResourceOf(this.resource), name)
-      }
-    }
-    this.#indexers = { ...this.#indexers, ...indexers }
-    const decode = (held: HeldObject) => this.#codec.decode(held)
-    this.#contents.addIndexers(indexers, decode)
-    this.#staged?.addIndexers(indexers, decode)
+    this.#declare(indexers)
+    atOnce(this.#contents.backfill(indexers, this.#decode))
+  }
+
+  /**
+   * Adds indexes, back-filling them in slices, so that a big store does not hold up the event loop. Resolves when they
+   * are there, or when `isOver` says after a slice that nobody waits any more; until then the store does not have
+   * them, but their names are taken. Rejects with {@link DuplicateIndexError} and then adds none.
+   */
+  async backfillIndexers(indexers: Indexers, isOver: () => boolean = () => false): Promise<void> {
+    this.#declare(indexers)
+    const contents = this.#contents
+    // A list that takes the place of these contents has the indexes.
+    await inSlices(
+      contents.backfill(indexers, this.#decode),
+      () => isOver() || contents !== this.#contents,
+    )
   }
 
   /**
@@ -203,16 +211,40 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
 
   /** The writer's: begins a new generation, which nobody reads until {@link swap}. */
   stage(): StoreContents {
-    this.#staged = this.#newContents()
-    return this.#staged
+    return this.#newContents()
+  }
+
+  /** The writer's: the present generation. */
+  get contents(): StoreContents {
+    return this.#contents
+  }
+
+  /** The writer's: fills in a staged generation the indexes that have been added since it was begun. */
+  *complete(staged: StoreContents): Generator<void, void> {
+    let lacking = staged.lacking(this.#indexers)
+    while (Object.keys(lacking).length > 0) {
+      yield* staged.backfill(lacking, this.#decode)
+      lacking = staged.lacking(this.#indexers)
+    }
   }
 
   /** The writer's: lets a staged generation take the place of the present one, which is returned. */
   swap(staged: StoreContents): StoreContents {
+    atOnce(this.complete(staged))
     const before = this.#contents
     this.#contents = staged
-    if (this.#staged === staged) this.#staged = undefined
     return before
+  }
+
+  readonly #decode = (held: HeldObject): KubernetesObject => this.#codec.decode(held)
+
+  #declare(indexers: Indexers): void {
+    for (const name of Object.keys(indexers)) {
+      if (Object.hasOwn(this.#indexers, name)) {
+        throw new DuplicateIndexError(groupResourceOf(this.resource), name)
+      }
+    }
+    this.#indexers = { ...this.#indexers, ...indexers }
   }
 
   #newContents(): StoreContents {

@@ -5,7 +5,7 @@ import { LabelIndex } from './label-index.ts'
 import type { HeldObject } from '../codec/object-codec.ts'
 import { ObjectIndex } from './object-index.ts'
 import { IndexFunctionError } from './store-errors.ts'
-import type { Indexers, IndexView, ObjectId } from './store-view.ts'
+import type { IndexFunction, Indexers, IndexView, ObjectId } from './store-view.ts'
 
 /** One object on its way into a store: how it is held, and what it says. */
 export interface StoreEntry {
@@ -28,6 +28,11 @@ export interface StoreContentsOptions {
   readonly onIndexFailure: (error: IndexFunctionError) => void
 }
 
+type IndexWithFunction = readonly [ObjectIndex, IndexFunction]
+
+/** So many objects are indexed between two moments at which the work may pause. */
+const objectsPerStep = 16
+
 /**
  * The objects of one generation of a store, numbered, with all their indices. A relist fills a new generation beside
  * the one that is read and then takes its place in one step.
@@ -43,7 +48,7 @@ export class StoreContents {
   readonly indexes: Map<string, IndexView> = new Map()
   readonly #byUid: DerivedIndex
   readonly #derived: readonly DerivedIndex[]
-  readonly #functions: [ObjectIndex, Indexers[string]][] = []
+  readonly #functions: IndexWithFunction[] = []
   readonly #resourceVersions: string[] = []
   readonly #free: ObjectId[] = []
   readonly #options: StoreContentsOptions
@@ -61,7 +66,11 @@ export class StoreContents {
       this.#byUid,
     ]
     for (const index of this.#derived) this.indexes.set(index.name, index)
-    this.#declare(options.indexers)
+    for (const [name, compute] of Object.entries(this.lacking(options.indexers))) {
+      const index = new ObjectIndex(name)
+      this.indexes.set(name, index)
+      this.#functions.push([index, compute])
+    }
   }
 
   get size(): number {
@@ -122,31 +131,50 @@ export class StoreContents {
     this.#free.push(id)
   }
 
-  /** Adds indexes and back-fills them at once. */
-  addIndexers(indexers: Indexers, decode: (held: HeldObject) => KubernetesObject): void {
-    const added = this.#declare(indexers)
-    for (const [key, id] of this.ids) {
+  /** The values of an object in an index; none where it, or the index, is not there. */
+  valuesOf(key: string, index: string): readonly string[] {
+    const id = this.ids.get(key)
+    return id === undefined ? [] : (this.indexes.get(index)?.valuesOf(id) ?? [])
+  }
+
+  /** Those of the index functions that have not been declared here. */
+  lacking(indexers: Indexers): Indexers {
+    const declared = new Set(this.#functions.map(([{ name }]) => name))
+    return Object.fromEntries(
+      Object.entries(indexers).filter(([name]) => !declared.has(name) && !this.indexes.has(name)),
+    )
+  }
+
+  /**
+   * Adds indexes and fills them. From its first step on they are kept up to date with what is stored and removed; found
+   * they are only after the last one.
+   */
+  *backfill(
+    indexers: Indexers,
+    decode: (held: HeldObject) => KubernetesObject,
+  ): Generator<void, true> {
+    const added = Object.entries(indexers).map(([name, compute]): IndexWithFunction => [
+      new ObjectIndex(name),
+      compute,
+    ])
+    this.#functions.push(...added)
+    // In the order of ids: one that is given again meanwhile is only indexed twice.
+    for (let id = 0; id < this.keys.length; id++) {
+      if (id % objectsPerStep === objectsPerStep - 1) yield
       const held = this.helds[id]
       if (held === undefined) continue
       const object = decode(held)
-      for (const [index, compute] of added) this.#index(index, compute, id, key, object)
+      for (const [index, compute] of added) {
+        this.#index(index, compute, id, this.keys[id] ?? '', object)
+      }
     }
-  }
-
-  #declare(indexers: Indexers): [ObjectIndex, Indexers[string]][] {
-    const declared = Object.entries(indexers).filter(([name]) => !this.indexes.has(name))
-    const added = declared.map(([name, compute]): [ObjectIndex, Indexers[string]] => {
-      const index = new ObjectIndex(name)
-      this.indexes.set(name, index)
-      return [index, compute]
-    })
-    this.#functions.push(...added)
-    return added
+    for (const [index] of added) this.indexes.set(index.name, index)
+    return true
   }
 
   #index(
     index: ObjectIndex,
-    compute: Indexers[string],
+    compute: IndexFunction,
     id: ObjectId,
     key: string,
     object: KubernetesObject,
