@@ -8,6 +8,7 @@ import {
   compileListCondition,
   type ListArguments,
 } from '../../src/query/condition/list-condition.ts'
+import { WorkBudget } from '../../src/query/condition/work-budget.ts'
 import type { Where } from '../../src/query/condition/where.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 import { matchesSelector, matchesWhere, podIndexes, RandomPods } from './random-pods.ts'
@@ -44,7 +45,11 @@ describe(`the arguments of a list, seed ${runSeed}`, () => {
         store.put(pod)
       }
       const args = randomArguments(random)
-      const set = bindCondition(compileListCondition(args, podIndexes), store.view)
+      const set = bindCondition(
+        compileListCondition(args, podIndexes),
+        store.view,
+        new WorkBudget({ tests: 1e9 }),
+      )
       const expected = [...pods].filter(([, one]) => matches(args, one)).map(([found]) => found)
       const found = [...store.view.ids()].filter((id) => set.has(id))
       expect({ round, args, keys: keysOf(store.view, found).toSorted(byCodeUnits) }).toEqual({
@@ -72,7 +77,8 @@ describe(`the arguments of a list, seed ${runSeed}`, () => {
     )
     const { view } = storeOf(resourceOf('Pod'), pods, indexersOf(podIndexes))
     const size = (args: ListArguments) =>
-      bindCondition(compileListCondition(args, podIndexes), view).candidates(100)?.size
+      bindCondition(compileListCondition(args, podIndexes), view, new WorkBudget()).candidates(100)
+        ?.size
     const pending: Where = { phase: { eq: 'Pending' } }
     expect(size({ where: pending })).toBe(40)
     expect(size({ where: pending, labelSelector: 'app=rare' })).toBe(3)

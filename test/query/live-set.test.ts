@@ -4,6 +4,7 @@ import { type KubernetesObject, objectKey } from '../../src/kubernetes/object.ts
 import { everything } from '../../src/query/condition/condition.ts'
 import { indexersOf } from '../../src/query/index/index-definition.ts'
 import { compileListCondition } from '../../src/query/condition/list-condition.ts'
+import { WorkBudget } from '../../src/query/condition/work-budget.ts'
 import { type LiveChange, LiveSet } from '../../src/query/live-set.ts'
 import { type Scope, unrestricted } from '../../src/query/condition/scope.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
@@ -44,7 +45,7 @@ describe(`what a subscriber is told, seed ${runSeed}`, () => {
       let scope: Scope = random.scope([...pods.keys()])
       const live = new LiveSet({ condition: compileListCondition({ where }, podIndexes), scope })
       const fold = new Fold()
-      fold.apply(live.reset(store.view), store.view)
+      fold.apply(live.reset(store.view, new WorkBudget()), store.view)
       const dirty = new Set<string>()
       for (let step = 0; step < 150; step += 1) {
         const one = random.pod(`pod-${random.below(60)}`)
@@ -60,10 +61,10 @@ describe(`what a subscriber is told, seed ${runSeed}`, () => {
         dirty.add(key)
         if (random.chance(0.1)) {
           scope = random.scope([...pods.keys()])
-          fold.apply(live.rescope(store.view, scope), store.view)
+          fold.apply(live.rescope(store.view, scope, new WorkBudget()), store.view)
         }
         if (random.chance(0.5)) continue
-        fold.apply(live.changes(store.view, dirty), store.view)
+        fold.apply(live.changes(store.view, dirty, new WorkBudget()), store.view)
         dirty.clear()
         const expected = [...pods.values()].filter(
           (each) => matchesScope(scope, each) && matchesWhere(where, each),
@@ -83,8 +84,8 @@ describe(`what a subscriber is told, seed ${runSeed}`, () => {
 function begin() {
   const store = storeOf(resourceOf('Pod'), [pod('Running')], indexersOf(podIndexes))
   const live = new LiveSet({ condition: running, scope: unrestricted })
-  live.reset(store.view)
-  return { store, live, told: () => live.changes(store.view, ['a/p']) }
+  live.reset(store.view, new WorkBudget())
+  return { store, live, told: () => live.changes(store.view, ['a/p'], new WorkBudget()) }
 }
 
 describe('one object', () => {
@@ -128,20 +129,22 @@ describe('one object', () => {
   it('that may no longer be seen is DELETED as hidden, and is not spoken of again', () => {
     const { store, live, told } = begin()
     const other: Scope = { form: 'namespaces', namespaces: new Set(['b']) }
-    expect(live.rescope(store.view, other)).toEqual([
+    expect(live.rescope(store.view, other, new WorkBudget())).toEqual([
       { type: 'DELETED', key: 'a/p', uid: 'u-1', cause: 'hidden' },
     ])
     store.put(pod('Failed'))
     expect(told()).toEqual([])
     store.put(pod('Running'))
     expect(told()).toEqual([])
-    expect(live.rescope(store.view, unrestricted)).toMatchObject([{ type: 'ADDED', uid: 'u-1' }])
+    expect(live.rescope(store.view, unrestricted, new WorkBudget())).toMatchObject([
+      { type: 'ADDED', uid: 'u-1' },
+    ])
   })
 
   it('that is unknown, or never matched, is not spoken of', () => {
     const { store, live } = begin()
     store.put(pod('Failed', 'u-9', 'z'))
-    expect(live.changes(store.view, ['z/p', 'no/such'])).toEqual([])
+    expect(live.changes(store.view, ['z/p', 'no/such'], new WorkBudget())).toEqual([])
   })
 })
 
@@ -149,9 +152,9 @@ describe('reset', () => {
   it('begins anew', () => {
     const store = storeOf(resourceOf('Pod'), [pod('Running')], indexersOf(podIndexes))
     const live = new LiveSet({ condition: everything, scope: unrestricted })
-    expect(live.reset(store.view)).toHaveLength(1)
+    expect(live.reset(store.view, new WorkBudget())).toHaveLength(1)
     store.put(pod('Running', 'u-5', 'b'))
-    const keys = live.reset(store.view).map((change) => change.key)
+    const keys = live.reset(store.view, new WorkBudget()).map((change) => change.key)
     expect(keys).toEqual(keysOf(store.view, store.view.ids()))
   })
 })

@@ -116,7 +116,7 @@ export class RandomPods {
     if (type === 'string') operators.push('startsWith', 'endsWith', 'contains')
     for (let left = this.below(2) + 1; left > 0; left -= 1) {
       const operator = this.pick(operators)
-      if (operator === 'null') filter['eq'] = null
+      if (operator === 'null') filter['in'] = null
       else if (operator === 'in')
         filter['in'] = Array.from({ length: this.below(7) }, () => this.#value(name))
       else if (operator === 'exists') filter['exists'] = this.chance(0.5)

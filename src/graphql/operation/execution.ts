@@ -3,13 +3,14 @@ import {
   type ExecutionArgs,
   type ExecutionResult,
   getOperationAST,
-  type GraphQLError,
+  GraphQLError,
   type ValidatedSubscriptionArgs,
   validateSubscriptionArgs,
 } from 'graphql'
 import { interruptible } from '../../lib/interruptible.ts'
 import type { ResolverContext } from '../schema/read-context.ts'
-import { clientError } from './gateway-error.ts'
+import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
+import { clientError, type GatewayErrorCode } from './gateway-error.ts'
 import { kindsOf } from './operation-kinds.ts'
 import { OperationReader } from './operation-reader.ts'
 import { executePriced, executeValidated } from './priced-executor.ts'
@@ -137,14 +138,31 @@ function contextOf(context: unknown, read: OperationReader): ResolverContext & o
   return { ...(context as object | undefined), read }
 }
 
-/** The answers to a subscription's events. Leaving them leaves the source, also while it has nothing to say. */
+const isTooCostly = ({ extensions }: GraphQLError): boolean =>
+  extensions['code'] === ('QUERY_TOO_COSTLY' satisfies GatewayErrorCode)
+
+/**
+ * The answers to a subscription's events. Leaving them leaves the source, also while it has nothing to say. One that is too
+ * costly is told so and is the last: its subscriber has missed something, and the next frame would hardly be cheaper.
+ */
 function answers(
   source: AsyncIterable<unknown>,
   answer: (event: unknown) => Promise<ExecutionResult>,
 ): AsyncGenerator<ExecutionResult, void, void> {
   const events = source[Symbol.asyncIterator]()
   async function* run(): AsyncGenerator<ExecutionResult, void, void> {
-    for await (const event of { [Symbol.asyncIterator]: () => events }) yield await answer(event)
+    try {
+      for await (const event of { [Symbol.asyncIterator]: () => events }) {
+        const result = await answer(event)
+        yield result
+        if (result.errors?.some(isTooCostly) === true) return
+      }
+    } catch (error) {
+      if (!(error instanceof QueryTooCostlyError)) throw error
+      yield withClientErrors({
+        errors: [new GraphQLError(error.message, { originalError: error })],
+      })
+    }
   }
   return interruptible(run(), () => void events.return?.())
 }

@@ -6,6 +6,7 @@ import type { SharedInformer } from '../../informer/shared-informer.ts'
 import type { Condition } from '../../query/condition/condition.ts'
 import { type LiveChange, LiveSet } from '../../query/live-set.ts'
 import type { Scope } from '../../query/condition/scope.ts'
+import { WorkBudget, type WorkLimits } from '../../query/condition/work-budget.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId } from '../model/object-id.ts'
@@ -21,12 +22,14 @@ export interface LiveFramesOptions {
   /** How long changes are gathered before they are sent. */
   readonly coalesceMs: number
   readonly maxFrameObjects: number
+  /** What the snapshot, and each frame, may cost. */
+  readonly work: Partial<WorkLimits>
 }
 
 /**
  * What one subscription is sent: a snapshot in frames of bounded size, then the changes of the informer's listener,
  * one per object and frame. The listener buffers the latest change per object, so a subscriber that is slow gets fewer
- * frames, never a wrong picture. Ends when the iteration is left or the informer stops.
+ * frames, never a wrong picture. Ends when the iteration is left or the informer stops. Throws `QueryTooCostlyError`.
  */
 export function liveFrames(options: LiveFramesOptions): AsyncGenerator<Frame, void, void> {
   const leaving = new AbortController()
@@ -37,14 +40,14 @@ async function* frames(
   options: LiveFramesOptions,
   leaving: AbortSignal,
 ): AsyncGenerator<Frame, void, void> {
-  const { informer, condition, scope, maxFrameObjects } = options
+  const { informer, condition, scope, maxFrameObjects, work } = options
   const { store } = informer
   const held = new LiveSet({ condition, scope })
   // In one tick: from here on, whatever is not in the snapshot reaches the listener.
   const listener = informer.listen({ bufferLimit: 0, overflow: 'coalesce', replay: false })
   leaving.addEventListener('abort', () => listener.close(), { once: true })
   try {
-    const snapshot = held.reset(store).map(({ key, uid }) => ({ key, uid }))
+    const snapshot = held.reset(store, new WorkBudget(work)).map(({ key, uid }) => ({ key, uid }))
     for (let start = 0; start === 0 || start < snapshot.length; start += maxFrameObjects) {
       const part = snapshot.slice(start, start + maxFrameObjects)
       yield frame(options, {
@@ -65,16 +68,18 @@ async function* changeFrames(
   listener: Listener,
   leaving: AbortSignal,
 ): AsyncGenerator<Frame, void, void> {
-  const {
-    coalesceMs,
-    informer: { store },
-  } = options
+  const { coalesceMs, maxFrameObjects, work, informer } = options
+  const { store } = informer
   for await (const batch of listener.gathered(() => sleep(coalesceMs, leaving))) {
     const byKey = Map.groupBy(batch.changes, ({ key }) => key)
-    const changes = held
-      .changes(store, byKey.keys())
-      .map((change) => changeOf(options, change, byKey.get(change.key) ?? []))
-    if (changes.length > 0) yield frame(options, { reset: false, synced: false, changes })
+    const keys = [...byKey.keys()]
+    for (let start = 0; start < keys.length; start += maxFrameObjects) {
+      const part = keys.slice(start, start + maxFrameObjects)
+      const changes = held
+        .changes(store, part, new WorkBudget(work))
+        .map((change) => changeOf(options, change, byKey.get(change.key) ?? []))
+      if (changes.length > 0) yield frame(options, { reset: false, synced: false, changes })
+    }
   }
 }
 

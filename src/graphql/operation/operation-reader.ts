@@ -151,6 +151,7 @@ export class OperationReader implements ReadContext {
       scope: unrestricted,
       coalesceMs: checkedCoalesceMs(coalesceMs) ?? limits.coalesceMs,
       maxFrameObjects: limits.maxFrameObjects,
+      work: limits.work,
     })
   }
 
