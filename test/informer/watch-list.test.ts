@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSharedInformerFactory } from 'informerql/informer'
+import { createSharedInformerFactory, type ListerWatcher } from 'informerql/informer'
 import { startSimulator } from 'informerql/simulator'
 import {
   configMaps,
@@ -218,6 +218,79 @@ describe('An informer that was told to stream its initial list', () => {
     factory.informer({ ...configMaps, resource: 'pods', kind: 'Pod' })
     factory.start()
     expect((await server.next('list')).query).toEqual({ resourceVersion: '0', limit: '500' })
+  })
+
+  it.each<[string, (watch: ScriptedRequest) => Promise<void> | void]>([
+    ['the connection', (watch) => watch.send('ADDED', configMap('x', '1')).cut()],
+    ['a frame', (watch) => watch.send('ADDED', configMap('x', '1')).write('{"type":').end()],
+  ])('tries the streaming list once more after %s was cut, then a LIST', async (_, cut) => {
+    await using server = await ScriptedServer.start()
+    await using running = run(server)
+    for (let round = 0; round < 2; round++) {
+      for (let attempt = 0; attempt < 2; attempt++) {
+        const watch = await server.next('watch')
+        expect(watch.query).toMatchObject({ sendInitialEvents: 'true' })
+        await cut(watch)
+      }
+      ;(await server.next('list')).list('10', [configMap('a', '5')])
+      ;(await server.next('watch')).error(500)
+    }
+    // And another list, which is cut once only.
+    await cut(await server.next('watch'))
+    ;(await server.next('watch')).send('ADDED', configMap('b', '20')).endInitialEvents('21')
+    await until(() => running.informer.store.resourceVersion === '21', 'the list')
+    expect(held(running.informer)).toEqual(['default/b@20'])
+  })
+
+  it('falls back to LISTs for good where events never stop coming and their end never comes', async () => {
+    await using server = await ScriptedServer.start()
+    await using connection = connect(server.url)
+    const source = (): ListerWatcher => connection.resource(configMaps)
+    await using running = run(server, { watchListDeadlineMs: 100, source: source() })
+    const watch = await server.next('watch')
+    for (let version = 1; !watch.closed; version++) {
+      watch.send('MODIFIED', configMap('a', String(version)))
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+    ;(await server.next('list')).list('10000', [configMap('a', '9999')])
+    ;(await server.next('watch')).error(500)
+    ;(await server.next('list')).list('10001', [configMap('a', '9999')])
+    expect(held(running.informer)).toEqual(['default/a@9999'])
+    expect(running.failures[0]).toMatchObject({ error: { code: 'WATCH_LIST_REFUSED' } })
+    await server.next('watch')
+    await using _other = run(server, { source: source() })
+    expect((await server.next('list')).query).toEqual({ resourceVersion: '0', limit: '500' })
+  })
+
+  it.each([
+    ['1.32', 'watch', 'v1.32.0-gke.1'],
+    ['1.31', 'list', 'v1.31.9'],
+    ['a version that cannot be read', 'list', 'latest'],
+  ] as const)('begins, with a server of %s, with a %s', async (_, verb, gitVersion) => {
+    await using server = await ScriptedServer.start()
+    server.gitVersion = gitVersion
+    await using running = run(server)
+    await server.next(verb)
+    expect(server.versionRequests).toBe(1)
+    expect(running.informer.failures.size).toBe(gitVersion === 'latest' ? 1 : 0)
+  })
+
+  it('asks for the version once, for all informers of a connection, and not at all where no list is streamed', async () => {
+    await using server = await ScriptedServer.start()
+    await using connection = connect(server.url)
+    await using factory = createSharedInformerFactory({
+      source: (resource) => connection.resource(resource),
+    })
+    factory.informer(configMaps)
+    factory.start()
+    await server.sync('10', [])
+    expect(server.versionRequests).toBe(0)
+    for (const namespace of ['a', 'b', 'c']) {
+      factory.informer(configMaps, { namespace, initialList: 'watchlist' })
+    }
+    factory.start()
+    for (let streamed = 0; streamed < 3; streamed++) await server.next('watch')
+    expect(server.versionRequests).toBe(1)
   })
 
   it('[5] hears of what follows the initial events in the same batch as of any other event', async () => {

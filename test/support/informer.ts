@@ -71,7 +71,7 @@ export function connect(
   return createApiServer({ name: 'test', config, ...limits })
 }
 
-export interface InformerSetting extends Partial<Omit<SharedInformerOptions, 'source'>> {
+export interface InformerSetting extends Partial<SharedInformerOptions> {
   /** The server's address, or how to reach it. */
   readonly server: string | ClusterConfig
   /** Given to the informer as it is; `failures` stays empty then. */
@@ -103,10 +103,9 @@ export function testInformer({
   const connection = createApiServer({ name: 'test', config, ...limits })
   const resource = options.resource ?? configMaps
   const { metadataOnly } = options
-  const source: ListerWatcher = connection.resource(
-    resource,
-    metadataOnly === undefined ? {} : { metadataOnly },
-  )
+  const source: ListerWatcher =
+    options.source ??
+    connection.resource(resource, metadataOnly === undefined ? {} : { metadataOnly })
   const failures: TestInformer['failures'] = []
   const observer: InformerObserver = {
     ...options.observer,
