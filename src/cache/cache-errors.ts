@@ -1,4 +1,7 @@
-import { ConnectionError, type ConnectionFailure } from '../api-server/transport/connection-error.ts'
+import {
+  ConnectionError,
+  type ConnectionFailure,
+} from '../api-server/transport/connection-error.ts'
 import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
 import { CodedError, type ErrorDetails } from '../lib/coded-error.ts'
@@ -74,11 +77,16 @@ export function notSynced(
   if (cause instanceof ConnectionError) return unreachable(place, cause)
   const waited = waitedMs === undefined ? '' : ` after ${waitedMs} ms`
   const why = cause === undefined || cause instanceof DeadlineError ? '' : `: ${cause.message}`
-  return new UnreadableResourceError('NOT_SYNCED', place, `${name} is still loading${waited}${why}`, {
-    hint: 'ask again in a moment: the loading goes on',
-    retryAfterMs: 1000,
-    ...(cause === undefined ? {} : { cause }),
-  })
+  return new UnreadableResourceError(
+    'NOT_SYNCED',
+    place,
+    `${name} is still loading${waited}${why}`,
+    {
+      hint: 'ask again in a moment: the loading goes on',
+      retryAfterMs: 1000,
+      ...(cause === undefined ? {} : { cause }),
+    },
+  )
 }
 
 function refused(place: UnreadablePlace, cause: ApiStatusError): UnreadableResourceError {
