@@ -50,9 +50,18 @@ export class CachedResource {
     return this.#leases
   }
 
+  get isStopped(): boolean {
+    return this.#stop.signal.aborted
+  }
+
   /** `performance.now()` when the last lease was given back. */
   get idleSinceMs(): number {
     return this.#idleSinceMs
+  }
+
+  /** What its objects take, as the codec measures them. */
+  get heldBytes(): number {
+    return (this.informer.store as { readonly heldBytes?: number }).heldBytes ?? 0
   }
 
   /** What the informer's loop has ended with, which it never should. */

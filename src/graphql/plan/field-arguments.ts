@@ -27,7 +27,7 @@ export class FieldArguments {
 
   /** Throws the GraphQLError of an argument that cannot be coerced. */
   coerce(variables: VariableValues): Readonly<Record<string, unknown>> {
-    return getArgumentValues(this.#field, this.#node, variables)
+    return this.constant ?? getArgumentValues(this.#field, this.#node, variables)
   }
 }
 

@@ -63,11 +63,4 @@ export class PlanRun {
     for (const member of members) texts.push(write(member))
     return `[${texts.join(',')}]`
   }
-
-  /** The cluster that a root field names, or the default one; `undefined` for one that is not there. */
-  clusterOf(field: FieldArguments): string | undefined {
-    const { cluster } = this.argumentsOf<{ readonly cluster?: string | null }>(field)
-    if (cluster === undefined || cluster === null) return this.served.clusters.keys().next().value
-    return this.served.clusters.has(cluster) ? cluster : undefined
-  }
 }

@@ -16,7 +16,7 @@ import { collectFields } from './collected-fields.ts'
 import { NotCoveredError } from './not-covered.ts'
 import { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
-import { type RootWriter, rootWriter } from './root-writer.ts'
+import { clusterOf, type RootWriter, rootWriter } from './root-writer.ts'
 
 /** A query with so many variables in its `@skip` and `@include` is not worth a plan for each of their combinations. */
 const maxFlags = 6
@@ -94,16 +94,13 @@ export class PlanVariation {
     }))
   }
 
-  /** The kinds that it reads, where the document and its variables tell. Throws {@link NotCoveredError}. */
-  kinds(run: Pick<PlanRun, 'clusterOf'>): readonly KindAt[] {
-    const kinds: KindAt[] = []
-    for (const { root } of this.#members) {
-      if (typeof root === 'string') continue
-      const cluster = run.clusterOf(root.args)
-      if (cluster === undefined) throw new NotCoveredError('a cluster that is not there')
-      for (const kind of root.kinds) kinds.push({ cluster, kind })
-    }
-    return kinds
+  /** The kinds that it reads, each in the cluster of its root field. Throws {@link NotCoveredError}. */
+  kinds(served: ServedSchema, variables: VariableValues): readonly KindAt[] {
+    return this.#members.flatMap(({ root }) => {
+      if (typeof root === 'string') return []
+      const cluster = clusterOf(served, root.args.coerce(variables))
+      return root.kinds.map((kind) => ({ cluster, kind }))
+    })
   }
 
   /**

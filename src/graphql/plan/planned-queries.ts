@@ -5,7 +5,9 @@ import {
   WorkBudget,
   type WorkLimits,
 } from '../../query/condition/work-budget.ts'
-import type { KindAt, KindParts } from '../operation/kind-part.ts'
+import type { KindAt, KindPart } from '../operation/kind-part.ts'
+import { parseDocument } from '../operation/operation-plugin.ts'
+import { PreparedKinds } from '../operation/prepared-kinds.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
 import type { FragmentCache } from './fragment-cache.ts'
 import { compilePlan, type Plan, type PlanVariation } from './plan.ts'
@@ -18,23 +20,11 @@ export interface QueryRequest {
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined
 }
 
-/** Kinds that are settled for one execution, until they are released. */
-export interface SettledParts extends KindParts {
-  release(): void
-}
-
 export interface PlannedQueriesOptions {
   /** What is served at the moment. */
   readonly served: () => ServedSchema
   readonly limits: OperationLimits
   readonly fragments: FragmentCache
-  /** Parses within bounds; throws the GraphQLError of a document that is none. */
-  readonly parse: (source: string) => DocumentNode
-  /** Starts what is needed and waits for it; a promise only where there is something to wait for. */
-  readonly settle: (
-    served: ServedSchema,
-    kinds: readonly KindAt[],
-  ) => SettledParts | Promise<SettledParts>
 }
 
 /** The documents that have been asked, in UTF-16 units; what they become takes some thirty times as much. */
@@ -52,7 +42,6 @@ interface KnownDocument {
 /** Answers queries by their plans: compiled once per schema, document and operation, run within one tick. */
 export class PlannedQueries {
   readonly #options: PlannedQueriesOptions
-  readonly #budget: Partial<WorkLimits>
   readonly #documents = new LRUCache<string, KnownDocument>({
     max: maxDocuments,
     maxSize: maxDocumentUnits,
@@ -61,7 +50,6 @@ export class PlannedQueries {
 
   constructor(options: PlannedQueriesOptions) {
     this.#options = options
-    this.#budget = plannedWork()
   }
 
   /**
@@ -74,21 +62,27 @@ export class PlannedQueries {
       const plan = this.#planOf(served, request)
       const variables = plan?.coerce(request.variables ?? {})
       if (plan === undefined || variables === undefined || 'errors' in variables) return undefined
-      const variation = plan.variation(variables.variableValues)
-      const run = (parts: KindParts): PlanRun =>
-        new PlanRun({
+      const { variableValues } = variables
+      const variation = plan.variation(variableValues)
+      const { limits, fragments } = this.#options
+      const prepared = new PreparedKinds({ served, syncDeadlineMs: limits.syncDeadlineMs })
+      const write = (): string | undefined => {
+        using held = prepared
+        const settled = held.settle()
+        const budget = new WorkBudget(plannedWork(limits.work))
+        const part = (at: KindAt): KindPart => settled.part(at)
+        const run = new PlanRun({
           served,
-          limits: this.#options.limits,
-          variables: variables.variableValues,
-          budget: new WorkBudget(this.#budget),
-          fragments: this.#options.fragments,
-          part: (at) => parts.part(at),
+          limits,
+          variables: variableValues,
+          budget,
+          fragments,
+          part,
         })
-      const kinds = variation.kinds(run(nothingSettled))
-      const settled = this.#options.settle(served, kinds)
-      return settled instanceof Promise
-        ? settled.then((parts) => write(variation, run(parts), parts)).catch(() => undefined)
-        : write(variation, run(settled), settled)
+        return textOf(variation, run)
+      }
+      const waiting = prepared.prepare(variation.kinds(served, variableValues))
+      return waiting === undefined ? write() : waiting.then(write)
     } catch {
       // Whatever it is, graphql-js finds it too, and says which field it belongs to.
       return undefined
@@ -110,7 +104,7 @@ export class PlannedQueries {
 
   #validDocument(served: ServedSchema, query: string): DocumentNode | undefined {
     try {
-      const document = this.#options.parse(query)
+      const document = parseDocument(query, this.#options.limits.maxTokens)
       return validate(served.schema, document).length === 0 ? document : undefined
     } catch {
       return undefined
@@ -118,24 +112,17 @@ export class PlannedQueries {
   }
 }
 
-function write(variation: PlanVariation, run: PlanRun, parts: SettledParts): string | undefined {
+/** `undefined` where there is an error to tell: whatever it is, graphql-js finds it too, and says which field it belongs to. */
+function textOf(variation: PlanVariation, run: PlanRun): string | undefined {
   try {
     return variation.write(run)
   } catch {
     return undefined
-  } finally {
-    parts.release()
   }
 }
 
-const nothingSettled: KindParts = {
-  part() {
-    throw new TypeError('nothing has been settled')
-  },
-}
-
-/** Plans write a row in a fifth, and a field in a quarter, of the time that graphql-js takes. */
-function plannedWork(): Partial<WorkLimits> {
-  const { rows, fields } = defaultWorkLimits
-  return { rows: rows * 5, fields: fields * 4 }
+/** Plans answer a row in a fifth, and write a field in a quarter, of the time that graphql-js takes. */
+function plannedWork(work: Partial<WorkLimits>): WorkLimits {
+  const limits = { ...defaultWorkLimits, ...work }
+  return { ...limits, rows: limits.rows * 5, fields: limits.fields * 4 }
 }

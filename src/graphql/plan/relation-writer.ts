@@ -1,8 +1,8 @@
 import type { SelectionSetNode } from 'graphql'
-import type { StoreView } from '../../informer/store/store-view.ts'
-import { type Condition, nothing } from '../../query/condition/condition.ts'
+import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import type { Condition } from '../../query/condition/condition.ts'
+import { objectByKey } from '../../query/page/lookup.ts'
 import { findObject } from '../../query/page/page.ts'
-import { relationName } from '../../query/relation/relation-definition.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import type { KindPart } from '../operation/kind-part.ts'
 import { connectionWriter } from './connection-writer.ts'
@@ -26,18 +26,13 @@ export function relationWriter(
   compiler: PlanCompiler,
 ): RowWriter {
   const { field, args } = selected
-  const { served } = compiler
-  const name = relationName(field.definition)
-  const relation = served.relations.get(name)
-  const to = served.kinds.get(field.definition.to)
-  if (relation === undefined || to === undefined) throw new NotCoveredError(name)
-  for (const type of relation.reads) {
-    const kind = served.kinds.get(type)
-    if (kind !== undefined) compiler.reads(kind)
-  }
-  const follow = (run: PlanRun, { cluster, view }: KindPart, id: number): Condition => {
+  const found = compiler.served.relations.byField.get(field)
+  if (found === undefined) throw new NotCoveredError(field.definition.name)
+  const { relation, reads, to, name } = found
+  for (const kind of reads) compiler.reads(kind)
+  const follow = (run: PlanRun, { cluster, view }: KindPart, id: ObjectId): Condition => {
     const stores = (type: string): StoreView => {
-      const kind = served.kinds.get(type)
+      const kind = reads.find(({ typeName }) => typeName === type)
       if (kind === undefined) throw new NotCoveredError(type)
       return run.part({ cluster, kind }).view
     }
@@ -47,13 +42,10 @@ export function relationWriter(
     const write = rowWriter(to, selectionSets, compiler)
     return (run, part, id) => {
       const target = run.part({ cluster: part.cluster, kind: to })
-      const condition = follow(run, part, id)
-      if (condition === nothing) return 'null'
-      const { view, scope } = target
-      const found = findObject({ view, condition, scope, budget: run.budget })
-      if (found === undefined) return 'null'
+      const targetId = firstOf(run, target, follow(run, part, id))
+      if (targetId === undefined) return 'null'
       run.budget.spend('rows', 1)
-      return write(run, target, found)
+      return write(run, target, targetId)
     }
   }
   const write = connectionWriter(to, args, selectionSets, compiler)
@@ -63,4 +55,16 @@ export function relationWriter(
     const origin = view.uidOf(id) || view.keyOf(id)
     return write(run, target, { list: `${name}/${origin}`, condition: follow(run, part, id) })
   }
+}
+
+/** The object that a relation to one leads to. Keys are looked up, without a search. */
+function firstOf(run: PlanRun, part: KindPart, condition: Condition): ObjectId | undefined {
+  const options = { ...part, budget: run.budget }
+  if (condition.form === 'nothing') return undefined
+  if (condition.form !== 'keys') return findObject({ ...options, condition })
+  for (const key of condition.keys.length === 1 ? condition.keys : condition.keys.toSorted()) {
+    const id = objectByKey(options, key)
+    if (id !== undefined) return id
+  }
+  return undefined
 }

@@ -1,9 +1,10 @@
 import type { FieldNode, SelectionSetNode } from 'graphql'
 import { objectKey } from '../../kubernetes/object.ts'
-import { type Condition, everything, hasKey } from '../../query/condition/condition.ts'
-import { findObject } from '../../query/page/page.ts'
+import { everything } from '../../query/condition/condition.ts'
+import { objectByKey } from '../../query/page/lookup.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KindAt } from '../operation/kind-part.ts'
+import type { ServedSchema } from '../operation/served-schema.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import type { LookupArguments } from '../schema/read-context.ts'
 import { selectionsOf } from './collected-fields.ts'
@@ -12,7 +13,7 @@ import { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
-import { type RowWriter, rowWriter } from './row-writer.ts'
+import { rowWriter } from './row-writer.ts'
 
 /** One field of `Query` in a plan. */
 export interface RootWriter {
@@ -70,22 +71,25 @@ function lookupWriter(
     write(run) {
       const { namespace, name } = run.argumentsOf<LookupArguments>(args)
       const key = objectKey(namespace === undefined ? { name } : { namespace, name })
-      return writeFound(run, at(run, kind, args), hasKey([key]), write)
+      const part = run.part(at(run, kind, args))
+      const id = objectByKey({ ...part, budget: run.budget }, key)
+      if (id === undefined) return 'null'
+      run.budget.spend('rows', 1)
+      return write(run, part, id)
     },
   }
 }
 
-function writeFound(run: PlanRun, where: KindAt, condition: Condition, write: RowWriter): string {
-  const part = run.part(where)
-  const { view, scope } = part
-  const id = findObject({ view, condition, scope, budget: run.budget })
-  if (id === undefined) return 'null'
-  run.budget.spend('rows', 1)
-  return write(run, part, id)
+function at(run: PlanRun, kind: Kind, args: FieldArguments): KindAt {
+  return { cluster: clusterOf(run.served, run.argumentsOf(args)), kind }
 }
 
-function at(run: PlanRun, kind: Kind, args: FieldArguments): KindAt {
-  const cluster = run.clusterOf(args)
-  if (cluster === undefined) throw new NotCoveredError('a cluster that is not there')
-  return { cluster, kind }
+/** The cluster that a root field names, or the default one. Throws {@link NotCoveredError} for one that is not there. */
+export function clusterOf(
+  { clusters }: ServedSchema,
+  { cluster }: { readonly cluster?: unknown },
+): string {
+  const name = cluster ?? clusters.keys().next().value
+  if (typeof name === 'string' && clusters.has(name)) return name
+  throw new NotCoveredError('a cluster that is not there')
 }
