@@ -1,11 +1,8 @@
 /** `informerql`: the gateway as a library. */
-export {
-  createGateway,
-  type Gateway,
-  type GatewayLog,
-  type GatewayOptions,
-  NoClusterError,
-} from './gateway/gateway.ts'
+export { createGateway, type Gateway, type GatewayOptions } from './gateway/gateway.ts'
+export { type GatewayLog } from './gateway/gateway-log.ts'
+export { NoClusterError } from './gateway/fleet.ts'
+export { type CacheLimits } from './cache/cache-bounds.ts'
 export {
   type GraphQLServer,
   type GraphQLServerOptions,

@@ -75,7 +75,7 @@ export class CacheBounds {
     const { maxHeldBytes } = this.limits
     this.#stopIdle(() => this.#heldBytes() > maxHeldBytes)
     if (this.#heldBytes() <= maxHeldBytes) return
-    const bytes = cached.informer.store.heldBytes
+    const bytes = cached.heldBytes
     const refusal = this.#tooManyBytes(cached, 0)
     this.#refused.set(nameOf(cached), bytes)
     cached.refuse(refusal)
@@ -94,15 +94,15 @@ export class CacheBounds {
 
   #heldBytes(): number {
     let bytes = 0
-    for (const { informer } of this.#running) bytes += informer.store.heldBytes
+    for (const { heldBytes } of this.#running) bytes += heldBytes
     return bytes
   }
 
   #tooManyBytes(place: UnreadablePlace, expected: number): CacheFullError {
     const largest = [...this.#running]
-      .toSorted((a, b) => b.informer.store.heldBytes - a.informer.store.heldBytes)
+      .toSorted((a, b) => b.heldBytes - a.heldBytes)
       .slice(0, shownInErrors)
-      .map((cached) => `${groupResourceOf(cached.resource)} ${cached.informer.store.heldBytes}`)
+      .map((cached) => `${groupResourceOf(cached.resource)} ${cached.heldBytes}`)
     const wanted = expected === 0 ? '' : `, and it would take ${expected} more`
     return new CacheFullError(
       place,

@@ -111,6 +111,11 @@ export class ClusterCache implements AsyncDisposable {
       : cached.informer.store
   }
 
+  /** What is cached, synced or not. */
+  resources(): readonly ApiResource[] {
+    return Array.from(this.#cached.values(), ({ resource }) => resource)
+  }
+
   /** What is cached, and how it is. */
   states(): readonly CachedResourceState[] {
     return [...this.#cached.values()].map(stateOf)

@@ -19,6 +19,11 @@ export class Lease implements Disposable {
     return this.#cached.informer
   }
 
+  /** Whether the resource has been stopped all the same: by a bound, or with the gateway. A new lease may do. */
+  get isStopped(): boolean {
+    return this.#cached.isStopped
+  }
+
   /** Why the resource cannot be read now; `undefined` where it can. Tells the present, not what once was. */
   unreadable(): UnreadableResourceError | undefined {
     return this.#cached.unreadable()

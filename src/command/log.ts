@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import type { Config } from '../config/config.ts'
-import type { GatewayLog } from '../gateway/gateway.ts'
+import type { GatewayLog } from '../gateway/gateway-log.ts'
 
 /** Where lines go. */
 export interface LogStream {

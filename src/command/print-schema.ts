@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
-import { createGateway, type GatewayLog } from '../gateway/gateway.ts'
+import { createGateway } from '../gateway/gateway.ts'
+import type { GatewayLog } from '../gateway/gateway-log.ts'
 import { gatewayOptionsOf } from '../config/gateway-config.ts'
 import { printSchemaSdl } from '../graphql/schema/print-schema.ts'
 import { startSimulator } from '../simulator/simulator.ts'

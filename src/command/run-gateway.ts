@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
-import { createGateway, type GatewayLog } from '../gateway/gateway.ts'
+import { createGateway } from '../gateway/gateway.ts'
+import type { GatewayLog } from '../gateway/gateway-log.ts'
 import { gatewayOptionsOf } from '../config/gateway-config.ts'
 import { checkAddress } from '../server/guard/loopback.ts'
 import { ListenError } from '../server/server-errors.ts'

@@ -4,6 +4,7 @@ import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-con
 import { loadClusterConfig } from '../api-server/kubeconfig/cluster-lookup.ts'
 import { preferredResources } from '../api-server/discovery/discovery.ts'
 import { atLeast, type ServerVersion } from '../api-server/discovery/server-version.ts'
+import type { ClusterConnection } from '../cache/cluster-cache.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import type { OpenApiDocuments } from '../kubernetes/open-api.ts'
 
@@ -20,37 +21,55 @@ export interface ClusterApi {
   readonly failures: readonly Error[]
 }
 
-/** A cluster of the gateway: connected, or the reason why not. */
-export type Cluster = { readonly name: string } & (
-  | { readonly api: ClusterApi }
-  | {
-      readonly error: Error
-      /** Whether it may be there later: it is asked again. A wrong configuration stays wrong. */
-      readonly mayRecover: boolean
-    }
-)
+/** A cluster of the gateway. */
+export type Cluster =
+  | { readonly name: string; readonly state: 'connected'; readonly api: ClusterApi }
+  /** It may be there later: it is asked again. */
+  | { readonly name: string; readonly state: 'unreachable'; readonly error: Error }
+  /** A wrong configuration stays wrong. */
+  | { readonly name: string; readonly state: 'misconfigured'; readonly error: Error }
 
-/** Connects to a cluster and asks it what it serves. Never rejects: a failure is the cluster's state. */
+/**
+ * Connects to a cluster and asks it what it serves. Never rejects: a failure is the cluster's state, and so is the end
+ * by the signal.
+ */
 export async function connectCluster(
   selection: NamedClusterSelection,
   limits: Partial<ApiServerLimits>,
+  signal: AbortSignal,
 ): Promise<Cluster> {
   const { name, ...where } = selection
   let apiServer: ApiServer | undefined
   try {
     apiServer = createApiServer({ ...limits, name, config: loadClusterConfig(where) })
-    return { name, api: await askApi(apiServer) }
-  } catch (error) {
+    return { name, state: 'connected', api: await askApi(apiServer, signal) }
+  } catch (cause) {
     await apiServer?.[Symbol.asyncDispose]()
-    const mayRecover = !(error instanceof ClusterConfigError)
-    return { name, error: error instanceof Error ? error : new Error(String(error)), mayRecover }
+    const state = cause instanceof ClusterConfigError ? 'misconfigured' : 'unreachable'
+    return { name, state, error: cause instanceof Error ? cause : new Error(String(cause)) }
   }
 }
 
-async function askApi(apiServer: ApiServer): Promise<ClusterApi> {
+/** How the caches read the cluster. */
+export function connectionOf(cluster: Cluster): ClusterConnection {
+  if (cluster.state !== 'connected') return { state: 'unreachable', error: cluster.error }
+  const { apiServer, version, resourceVersionsComparable } = cluster.api
+  return {
+    state: 'connected',
+    source: (resource, how) => apiServer.resource(resource, how),
+    version: version.gitVersion,
+    resourceVersionsComparable,
+  }
+}
+
+async function askApi(apiServer: ApiServer, signal: AbortSignal): Promise<ClusterApi> {
   // The version first and alone: a server that cannot be reached is then reported once.
-  const version = await apiServer.version()
-  const [discovery, openApi] = await Promise.all([apiServer.discover(), apiServer.openApi()])
+  const version = await apiServer.version(signal)
+  const [discovery, openApi] = await Promise.all([
+    apiServer.discover(signal),
+    apiServer.openApi({ signal }),
+  ])
+  signal.throwIfAborted()
   return {
     apiServer,
     version,

@@ -2,7 +2,11 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { type DocumentNode, type ExecutionResult, GraphQLError } from 'graphql'
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga'
 import { LRUCache } from 'lru-cache'
-import { type AnsweredResult, isMeantForClients, maskedError, withCodes } from './client-error.ts'
+import {
+  type AnsweredResult,
+  clientErrorOf,
+  clientResult,
+} from '../graphql/operation/client-error.ts'
 import type { ServerLog } from './server-log.ts'
 
 /** The one path of the API, for both transports. */
@@ -52,7 +56,7 @@ export function createOperationPipeline(options: OperationPipelineOptions): Oper
     maxRequestBodySize: false,
     maskedErrors: {
       isDev: false,
-      maskError: (error) => (isMeantForClients(error) ? error : maskedError(error)),
+      maskError: (error) => clientErrorOf(error),
     },
     parserAndValidationCache: {
       documentCache: documentCache<DocumentNode>(),
@@ -108,7 +112,7 @@ function codedErrors(): Plugin {
     onResultProcess(process) {
       const { result } = process
       if (Array.isArray(result) || Symbol.asyncIterator in result) return
-      process.setResult(withCodes(result as AnsweredResult) as ExecutionResult)
+      process.setResult(clientResult(result as AnsweredResult) as ExecutionResult)
     },
   }
 }

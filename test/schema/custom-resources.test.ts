@@ -258,7 +258,7 @@ describe('custom resources', () => {
         __typename: 'underscores',
       },
     }
-    const { read } = fixedReader(model, [object])
+    const { context } = fixedReader(model, [object])
     const source = `{
       stableExampleComWidget(namespace: "shop", name: "w") {
         __typename owners { id } json(path: "owners") missing: json(path: "status.phase") toString
@@ -270,7 +270,7 @@ describe('custom resources', () => {
         }
       }
     }`
-    const result = graphqlSync({ schema, source, contextValue: { read } })
+    const result = graphqlSync({ schema, source, contextValue: context })
     expect(result.errors).toBeUndefined()
     expect(JSON.stringify(result.data)).toBe(
       JSON.stringify({

@@ -5,7 +5,7 @@ import { idOfRow } from '../../src/graphql/schema/object-fields.ts'
 import type {
   ConnectionSource,
   Frame,
-  ReadContext,
+  ResolverContext,
   Row,
 } from '../../src/graphql/schema/read-context.ts'
 import type { SchemaModel } from '../../src/graphql/model/schema-model.ts'
@@ -17,7 +17,7 @@ export type Asked = readonly [method: string, what: string, args: unknown]
 export function fixedReader(
   model: SchemaModel,
   objects: readonly KubernetesObject[],
-): { readonly read: ReadContext; readonly asked: Asked[] } {
+): { readonly context: ResolverContext; readonly asked: Asked[] } {
   const asked: Asked[] = []
   const rows = objects.map((object): Row => {
     const group = object.apiVersion.includes('/') ? (object.apiVersion.split('/')[0] ?? '') : ''
@@ -41,7 +41,7 @@ export function fixedReader(
       resourceVersion: '7',
     }
   }
-  const read: ReadContext = {
+  const read: ResolverContext['read'] = {
     list(kind, args) {
       asked.push(['list', kind.typeName, args])
       return connectionOf(rowsOf(kind))
@@ -55,7 +55,11 @@ export function fixedReader(
       return rows.find((row) => idOfRow(row) === id) ?? null
     },
     owners: (row) => rows.filter((other) => isOwner(other, row)),
-    owned: (row) => connectionOf(rows.filter((other) => isOwner(row, other))),
+    owned: (row) => ({
+      ...connectionOf(rows.filter((other) => isOwner(row, other))),
+      kinds: () => ['Pod'],
+      failures: [],
+    }),
     follow(_row, { definition }, args) {
       asked.push(['follow', `${definition.from}.${definition.name}`, args])
       return connectionOf(rowsOf(model.kindOfType(definition.to)))
@@ -64,7 +68,8 @@ export function fixedReader(
       asked.push(['followOne', `${definition.from}.${definition.name}`, {}])
       return rowsOf(model.kindOfType(definition.to))[0] ?? null
     },
-    clusters: () => [{ name: 'test', state: 'ready', version: 'v1.36.3', resources: [] }],
+  }
+  const live: ResolverContext['live'] = {
     subscribe(kind, args) {
       asked.push(['subscribe', kind.typeName, args])
       return frames(kind)
@@ -74,7 +79,10 @@ export function fixedReader(
       return frames(kind)
     },
   }
-  return { read, asked }
+  const fleet: ResolverContext['fleet'] = {
+    clusters: () => [{ name: 'test', state: 'ready', version: 'v1.36.3', resources: [] }],
+  }
+  return { context: { read, live, fleet, report() {} }, asked }
 }
 
 function isOwner(owner: Row, row: Row): boolean {

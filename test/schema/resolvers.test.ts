@@ -45,8 +45,8 @@ const ask = (
   source: string,
   variableValues: Record<string, unknown> = {},
 ): [ExecutionResult, readonly Asked[]] => {
-  const { read, asked } = fixedReader(model, [pod, replicaSet, node])
-  return [graphqlSync({ schema, source, variableValues, contextValue: { read } }), asked]
+  const { context, asked } = fixedReader(model, [pod, replicaSet, node])
+  return [graphqlSync({ schema, source, variableValues, contextValue: context }), asked]
 }
 
 const podId = encodeObjectId({
@@ -175,12 +175,12 @@ describe('subscriptions', () => {
     ],
     ['subscribeOne', 'pod(namespace: "shop", name: "web-1")', { namespace: 'shop', name: 'web-1' }],
   ])('%s send frames', async (method, field, args) => {
-    const { read, asked } = fixedReader(model, [pod])
+    const { context, asked } = fixedReader(model, [pod])
     const document = parse(`subscription { frame: ${field} {
       reset synced resumeToken resourceVersion
       changes { type objectId finalStateKnown object { id status { phase } } previous(path: "status.phase") }
     } }`)
-    const stream = await subscribe({ schema, document, contextValue: { read } })
+    const stream = await subscribe({ schema, document, contextValue: context })
     if (!(Symbol.asyncIterator in stream)) throw new Error('no stream', { cause: stream })
     const results: unknown[] = []
     for await (const result of stream) results.push(plain(result))

@@ -1,20 +1,19 @@
-import type { StoreView } from '../../informer/store/store-view.ts'
-import { allOf, type Condition, hasValue } from '../../query/condition/condition.ts'
-import { compileListCondition, type ListArguments } from '../../query/condition/list-condition.ts'
+import { type Condition, hasValue } from '../../query/condition/condition.ts'
+import type { ListArguments } from '../../query/condition/list-condition.ts'
 import { listPage } from '../../query/page/page.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
-import type { Scope } from '../../query/condition/scope.ts'
 import { listUnionPage } from '../../query/page/union-page.ts'
-import type { Kind } from '../model/kind.ts'
 import type {
   ConnectionSource,
   EdgeSource,
+  OwnedConnectionSource,
   PageArguments,
   PageInfo,
   RelationArguments,
   Row,
 } from '../schema/read-context.ts'
-import { gatewayError } from './gateway-error.ts'
+import { ClientError } from './client-error.ts'
+import type { KindPart } from './kind-part.ts'
 
 interface ConnectionOptions {
   readonly cluster: string
@@ -24,37 +23,22 @@ interface ConnectionOptions {
   readonly maxPageSize: number
 }
 
-/** One kind as a part of a connection. */
-export interface ConnectionPart {
-  readonly kind: Kind
-  readonly view: StoreView
-  readonly scope: Scope
-}
-
-export interface StoreConnectionOptions extends ConnectionOptions, ConnectionPart {
-  /** What is asked for besides the arguments: a relation's condition. */
+export interface StoreConnectionOptions extends Omit<ConnectionOptions, 'cluster'>, KindPart {
+  /** All that is asked for: the arguments' condition and, on a relation, its own. */
   readonly condition: Condition
+  /** The arguments that the condition is made of besides; cursors are bound to them. */
+  readonly filter: ListArguments
 }
 
 /** Objects of one kind as a connection. Throws what the arguments are refused with. */
 export function storeConnection(
   options: StoreConnectionOptions,
-  args: RelationArguments,
+  { first, after }: PageArguments,
 ): ConnectionSource {
-  const { view, kind, cluster, scope, budget, maxPageSize } = options
-  const { first, after } = args
-  const filter = filterOf(args)
-  const page = listPage({
-    view,
-    condition: allOf([options.condition, compileListCondition(filter, kind.indexes)]),
-    scope,
-    budget,
-    identity: { list: options.list, ...filter },
-    first,
-    after,
-    maxPageSize,
-  })
-  return new PageConnection(options, {
+  const { view, kind, cluster, condition, scope, budget, maxPageSize, list, filter } = options
+  const identity = { list, ...filter }
+  const page = listPage({ view, condition, scope, budget, identity, first, after, maxPageSize })
+  return new PageConnection(budget, {
     ...page,
     entries: page.ids,
     cursorOf: (id) => page.cursorOf(id),
@@ -64,13 +48,21 @@ export function storeConnection(
   })
 }
 
-/** The objects of all kinds that the owner with this UID has, as a connection. */
+export interface OwnedConnectionOptions extends ConnectionOptions {
+  /** The owner's UID; one without has nothing. */
+  readonly uid: string
+  readonly parts: readonly KindPart[]
+  /** Why other kinds cannot be looked into. */
+  readonly failures: readonly Error[]
+}
+
+/** The objects of some kinds that have the object with this UID among their owners, as a connection. */
 export function ownedConnection(
-  options: ConnectionOptions & { readonly uid: string; readonly parts: readonly ConnectionPart[] },
+  options: OwnedConnectionOptions,
   { first, after }: PageArguments,
-): ConnectionSource {
-  const { cluster, budget, maxPageSize, list } = options
-  const condition = hasValue('ownerUid', [options.uid])
+): OwnedConnectionSource {
+  const { cluster, budget, maxPageSize, list, uid, failures } = options
+  const condition = hasValue('ownerUid', uid === '' ? [] : [uid])
   const kinds = new Map(options.parts.map(({ kind }) => [kind.typeName, kind]))
   const parts = options.parts.map(({ kind, view, scope }) => ({
     type: kind.typeName,
@@ -79,7 +71,7 @@ export function ownedConnection(
     scope,
   }))
   const page = listUnionPage({ parts, budget, identity: { list }, first, after, maxPageSize })
-  return new PageConnection(options, {
+  const connection = new PageConnection(budget, {
     ...page,
     entries: page.rows,
     rowOf: ({ part, id }) => {
@@ -88,11 +80,13 @@ export function ownedConnection(
       return { kind, cluster, object: part.view.object(id) }
     },
     resourceVersion() {
-      throw gatewayError('UNSUPPORTED', 'objects of several kinds have no common resource version')
+      throw new ClientError('UNSUPPORTED', 'objects of several kinds have no common position')
     },
   })
+  return Object.assign(connection, { kinds: () => [...kinds.keys()].toSorted(), failures })
 }
 
+/** What narrows a list, of all of its arguments. */
 export function filterOf({
   namespace,
   namespaces,
@@ -124,7 +118,7 @@ class PageConnection<T> implements ConnectionSource {
   readonly #page: EntryPage<T>
   #rows: readonly Row[] | undefined
 
-  constructor({ budget }: { readonly budget: WorkBudget }, page: EntryPage<T>) {
+  constructor(budget: WorkBudget, page: EntryPage<T>) {
     this.#budget = budget
     this.#page = page
   }

@@ -2,114 +2,115 @@ import {
   createSourceEventStream,
   type ExecutionArgs,
   type ExecutionResult,
-  getOperationAST,
-  GraphQLError,
+  type GraphQLError,
   type ValidatedSubscriptionArgs,
   validateSubscriptionArgs,
 } from 'graphql'
 import { interruptible } from '../../lib/interruptible.ts'
+import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
 import type { ResolverContext } from '../schema/read-context.ts'
-import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
-import { clientError, type GatewayErrorCode } from './gateway-error.ts'
-import { kindsOf } from './operation-kinds.ts'
-import { OperationReader } from './operation-reader.ts'
+import { type ClientErrorCode, clientErrorOf, clientResult } from './client-error.ts'
+import { fleetStateOf } from './fleet-state.ts'
+import { LiveReader } from './live-reader.ts'
+import { prepareOperation, inRounds } from './preparation.ts'
 import { executePriced, executeValidated } from './priced-executor.ts'
-import { PreparedKinds } from './prepared-kinds.ts'
+import type { SettledKinds } from './prepared-kinds.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
-
-/** How often execution may find that it needs further kinds. */
-const maxRounds = 3
+import { StoreReader } from './store-reader.ts'
 
 export interface ExecutionOptions {
   readonly served: ServedSchema
   readonly limits: OperationLimits
+  /** Told of errors that clients see masked. */
+  readonly unexpected: (error: GraphQLError) => void
 }
 
 /**
- * The two halves of an operation. Prepare, asynchronous: start the informers of its kinds and wait for them. Execute,
- * synchronous: read the stores, so that one answer sees one moment of all kinds. Where the kinds depend on data, both are
- * done again, at most three times.
+ * The two halves of an operation. Prepare, asynchronous: acquire its kinds and wait for them. Execute, synchronous: read
+ * the stores, so that one answer sees one moment of all kinds. Where the kinds depend on data, both are done again.
  */
 export class Execution {
-  readonly #served: ServedSchema
-  readonly #limits: OperationLimits
+  readonly #options: ExecutionOptions
 
-  constructor({ served, limits }: ExecutionOptions) {
-    this.#served = served
-    this.#limits = limits
+  constructor(options: ExecutionOptions) {
+    this.#options = options
   }
 
   /** Answers a query. */
   async execute(args: ExecutionArgs): Promise<ExecutionResult> {
-    const prepared = await this.#prepareDocument(args)
-    const result = await this.#rounds(prepared, (read) =>
-      executePriced({ ...args, contextValue: contextOf(args.contextValue, read) }, read.budget),
-    )
-    return withClientErrors(result)
+    using prepared = await prepareOperation(this.#options, args)
+    const answered = await inRounds(prepared, async (settled) => {
+      const { contextValue, failures, budget } = this.#context(args, settled)
+      return { result: await executePriced({ ...args, contextValue }, budget), failures }
+    })
+    return this.#seen(answered)
   }
 
-  /** Answers a subscription: its events, or why there are none. */
+  /** Answers a subscription: its events, or why there are none. Its leases live as long as it does. */
   async subscribe(
     args: ExecutionArgs,
   ): Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult> {
-    const prepared = await this.#prepareDocument(args)
-    const opened = await this.#rounds(prepared, (read) => openSource(args, read))
-    if (!('source' in opened)) return withClientErrors(opened)
+    const prepared = await prepareOperation(this.#options, args)
+    let opened: OpenedSource | ExecutionResult
+    try {
+      opened = await inRounds(prepared, (settled) =>
+        openSource({ ...args, contextValue: this.#context(args, settled).contextValue }),
+      )
+    } catch (error) {
+      prepared[Symbol.dispose]()
+      throw error
+    }
+    if (!('source' in opened)) {
+      prepared[Symbol.dispose]()
+      return this.#seen({ result: opened, failures: [] })
+    }
     const { source, validated } = opened
     const answer = async (event: unknown): Promise<ExecutionResult> => {
-      const result = await this.#rounds(prepared, (read) =>
-        executeValidated(
-          { ...validated, rootValue: event, contextValue: contextOf(args.contextValue, read) },
-          read.budget,
-        ),
-      )
-      return withClientErrors(result)
+      const answered = await inRounds(prepared, async (settled) => {
+        const { contextValue, failures, budget } = this.#context(args, settled)
+        const frame = { ...validated, rootValue: event, contextValue }
+        return { result: await executeValidated(frame, budget), failures }
+      })
+      return this.#seen(answered)
     }
-    return answers(source, answer)
+    return answers(source, answer, () => prepared[Symbol.dispose]())
   }
 
-  async #prepareDocument({
-    document,
-    operationName,
-    variableValues,
-  }: ExecutionArgs): Promise<PreparedKinds> {
-    const prepared = new PreparedKinds()
-    const operation = getOperationAST(document, operationName)
-    if (operation === null || operation === undefined) return prepared
-    for (const at of kindsOf(this.#served, document, operation, variableValues ?? {}))
-      prepared.need(at)
-    await this.#prepare(prepared)
-    return prepared
-  }
-
-  async #prepare(prepared: PreparedKinds): Promise<void> {
-    await Promise.all(
-      prepared.needed.map(async (at) => {
-        const cluster = this.#served.clusters.get(at.cluster)
-        if (cluster === undefined) return
-        await cluster.ready(at.kind, this.#limits.syncDeadlineMs).then(
-          () => prepared.settle(at, 'ready'),
-          (error: unknown) => prepared.settle(at, error as GraphQLError),
-        )
-      }),
-    )
-  }
-
-  async #rounds<T>(
-    prepared: PreparedKinds,
-    run: (read: OperationReader) => T | PromiseLike<T>,
-  ): Promise<T> {
-    let result = await run(this.#reader(prepared))
-    for (let round = 1; round < maxRounds && prepared.needed.length > 0; round++) {
-      await this.#prepare(prepared)
-      result = await run(this.#reader(prepared))
+  /** What the resolvers read, and what they report besides what they throw. */
+  #context({ contextValue }: ExecutionArgs, settled: SettledKinds): ExecutionContext {
+    const { served, limits } = this.#options
+    const budget = new WorkBudget(limits.work)
+    const failures: GraphQLError[] = []
+    const context: ResolverContext = {
+      read: new StoreReader({ served, limits, budget, parts: settled }),
+      fleet: { clusters: () => fleetStateOf(served) },
+      live: new LiveReader({ served, limits, kinds: settled }),
+      report: (error) => {
+        if (!failures.some((known) => isSameFailure(known, error))) failures.push(error)
+      },
     }
-    return result
+    const all = { ...(contextValue as object | undefined), ...context }
+    return { contextValue: all, failures, budget }
   }
 
-  #reader(prepared: PreparedKinds): OperationReader {
-    return new OperationReader({ served: this.#served, limits: this.#limits, prepared })
+  #seen({ result, failures }: Answered): ExecutionResult {
+    const { errors = [] } = result
+    const all = failures.length === 0 ? result : { ...result, errors: [...errors, ...failures] }
+    return clientResult(all, this.#options.unexpected)
   }
+}
+
+/** What one execution is given: what its resolvers read, where they report to, and what it may cost. */
+interface ExecutionContext {
+  readonly contextValue: ResolverContext & object
+  readonly failures: GraphQLError[]
+  readonly budget: WorkBudget
+}
+
+/** A result, and the errors of its fields that did not end them. */
+interface Answered {
+  readonly result: ExecutionResult
+  readonly failures: readonly GraphQLError[]
 }
 
 /** The events of a subscription, and what they are answered with. */
@@ -118,36 +119,27 @@ interface OpenedSource {
   readonly validated: ValidatedSubscriptionArgs
 }
 
-async function openSource(
-  args: ExecutionArgs,
-  read: OperationReader,
-): Promise<OpenedSource | ExecutionResult> {
-  const contextValue = contextOf(args.contextValue, read)
-  const validated = validateSubscriptionArgs({ ...args, contextValue })
+/** What fails for one row of a list fails for all of them: it is told once, at the first. */
+function isSameFailure(a: GraphQLError, b: GraphQLError): boolean {
+  return a.originalError === b.originalError && a.nodes?.[0] === b.nodes?.[0]
+}
+
+async function openSource(args: ExecutionArgs): Promise<OpenedSource | ExecutionResult> {
+  const validated = validateSubscriptionArgs(args)
   if (!('schema' in validated)) return { errors: validated }
   const source = await createSourceEventStream(validated)
   return Symbol.asyncIterator in source ? { source, validated } : source
 }
 
-function withClientErrors(result: ExecutionResult): ExecutionResult {
-  if (result.errors === undefined) return result
-  return { ...result, errors: result.errors.map(clientError) }
-}
-
-function contextOf(context: unknown, read: OperationReader): ResolverContext & object {
-  return { ...(context as object | undefined), read }
-}
-
-const isTooCostly = ({ extensions }: GraphQLError): boolean =>
-  extensions['code'] === ('QUERY_TOO_COSTLY' satisfies GatewayErrorCode)
-
 /**
- * The answers to a subscription's events. Leaving them leaves the source, also while it has nothing to say. One that is too
- * costly is told so and is the last: its subscriber has missed something, and the next frame would hardly be cheaper.
+ * The answers to a subscription's events. Leaving them leaves the source, also while it has nothing to say, and before
+ * anybody has asked for the first. One that is too costly is told so and is the last: its subscriber has missed something,
+ * and the next frame would hardly be cheaper. `ended` may be called more than once.
  */
 function answers(
   source: AsyncIterable<unknown>,
   answer: (event: unknown) => Promise<ExecutionResult>,
+  ended: () => void,
 ): AsyncGenerator<ExecutionResult, void, void> {
   const events = source[Symbol.asyncIterator]()
   async function* run(): AsyncGenerator<ExecutionResult, void, void> {
@@ -159,10 +151,17 @@ function answers(
       }
     } catch (error) {
       if (!(error instanceof QueryTooCostlyError)) throw error
-      yield withClientErrors({
-        errors: [new GraphQLError(error.message, { originalError: error })],
-      })
+      yield { errors: [clientErrorOf(error)] }
+    } finally {
+      ended()
     }
   }
-  return interruptible(run(), () => void events.return?.())
+  return interruptible(run(), () => {
+    void events.return?.()
+    ended()
+  })
+}
+
+function isTooCostly({ extensions }: GraphQLError): boolean {
+  return extensions['code'] === ('QUERY_TOO_COSTLY' satisfies ClientErrorCode)
 }

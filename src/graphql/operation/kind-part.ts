@@ -21,8 +21,14 @@ export interface KindPart extends KindAt {
  */
 export interface KindParts {
   /**
-   * The part of a kind. Throws the error of the field that wants it where it cannot be read; one that nobody has
-   * waited for yet is noted besides, for another round.
+   * The part of a kind. Throws the `ClientError` of the field that wants it where it cannot be read; a kind that
+   * nobody has waited for yet is noted besides, for another round.
    */
   part(at: KindAt): KindPart
+}
+
+/** The same, and what happens to be in memory. */
+export interface CachedParts extends KindParts {
+  /** The part of a kind that happens to be cached and synced, whoever wanted it; nothing is noted. */
+  cachedPart(at: KindAt): KindPart | undefined
 }

@@ -5,20 +5,18 @@ import type { Listener } from '../../informer/delivery/listener.ts'
 import type { SharedInformer } from '../../informer/shared-informer.ts'
 import type { Condition } from '../../query/condition/condition.ts'
 import { type LiveChange, LiveSet } from '../../query/live-set.ts'
-import type { Scope } from '../../query/condition/scope.ts'
 import { WorkBudget, type WorkLimits } from '../../query/condition/work-budget.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId } from '../model/object-id.ts'
 import type { Frame, FrameChange } from '../schema/read-context.ts'
+import type { KindPart } from './kind-part.ts'
 import { encodeResumeToken } from './resume-token.ts'
 
-export interface LiveFramesOptions {
-  readonly kind: Kind
-  readonly cluster: string
+export interface LiveFramesOptions extends KindPart {
+  /** What writes the part's store. */
   readonly informer: SharedInformer
   readonly condition: Condition
-  readonly scope: Scope
   /** How long changes are gathered before they are sent. */
   readonly coalesceMs: number
   readonly maxFrameObjects: number

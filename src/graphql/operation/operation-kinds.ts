@@ -1,107 +1,222 @@
 import {
   type DocumentNode,
-  type GraphQLSchema,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  getArgumentValues,
+  getDirectiveValues,
+  getNamedType,
+  getOperationAST,
+  getVariableValues,
+  type GraphQLField,
+  GraphQLIncludeDirective,
+  type GraphQLInterfaceType,
+  type GraphQLObjectType,
+  GraphQLSkipDirective,
+  isInterfaceType,
+  isObjectType,
   Kind as NodeKind,
-  type OperationDefinitionNode,
-  TypeInfo,
-  valueFromASTUntyped,
-  visit,
-  visitWithTypeInfo,
+  type SelectionNode,
+  type SelectionSetNode,
 } from 'graphql'
-import { relationName } from '../../query/relation/relation-definition.ts'
 import type { Kind } from '../model/kind.ts'
-import type { KindAt } from './prepared-kinds.ts'
+import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
+import { fieldSourceOf } from '../schema/field-source.ts'
+import type { KindAt } from './kind-part.ts'
 import type { ServedSchema } from './served-schema.ts'
 
+/** An operation as it was sent: parsed and validated, its variables not yet coerced. */
+export interface OperationRequest {
+  readonly document: DocumentNode
+  readonly operationName?: string | null | undefined
+  readonly variableValues?: Readonly<Record<string, unknown>> | null | undefined
+}
+
+type VariableValues = NonNullable<ReturnType<typeof getVariableValues>['variableValues']>
+type Composite = GraphQLObjectType | GraphQLInterfaceType
+type AnyField = GraphQLField<unknown, unknown>
+
 /**
- * The kinds that an operation touches, as far as its text and variables tell: those of its root fields, in their
- * clusters, and those that its relations read. What depends on data (`owners`, `object(id:)`) is found while executing.
+ * The kinds that an operation touches, as far as its text and variables tell: those of each root field in the field's own
+ * cluster, and those that its relations read; nothing that `@skip` and `@include` leave out. What depends on data
+ * (`owners`) is found while executing. Of an operation that cannot be executed, there are none.
  */
-export function kindsOf(
+export function operationKinds(
   served: ServedSchema,
-  document: DocumentNode,
-  operation: OperationDefinitionNode,
-  variables: Readonly<Record<string, unknown>>,
-): KindAt[] {
-  const names = documentKinds(served, document)
-  const clusters = clustersOf(served, operation, variables)
-  return clusters.flatMap((cluster) => names.map((kind) => ({ cluster, kind })))
-}
-
-const known = new WeakMap<DocumentNode, { schema: GraphQLSchema; kinds: readonly Kind[] }>()
-
-/** All kinds in the document, whatever the operation and the cluster. */
-function documentKinds(served: ServedSchema, document: DocumentNode): readonly Kind[] {
-  const cached = known.get(document)
-  if (cached?.schema === served.schema) return cached.kinds
-  const kinds = new Set<Kind>()
-  const roots = rootKinds(served)
-  const typeInfo = new TypeInfo(served.schema)
-  const read = (type: string) => {
-    const kind = served.kinds.get(type)
-    if (kind !== undefined) kinds.add(kind)
-  }
-  visit(
-    document,
-    visitWithTypeInfo(typeInfo, {
-      Field({ name: { value: field } }) {
-        const parent = typeInfo.getParentType()
-        if (
-          parent === served.schema.getQueryType() ||
-          parent === served.schema.getSubscriptionType()
-        ) {
-          const kind = roots.get(field)
-          if (kind !== undefined) kinds.add(kind)
-          return
-        }
-        const kind =
-          parent === undefined || parent === null ? undefined : served.kinds.get(parent.name)
-        if (kind === undefined) return
-        const relation =
-          field === 'events'
-            ? kind.events
-            : kind.relations.find((one) => one.definition.name === field)
-        if (relation === undefined) return
-        served.relations.get(relationName(relation.definition))?.reads.forEach(read)
-      },
-    }),
+  { document, operationName, variableValues }: OperationRequest,
+): readonly KindAt[] {
+  const operation = getOperationAST(document, operationName)
+  if (operation === null || operation === undefined) return []
+  const root = served.schema.getRootType(operation.operation)
+  const { variableValues: variables } = getVariableValues(
+    served.schema,
+    operation.variableDefinitions ?? [],
+    variableValues ?? {},
   )
-  const found = [...kinds]
-  known.set(document, { schema: served.schema, kinds: found })
-  return found
+  if (variables === undefined || root === null || root === undefined) return []
+  const search = new KindSearch(served, document, variables)
+  search.enter(operation.selectionSet, root, '')
+  return search.found()
 }
 
-const rootsBySchema = new WeakMap<GraphQLSchema, ReadonlyMap<string, Kind>>()
+class KindSearch {
+  readonly #served: ServedSchema
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
+  readonly #variables: VariableValues
+  readonly #found = new Map<string, Set<Kind>>()
+  /** Each selection is searched once for a type and a cluster, however many fragments lead to it. */
+  readonly #entered = new Map<SelectionSetNode, Set<string>>()
 
-function rootKinds(served: ServedSchema): ReadonlyMap<string, Kind> {
-  let roots = rootsBySchema.get(served.schema)
-  if (roots === undefined) {
-    const fields = [...served.kinds.values()].flatMap((kind): [string, Kind][] => [
-      [kind.listField, kind],
-      [kind.lookupField, kind],
-    ])
-    rootsBySchema.set(served.schema, (roots = new Map(fields)))
+  constructor(served: ServedSchema, document: DocumentNode, variables: VariableValues) {
+    this.#served = served
+    this.#variables = variables
+    this.#fragments = new Map(
+      document.definitions.flatMap((one) =>
+        one.kind === NodeKind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [],
+      ),
+    )
   }
-  return roots
+
+  found(): readonly KindAt[] {
+    return [...this.#found].flatMap(([cluster, kinds]) =>
+      [...kinds].map((kind) => ({ cluster, kind })),
+    )
+  }
+
+  /** Searches a selection on a type; `cluster` is the one of the root field that it is under. */
+  enter(selections: SelectionSetNode, type: Composite, cluster: string): void {
+    const place = `${type.name}\0${cluster}`
+    const entered = this.#entered.get(selections)
+    if (entered?.has(place) === true) return
+    if (entered === undefined) this.#entered.set(selections, new Set([place]))
+    else entered.add(place)
+    for (const selection of selections.selections) {
+      if (this.#isIncluded(selection)) this.#select(selection, type, cluster)
+    }
+  }
+
+  #select(selection: SelectionNode, type: Composite, cluster: string): void {
+    if (selection.kind === NodeKind.FIELD) {
+      const field = type.getFields()[selection.name.value]
+      if (field !== undefined) this.#field(selection, field, type, cluster)
+      return
+    }
+    const fragment =
+      selection.kind === NodeKind.FRAGMENT_SPREAD
+        ? this.#fragments.get(selection.name.value)
+        : selection
+    if (fragment === undefined) return
+    const inner = this.#narrowed(type, fragment.typeCondition?.name.value)
+    if (inner !== undefined) this.enter(fragment.selectionSet, inner, cluster)
+  }
+
+  /** The type of the objects that a fragment holds for; `undefined` where it holds for none. */
+  #narrowed(type: Composite, condition: string | undefined): Composite | undefined {
+    if (condition === undefined || condition === type.name) return type
+    const named = this.#served.schema.getType(condition)
+    if (isObjectType(type)) {
+      return isInterfaceType(named) && this.#served.schema.isSubType(named, type) ? type : undefined
+    }
+    return isObjectType(named) ? named : type
+  }
+
+  #field(node: FieldNode, field: AnyField, type: Composite, cluster: string): void {
+    const source = fieldSourceOf(field)
+    if (source.form === 'objectById') {
+      this.#objects(node, [this.#arguments(field, node)?.['id']])
+    } else if (source.form === 'objectsByIds') {
+      const ids = this.#arguments(field, node)?.['ids']
+      if (Array.isArray(ids)) this.#objects(node, ids)
+    } else if (
+      source.form === 'list' ||
+      source.form === 'lookup' ||
+      source.form === 'listFrames' ||
+      source.form === 'lookupFrames'
+    ) {
+      const at = this.#cluster(this.#arguments(field, node)?.['cluster'])
+      if (at === undefined) return
+      this.#add(at, [source.kind])
+      this.#inner(node, field, at)
+    } else {
+      if (source.form === 'relation') {
+        this.#add(cluster, this.#served.relations.byField.get(source.relation)?.reads ?? [])
+      } else if (source.form === 'owned') {
+        this.#add(cluster, this.#owned(node, field, type, cluster))
+      } else if (source.form === 'ofRowType' && field.name === 'events') {
+        this.#add(cluster, this.#kindsNamed(['Event']))
+      }
+      this.#inner(node, field, cluster)
+    }
+  }
+
+  #inner(node: FieldNode, field: AnyField, cluster: string): void {
+    const type = getNamedType(field.type)
+    if (node.selectionSet === undefined) return
+    if (isObjectType(type) || isInterfaceType(type)) this.enter(node.selectionSet, type, cluster)
+  }
+
+  /** What `id`s lead to: they say the cluster and the kind, so the type of each object is known. */
+  #objects(node: FieldNode, ids: readonly unknown[]): void {
+    for (const id of ids) {
+      const identity = identityOf(id)
+      if (identity === undefined || !this.#served.clusters.has(identity.cluster)) continue
+      const kind = this.#served.kindOf(identity.group, identity.kind)
+      const type = kind === undefined ? undefined : this.#served.schema.getType(kind.typeName)
+      if (kind === undefined || !isObjectType(type)) continue
+      this.#add(identity.cluster, [kind])
+      if (node.selectionSet !== undefined) this.enter(node.selectionSet, type, identity.cluster)
+    }
+  }
+
+  #owned(node: FieldNode, field: AnyField, type: Composite, cluster: string): readonly Kind[] {
+    const names = this.#arguments(field, node)?.['kinds']
+    const owner = this.#served.kinds.get(type.name)
+    const cache = this.#served.clusters.get(cluster)
+    const related = owner === undefined ? [] : this.#served.relations.ownedKinds(owner)
+    return [
+      ...related.filter(({ resource }) => cache?.serves(resource) === true),
+      ...(Array.isArray(names) ? this.#kindsNamed(names) : []),
+    ]
+  }
+
+  #kindsNamed(names: readonly unknown[]): readonly Kind[] {
+    return names.flatMap((name) => this.#served.kinds.get(String(name)) ?? [])
+  }
+
+  /** `undefined` for a cluster that is not there: the field itself refuses it. */
+  #cluster(name: unknown): string | undefined {
+    const { clusters } = this.#served
+    if (typeof name === 'string') return clusters.has(name) ? name : undefined
+    return clusters.keys().next().value
+  }
+
+  /** `undefined` where they cannot be coerced: the field itself will say so. */
+  #arguments(field: AnyField, node: FieldNode): Readonly<Record<string, unknown>> | undefined {
+    try {
+      return getArgumentValues(field, node, this.#variables)
+    } catch {
+      return undefined
+    }
+  }
+
+  #isIncluded(node: SelectionNode): boolean {
+    if ((node.directives ?? []).length === 0) return true
+    const skip = getDirectiveValues(GraphQLSkipDirective, node, this.#variables)
+    const include = getDirectiveValues(GraphQLIncludeDirective, node, this.#variables)
+    return skip?.['if'] !== true && include?.['if'] !== false
+  }
+
+  #add(cluster: string, kinds: readonly Kind[]): void {
+    if (kinds.length === 0) return
+    let found = this.#found.get(cluster)
+    if (found === undefined) this.#found.set(cluster, (found = new Set()))
+    for (const kind of kinds) found.add(kind)
+  }
 }
 
-/** The clusters that the root fields name; unknown ones are refused by the fields themselves. */
-function clustersOf(
-  { clusters }: ServedSchema,
-  operation: OperationDefinitionNode,
-  variables: Readonly<Record<string, unknown>>,
-): string[] {
-  const names = new Set<string>()
-  const [first] = clusters.keys()
-  for (const selection of operation.selectionSet.selections) {
-    const argument =
-      selection.kind === NodeKind.FIELD
-        ? selection.arguments?.find(({ name }) => name.value === 'cluster')
-        : undefined
-    const value: unknown =
-      argument === undefined ? undefined : valueFromASTUntyped(argument.value, variables)
-    const name = typeof value === 'string' ? value : first
-    if (name !== undefined && clusters.has(name)) names.add(name)
+function identityOf(id: unknown): ObjectIdentity | undefined {
+  try {
+    return typeof id === 'string' ? decodeObjectId(id) : undefined
+  } catch {
+    return undefined
   }
-  return [...names]
 }

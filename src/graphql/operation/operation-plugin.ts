@@ -8,24 +8,26 @@ import {
 } from 'graphql'
 import type { ExecutionArgs } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
+import { requestError } from './client-error.ts'
 import { Execution } from './execution.ts'
-import { requestError } from './request-error.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
 export interface OperationPluginOptions {
   /** What is served at the moment; asked for once per operation. */
   readonly served: () => ServedSchema
   readonly limits: OperationLimits
+  /** Told of errors that clients see masked. */
+  readonly unexpected: (error: GraphQLError) => void
 }
 
 /**
  * The pipeline of every operation, whichever transport it came by: parse with a bound, validate, prepare, execute. As a
  * plugin, since HTTP and WebSocket meet only there.
  */
-export function operationPlugin({ served, limits }: OperationPluginOptions): Plugin {
+export function operationPlugin({ served, limits, unexpected }: OperationPluginOptions): Plugin {
   const bySchema = new WeakMap<GraphQLSchema, ServedSchema>()
   const executionOf = ({ schema }: ExecutionArgs): Execution =>
-    new Execution({ served: bySchema.get(schema) ?? served(), limits })
+    new Execution({ served: bySchema.get(schema) ?? served(), limits, unexpected })
   return {
     onEnveloped({ setSchema }) {
       const now = served()

@@ -1,8 +1,8 @@
 import type { GraphQLSchema } from 'graphql'
+import type { ClusterCache } from '../../cache/cluster-cache.ts'
 import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-budget.ts'
-import type { Relation } from '../../query/relation/relation.ts'
 import type { Kind } from '../model/kind.ts'
-import type { ClusterCache } from './cluster-cache.ts'
+import type { SchemaRelations } from './schema-relations.ts'
 
 /** What is served at one time: the schema, its kinds and relations, and the caches behind them. */
 export interface ServedSchema {
@@ -11,8 +11,7 @@ export interface ServedSchema {
   readonly kinds: ReadonlyMap<string, Kind>
   /** A kind by API group and kind, whatever the version: that of an owner reference, of an object's id. */
   readonly kindOf: (group: string, kind: string) => Kind | undefined
-  /** Ready to be followed, by full name (`Pod.node`). */
-  readonly relations: ReadonlyMap<string, Relation>
+  readonly relations: SchemaRelations
   /** By name; the first one is the default. */
   readonly clusters: ReadonlyMap<string, ClusterCache>
 }

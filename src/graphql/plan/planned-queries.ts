@@ -6,6 +6,7 @@ import {
   type WorkLimits,
 } from '../../query/condition/work-budget.ts'
 import type { KindAt, KindParts } from '../operation/kind-part.ts'
+import type { SettledParts } from '../operation/preparation.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
 import type { FragmentCache } from './fragment-cache.ts'
 import { compilePlan, type Plan, type PlanVariation } from './plan.ts'
@@ -16,11 +17,6 @@ export interface QueryRequest {
   readonly query: string
   readonly operationName?: string | null | undefined
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined
-}
-
-/** Kinds that are settled for one execution, until they are released. */
-export interface SettledParts extends KindParts {
-  release(): void
 }
 
 export interface PlannedQueriesOptions {

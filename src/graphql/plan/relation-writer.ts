@@ -27,14 +27,10 @@ export function relationWriter(
 ): RowWriter {
   const { field, args } = selected
   const { served } = compiler
-  const name = relationName(field.definition)
-  const relation = served.relations.get(name)
-  const to = served.kinds.get(field.definition.to)
-  if (relation === undefined || to === undefined) throw new NotCoveredError(name)
-  for (const type of relation.reads) {
-    const kind = served.kinds.get(type)
-    if (kind !== undefined) compiler.reads(kind)
-  }
+  const resolved = served.relations.byField.get(field)
+  if (resolved === undefined) throw new NotCoveredError(relationName(field.definition))
+  const { name, relation, reads, to } = resolved
+  for (const kind of reads) compiler.reads(kind)
   const follow = (run: PlanRun, { cluster, view }: KindPart, id: number): Condition => {
     const stores = (type: string): StoreView => {
       const kind = served.kinds.get(type)

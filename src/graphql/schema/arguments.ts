@@ -37,9 +37,18 @@ const streamArguments: GraphQLFieldConfigArgumentMap = {
 }
 
 /** Which part of a list: `first`, `after`. */
-export const pageArguments: GraphQLFieldConfigArgumentMap = {
+const pageArguments: GraphQLFieldConfigArgumentMap = {
   first: { type: GraphQLInt, description: 'At most so many objects; 100 if absent.' },
   after: { type: GraphQLString, description: 'The `endCursor` of the page before.' },
+}
+
+/** The arguments of `owned`. */
+export const ownedArguments: GraphQLFieldConfigArgumentMap = {
+  ...pageArguments,
+  kinds: {
+    type: new GraphQLList(requiredString),
+    description: 'Names of types whose objects to look into besides: `["Pod", "ConfigMap"]`.',
+  },
 }
 
 function matchArguments(kind: Kind, types: SchemaTypes): GraphQLFieldConfigArgumentMap {

@@ -8,7 +8,12 @@ import {
   GraphQLString,
 } from 'graphql'
 import { ownFields } from './field-source.ts'
-import type { ConnectionSource, EdgeSource, ResolverContext } from './read-context.ts'
+import type {
+  ConnectionSource,
+  EdgeSource,
+  OwnedConnectionSource,
+  ResolverContext,
+} from './read-context.ts'
 
 type NodeType = GraphQLObjectType | GraphQLInterfaceType
 
@@ -17,7 +22,7 @@ export interface ConnectionOptions {
   /** The name of the type of its nodes. */
   readonly typeName: string
   readonly pageInfo: GraphQLObjectType
-  /** Whether all nodes are of one kind, so that there is one resource version. */
+  /** Whether all nodes are of one kind, so that there is one resource version; else its source is an `OwnedConnectionSource`. */
   readonly ofOneKind: boolean
   /** The type of its nodes. */
   readonly nodeType: () => NodeType
@@ -70,7 +75,13 @@ export function buildConnectionType(options: ConnectionOptions): GraphQLObjectTy
                 resolve: (connection) => connection.resourceVersion(),
               },
             }
-          : {}),
+          : {
+              kinds: {
+                type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLString))),
+                description: 'The types of objects that were looked into.',
+                resolve: (connection) => (connection as OwnedConnectionSource).kinds(),
+              },
+            }),
       }),
   })
 }

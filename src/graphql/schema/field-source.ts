@@ -60,7 +60,7 @@ type JsonSource =
 
 /** The gateway's own types and their fields, by the name of the type's source in `read-context.ts`. */
 interface OwnParts {
-  readonly connection: 'nodes' | 'edges' | 'pageInfo' | 'totalCount' | 'resourceVersion'
+  readonly connection: 'nodes' | 'edges' | 'pageInfo' | 'totalCount' | 'resourceVersion' | 'kinds'
   readonly edge: 'cursor' | 'node'
   readonly pageInfo: 'hasNextPage' | 'hasPreviousPage' | 'startCursor' | 'endCursor'
   readonly frame: 'reset' | 'synced' | 'changes' | 'resumeToken' | 'resourceVersion'

@@ -4,15 +4,23 @@ import {
   GraphQLInterfaceType,
   GraphQLList,
   GraphQLNonNull,
+  type GraphQLResolveInfo,
   GraphQLString,
+  locatedError,
 } from 'graphql'
 import { GraphQLJson } from '../scalars/json.ts'
-import { eventArguments, pageArguments } from './arguments.ts'
+import { eventArguments, ownedArguments } from './arguments.ts'
 import { type FieldSource, fromSource } from './field-source.ts'
 import { jsonAt } from './json-at.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId } from '../model/object-id.ts'
-import type { PageArguments, RelationArguments, ResolverContext, Row } from './read-context.ts'
+import type {
+  OwnedArguments,
+  OwnedConnectionSource,
+  RelationArguments,
+  ResolverContext,
+  Row,
+} from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
 const text = new GraphQLNonNull(GraphQLString)
@@ -75,13 +83,34 @@ export function objectFields(
     },
     owned: {
       type: types.kubernetesObjectConnection,
-      description: 'The objects that this one owns.',
-      args: pageArguments,
-      resolve: (row, args: PageArguments, { read }) => read.owned(row, args),
+      description:
+        'The objects that this one owns, directly: of the kinds that are known to be owned by its kind, of those that are cached anyway, and of those that `kinds` names.',
+      args: ownedArguments,
+      resolve: ownedOf,
       ...from({ form: 'owned' }),
     },
     ...(types.event === undefined ? {} : eventsField(types.event, types, kind)),
   }
+}
+
+/** A kind that cannot be looked into is an entry of `errors`, and the others are answered. */
+function ownedOf(
+  row: Row,
+  args: OwnedArguments,
+  { read, report }: ResolverContext,
+  { fieldNodes, path }: GraphQLResolveInfo,
+): OwnedConnectionSource {
+  const owned = read.owned(row, args)
+  for (const error of owned.failures) {
+    report(locatedError(error, fieldNodes, pathToArray(path)))
+  }
+  return owned
+}
+
+function pathToArray(path: GraphQLResolveInfo['path']): (string | number)[] {
+  const keys: (string | number)[] = []
+  for (let at: typeof path | undefined = path; at !== undefined; at = at.prev) keys.push(at.key)
+  return keys.toReversed()
 }
 
 function eventsField(

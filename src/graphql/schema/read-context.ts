@@ -1,3 +1,4 @@
+import type { GraphQLError } from 'graphql'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { Where } from '../../query/condition/where.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
@@ -26,6 +27,12 @@ export interface PageArguments {
 
 /** The arguments of a to-many relation. `namespace(s)` are there only where a cluster-scoped kind leads to a namespaced one. */
 export type RelationArguments = FilterArguments & PageArguments
+
+/** The arguments of `owned`. */
+export interface OwnedArguments extends PageArguments {
+  /** Type names of kinds to look into besides. */
+  readonly kinds?: readonly string[] | null
+}
 
 /** The arguments of a root list field. */
 export interface ListFieldArguments extends FilterArguments, PageArguments {
@@ -77,6 +84,14 @@ export interface ConnectionSource {
   resourceVersion(): string
 }
 
+/** The objects of several kinds that one object owns. */
+export interface OwnedConnectionSource extends ConnectionSource {
+  /** The type names of the kinds that were looked into, sorted. */
+  kinds(): readonly string[]
+  /** Why others could not be. */
+  readonly failures: readonly Error[]
+}
+
 /** One change of a frame. */
 export interface FrameChange {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
@@ -116,30 +131,41 @@ export interface ClusterState {
   readonly resources: readonly ResourceState[]
 }
 
-/**
- * All that the resolvers know of stores. Everything is synchronous, and what is read within one tick is one moment.
- * Every method may throw; the error is that of the field which asked.
- */
-export interface ReadContext {
+/** What the stores hold. What is read within one tick is one moment. */
+export interface StoreReads {
   list(kind: Kind, args: ListFieldArguments): ConnectionSource
   lookup(kind: Kind, args: LookupArguments): Row | null
   /** By the `id` of an object, see `decodeObjectId`. */
   object(id: string): Row | null
   /** The objects that own this one, whatever their kind. */
   owners(row: Row): readonly Row[]
-  /** The objects that this one owns, whatever their kind. */
-  owned(row: Row, args: PageArguments): ConnectionSource
+  /** The objects that this one owns, of the kinds that it is known to own and those that are asked for. */
+  owned(row: Row, args: OwnedArguments): OwnedConnectionSource
   /** Follows a relation with `many`. */
   follow(row: Row, relation: RelationField, args: RelationArguments): ConnectionSource
   /** Follows a relation without `many`. */
   followOne(row: Row, relation: RelationField): Row | null
+}
+
+/** How the clusters and their caches are. */
+export interface FleetState {
   clusters(): readonly ClusterState[]
-  /** The iteration ends its listener when it is left. */
+}
+
+/** Where subscriptions come from. The iteration ends its listener when it is left. */
+export interface LiveSource {
   subscribe(kind: Kind, args: ListSubscriptionArguments): AsyncIterable<Frame>
   subscribeOne(kind: Kind, args: LookupSubscriptionArguments): AsyncIterable<Frame>
 }
 
-/** The `contextValue` of an operation, as far as the schema's resolvers need it. */
+/**
+ * The `contextValue` of an operation, as far as the schema's resolvers need it: all that they know of the gateway.
+ * Everything is synchronous. Every method may throw; the error is that of the field which asked.
+ */
 export interface ResolverContext {
-  readonly read: ReadContext
+  readonly read: StoreReads
+  readonly fleet: FleetState
+  readonly live: LiveSource
+  /** Takes an error of a field that has a value all the same: an entry of `errors` beside it. */
+  readonly report: (error: GraphQLError) => void
 }

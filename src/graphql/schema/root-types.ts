@@ -20,9 +20,9 @@ import type {
   ListSubscriptionArguments,
   LookupArguments,
   LookupSubscriptionArguments,
-  ReadContext,
   ResolverContext,
   Row,
+  StoreReads,
 } from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
@@ -40,7 +40,7 @@ export function buildQueryType(kinds: readonly Kind[], types: SchemaTypes): Grap
         gatewayClusters: {
           type: new GraphQLList(new GraphQLNonNull(gatewayCluster)),
           description: 'The clusters, and the state of their caches.',
-          resolve: (_source, _args, { read }) => read.clusters(),
+          resolve: (_source, _args, { fleet }) => fleet.clusters(),
           ...fromSource({ form: 'clusterStates' }),
         },
         object: {
@@ -66,7 +66,7 @@ export function buildQueryType(kinds: readonly Kind[], types: SchemaTypes): Grap
 }
 
 /** GraphQL makes an Error in a list the error of its own place, and leaves the others whole. */
-function objectOrError(read: ReadContext, id: string): Row | Error | null {
+function objectOrError(read: StoreReads, id: string): Row | Error | null {
   try {
     return read.object(id)
   } catch (error) {
@@ -117,7 +117,7 @@ function subscriptionFields(kind: Kind, types: SchemaTypes): RootFields {
       type: types.frameType(kind),
       description: `The ${kind.resource.resource} that match, then their changes.`,
       args: listSubscriptionArguments(kind, types),
-      subscribe: (_source, args: ListSubscriptionArguments, { read }) => read.subscribe(kind, args),
+      subscribe: (_source, args: ListSubscriptionArguments, { live }) => live.subscribe(kind, args),
       resolve: asFrame,
       ...fromSource({ form: 'listFrames', kind }),
     },
@@ -125,8 +125,8 @@ function subscriptionFields(kind: Kind, types: SchemaTypes): RootFields {
       type: types.frameType(kind),
       description: `One ${kind.resource.kind}, then its changes.`,
       args: lookupSubscriptionArguments(kind),
-      subscribe: (_source, args: LookupSubscriptionArguments, { read }) =>
-        read.subscribeOne(kind, args),
+      subscribe: (_source, args: LookupSubscriptionArguments, { live }) =>
+        live.subscribeOne(kind, args),
       resolve: asFrame,
       ...fromSource({ form: 'lookupFrames', kind }),
     },

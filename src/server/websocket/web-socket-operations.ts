@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import { type ExecutionArgs, type FormattedExecutionResult, GraphQLError } from 'graphql'
 import { type Context, makeServer, type Server } from 'graphql-ws'
 import {
-  isMeantForClients,
-  maskedError,
-  withCodes,
+  clientErrorOf,
+  clientResult,
+  isUnexpected,
   withoutTransportDetails,
-} from '../client-error.ts'
+} from '../../graphql/operation/client-error.ts'
 import type { OperationPipeline } from '../operation-pipeline.ts'
 import type { ServerLog } from '../server-log.ts'
 
@@ -69,21 +69,21 @@ export function createWebSocketOperations(options: WebSocketOperationsOptions): 
       try {
         return await prepare(connection, payload)
       } catch (error) {
-        if (isMeantForClients(error)) return [error]
-        log.error('an operation failed unexpectedly', { error })
-        return [maskedError(error)]
+        const seen = clientErrorOf(error)
+        if (isUnexpected(seen)) log.error('an operation failed unexpectedly', { error })
+        return [seen]
       }
     },
     execute: (args) => (args as EnvelopedArgs).enveloped.execute(args),
     subscribe: (args) => (args as EnvelopedArgs).enveloped.subscribe(args),
     onNext(_connection, _id, _payload, _args, result) {
-      const { errors, ...rest } = withCodes(result)
+      const { errors, ...rest } = clientResult(result)
       if (errors === undefined) return undefined
       const formatted = errors.map((error) => withoutTransportDetails(error).toJSON())
       return { ...rest, errors: formatted } as FormattedExecutionResult
     },
     onError(_connection, _id, _payload, errors) {
-      const coded = withCodes({ errors }).errors
+      const coded = clientResult({ errors }).errors
       return coded.map((error) => withoutTransportDetails(error).toJSON())
     },
   })

@@ -1,24 +1,7 @@
-import {
-  type ASTNode,
-  BREAK,
-  type DocumentNode,
-  GraphQLError,
-  Kind as NodeKind,
-  visit,
-} from 'graphql'
-
-/** A syntax or validation error as BAD_USER_INPUT, naming the argument that it is about, where it is about one. */
-export function requestError(error: GraphQLError, document?: DocumentNode): GraphQLError {
-  const { message, nodes, source, positions, path } = error
-  const [node] = nodes ?? []
-  const argument =
-    document === undefined || node === undefined ? undefined : argumentAt(document, node)
-  const extensions = { code: 'BAD_USER_INPUT', ...(argument === undefined ? {} : { argument }) }
-  return new GraphQLError(message, { nodes, source, positions, path, extensions })
-}
+import { type ASTNode, BREAK, type DocumentNode, Kind as NodeKind, visit } from 'graphql'
 
 /** The path of the argument that a node is, or is a part of: `first`, `where.phase.eq`. */
-function argumentAt(document: DocumentNode, wanted: ASTNode): string | undefined {
+export function argumentAt(document: DocumentNode, wanted: ASTNode): string | undefined {
   let found: string | undefined
   visit(document, {
     enter(node, _key, parent, _path, ancestors) {

@@ -1,0 +1,41 @@
+import { UnreadableResourceError } from '../cache/cache-errors.ts'
+import type { Lease } from '../cache/lease.ts'
+import type { ServedSchema } from '../graphql/operation/served-schema.ts'
+import type { GatewayLog } from './gateway-log.ts'
+
+/** The kinds that are kept from the start to the end, whether anybody asks for them or not. */
+export class Preload implements Disposable {
+  readonly #listFields: ReadonlySet<string>
+  readonly #log: GatewayLog
+  #leases: readonly Lease[] = []
+
+  constructor(listFields: readonly string[], log: GatewayLog) {
+    this.#listFields = new Set(listFields)
+    this.#log = log
+  }
+
+  /** Holds what of them the schema serves now, and lets go of what it does not. Nobody waits for them. */
+  hold({ kinds, clusters }: ServedSchema): void {
+    const before = this.#leases
+    const wanted = [...kinds.values()].filter(({ listField }) => this.#listFields.has(listField))
+    this.#leases = [...clusters.values()].flatMap((cluster) =>
+      wanted
+        .filter(({ resource }) => cluster.serves(resource))
+        .flatMap(({ resource }) => {
+          try {
+            return [cluster.acquire(resource)]
+          } catch (error) {
+            if (!(error instanceof UnreadableResourceError)) throw error
+            this.#log.warn(`${cluster.name}: ${error.message}`, { hint: error.hint })
+            return []
+          }
+        }),
+    )
+    for (const lease of before) lease[Symbol.dispose]()
+  }
+
+  [Symbol.dispose](): void {
+    for (const lease of this.#leases) lease[Symbol.dispose]()
+    this.#leases = []
+  }
+}

@@ -1,0 +1,69 @@
+import type { ClusterCache, ServedResource } from '../cache/cluster-cache.ts'
+import type { GroupAliases } from '../graphql/naming/api-groups.ts'
+import type { Kind } from '../graphql/model/kind.ts'
+import { buildSchemaModel } from '../graphql/model/schema-model.ts'
+import { resolveRelations, type SchemaRelations } from '../graphql/operation/schema-relations.ts'
+import type { ServedSchema } from '../graphql/operation/served-schema.ts'
+import { createSchema } from '../graphql/schema/create-schema.ts'
+import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
+import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
+import type { CodedError } from '../lib/coded-error.ts'
+import { indexersOf } from '../query/index/index-definition.ts'
+import { indexersFor } from '../query/relation/relations.ts'
+import type { Cluster } from './connected-cluster.ts'
+import type { FleetMember } from './fleet.ts'
+
+export interface ServeSchemaOptions {
+  readonly members: readonly FleetMember[]
+  readonly sdl: readonly SdlSource[]
+  readonly aliases: GroupAliases
+  /** What is wrong with the SDL; the schema is made without it. May throw, to refuse that. */
+  readonly problem: (problem: CodedError) => void
+}
+
+/**
+ * Makes the schema of what the clusters serve, and tells their caches what may be acquired. What is cached goes on. Throws
+ * `GroupAliasError`, and what `problem` throws, before anything has changed.
+ */
+export function serveSchema({ members, sdl, aliases, problem }: ServeSchemaOptions): ServedSchema {
+  const apis = members.flatMap(({ cluster }) =>
+    cluster.state === 'connected' ? [cluster.api] : [],
+  )
+  const model = buildSchemaModel({
+    resources: apis.flatMap(({ resources }) => resources),
+    openapi: Object.assign({}, ...apis.map(({ openapi }) => openapi).toReversed()),
+    sdl,
+    aliases,
+  })
+  for (const one of model.problems) problem(one)
+  const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
+  const relations = resolveRelations(kinds, model.relations)
+  const schema = createSchema(model)
+  const clusters = new Map<string, ClusterCache>()
+  for (const { cluster, cache } of members) {
+    cache.serve(servedResources(cluster, model.kinds, relations))
+    clusters.set(cluster.name, cache)
+  }
+  return { schema, kinds, kindOf: (group, kind) => model.kindOf(group, kind), relations, clusters }
+}
+
+/** The kinds of the schema that a cluster has, with all that their stores are to be asked for. */
+function servedResources(
+  cluster: Cluster,
+  kinds: readonly Kind[],
+  { compiled }: SchemaRelations,
+): readonly ServedResource[] {
+  const resources = cluster.state === 'connected' ? cluster.api.resources : []
+  const names = new Set(resources.map(resourceName))
+  return kinds
+    .filter(({ resource }) => names.has(resourceName(resource)))
+    .map(({ resource, metadataOnly, indexes, typeName }) => ({
+      resource,
+      metadataOnly,
+      indexers: { ...indexersOf(indexes), ...indexersFor(compiled, typeName) },
+    }))
+}
+
+function resourceName(resource: ApiResource): string {
+  return `${apiVersionOf(resource)}/${resource.resource}`
+}

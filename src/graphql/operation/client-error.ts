@@ -1,0 +1,163 @@
+import { type DocumentNode, GraphQLError, type GraphQLErrorExtensions } from 'graphql'
+import { CodedError } from '../../lib/coded-error.ts'
+import { argumentAt } from './argument-place.ts'
+
+/** The codes of the API's errors: part of its contract. */
+export type ClientErrorCode =
+  | 'UNAUTHENTICATED'
+  | 'FORBIDDEN'
+  | 'NOT_FOUND'
+  | 'BAD_USER_INPUT'
+  | 'NOT_SYNCED'
+  | 'CLUSTER_UNREACHABLE'
+  | 'CACHE_FULL'
+  | 'QUERY_TOO_COSTLY'
+  | 'RBAC_BUDGET_EXCEEDED'
+  | 'UNSUPPORTED'
+  | 'INTERNAL'
+
+/** What an error says besides its message. */
+export interface ClientErrorDetails {
+  readonly argument?: string | undefined
+  readonly value?: unknown
+  readonly hint?: string | undefined
+  readonly cluster?: string | undefined
+  readonly kind?: string | undefined
+  readonly retryAfterMs?: number | undefined
+  readonly cause?: unknown
+}
+
+/** An error that a client is meant to see: `extensions: { code, argument?, value?, hint?, cluster?, kind?, retryAfterMs? }`. */
+export class ClientError extends CodedError {
+  readonly argument: string | undefined
+  readonly cluster: string | undefined
+  readonly kind: string | undefined
+  readonly retryAfterMs: number | undefined
+
+  constructor(code: ClientErrorCode, message: string, details: ClientErrorDetails = {}) {
+    const { value, hint, cause } = details
+    super(code, message, { value, cause, ...(hint === undefined ? {} : { hint }) })
+    this.argument = details.argument
+    this.cluster = details.cluster
+    this.kind = details.kind
+    this.retryAfterMs = details.retryAfterMs
+  }
+}
+
+/** Codes by which errors of lower parts are the caller's to mend; what has no code of the contract is ours. */
+const passedOn: ReadonlySet<string> = new Set<ClientErrorCode>([
+  'BAD_USER_INPUT',
+  'QUERY_TOO_COSTLY',
+  'UNSUPPORTED',
+])
+
+/** What yoga, its plugins and graphql say where the API says it otherwise. */
+const codes: Readonly<Record<string, ClientErrorCode>> = {
+  BAD_REQUEST: 'BAD_USER_INPUT',
+  GRAPHQL_PARSE_FAILED: 'BAD_USER_INPUT',
+  GRAPHQL_VALIDATION_FAILED: 'BAD_USER_INPUT',
+  OPERATION_RESOLUTION_FAILURE: 'BAD_USER_INPUT',
+  INTERNAL_SERVER_ERROR: 'INTERNAL',
+}
+
+const internalMessage = 'The gateway failed to answer this; its log says why.'
+
+/**
+ * The one place where an error becomes what a client sees. What was made for it, or has a code that is the caller's to
+ * mend, keeps its message; anything else is masked, with the error itself for the log. One that is as it should be is
+ * handed back as it is.
+ */
+export function clientErrorOf(error: unknown): GraphQLError {
+  const cause = innermost(error)
+  if (cause instanceof ClientError || (cause instanceof CodedError && passedOn.has(cause.code))) {
+    return placed(error, cause.message, extensionsOf(cause))
+  }
+  if (!(cause instanceof GraphQLError) || !(error instanceof GraphQLError)) {
+    return placed(error, internalMessage, { code: 'INTERNAL', unexpected: true })
+  }
+  const { code: given, ...extensions } = error.extensions
+  if (typeof given !== 'string') return error
+  const code = codes[given]
+  return code === undefined ? error : placed(error, error.message, { code, ...extensions })
+}
+
+/** Whether a client may see the error, as {@link clientErrorOf} gives it, or only that there was one. */
+export function isUnexpected(error: GraphQLError): boolean {
+  return error.extensions['unexpected'] === true
+}
+
+/** As much of an execution result as decides about its errors. */
+export interface AnsweredResult {
+  readonly data?: unknown
+  readonly errors?: readonly GraphQLError[] | undefined
+}
+
+/**
+ * A result as a client sees it, each error with a code. One without a code is the caller's where there is no data at all
+ * (the specification's request errors: syntax, validation, variables), and the gateway's own elsewhere.
+ */
+export function clientResult<T extends AnsweredResult>(
+  result: T,
+  unexpected: (error: GraphQLError) => void = () => {},
+): T {
+  const { errors } = result
+  if (errors === undefined || errors.length === 0) return result
+  const isRequestError = !('data' in result)
+  const seen = errors.map((error) => {
+    const known = clientErrorOf(error)
+    if (known !== error && isUnexpected(known)) unexpected(error)
+    return withCode(known, isRequestError)
+  })
+  return { ...result, errors: seen }
+}
+
+function withCode(error: GraphQLError, isRequestError: boolean): GraphQLError {
+  const { extensions } = error
+  if (typeof extensions['code'] === 'string') return error
+  if (!isRequestError) return placed(error, error.message, { code: 'INTERNAL', ...extensions })
+  // `spec`: as the GraphQL-over-HTTP specification has it, 400 or, for clients of application/json, 200.
+  const http = extensions['http'] ?? { spec: true, status: 400 }
+  return placed(error, error.message, { code: 'BAD_USER_INPUT', ...extensions, http })
+}
+
+/** A syntax or validation error as BAD_USER_INPUT, naming the argument that it is about, where it is about one. */
+export function requestError(error: GraphQLError, document?: DocumentNode): GraphQLError {
+  const [node] = error.nodes ?? []
+  const argument =
+    document === undefined || node === undefined ? undefined : argumentAt(document, node)
+  return placed(error, error.message, {
+    code: 'BAD_USER_INPUT',
+    ...(argument === undefined ? {} : { argument }),
+  })
+}
+
+/** What a WebSocket client sees of an error: as by HTTP, without what only HTTP needs. */
+export function withoutTransportDetails(error: GraphQLError): GraphQLError {
+  const { http, unexpected, ...extensions } = error.extensions
+  return http === undefined && unexpected === undefined
+    ? error
+    : placed(error, error.message, extensions)
+}
+
+/** What an error was before GraphQL said where it happened. */
+function innermost(error: unknown): unknown {
+  let inner = error
+  while (inner instanceof GraphQLError && inner.originalError !== undefined) {
+    inner = inner.originalError
+  }
+  return inner
+}
+
+/** An error at the place of another one, and nothing else of it. */
+function placed(at: unknown, message: string, extensions: GraphQLErrorExtensions): GraphQLError {
+  if (!(at instanceof GraphQLError)) return new GraphQLError(message, { extensions })
+  const { nodes, source, positions, path } = at
+  return new GraphQLError(message, { nodes, source, positions, path, extensions })
+}
+
+function extensionsOf(error: CodedError): GraphQLErrorExtensions {
+  const { code, value, hint } = error
+  const { argument, cluster, kind, retryAfterMs } = error as CodedError & ClientErrorDetails
+  const all = { code, argument, value, hint, cluster, kind, retryAfterMs }
+  return Object.fromEntries(Object.entries(all).filter(([, one]) => one !== undefined))
+}

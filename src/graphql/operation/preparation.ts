@@ -1,0 +1,57 @@
+import type { KindAt, KindParts } from './kind-part.ts'
+import { operationKinds, type OperationRequest } from './operation-kinds.ts'
+import { PreparedKinds, type SettledKinds } from './prepared-kinds.ts'
+import type { OperationLimits, ServedSchema } from './served-schema.ts'
+
+/** How often an execution may find that it needs further kinds. */
+const maxRounds = 3
+
+/**
+ * Prepares an operation: finds the kinds that it touches, acquires leases of them, and waits until they are synced or
+ * cannot be. What it resolves to must be disposed of when the operation has ended. Never rejects.
+ */
+export async function prepareOperation(
+  { served, limits }: { readonly served: ServedSchema; readonly limits: OperationLimits },
+  request: OperationRequest,
+): Promise<PreparedKinds> {
+  const prepared = new PreparedKinds({ served, syncDeadlineMs: limits.syncDeadlineMs })
+  await prepared.prepare(operationKinds(served, request))
+  return prepared
+}
+
+/**
+ * Executes what has been prepared, each time with kinds settled anew; where that asks for kinds that depend on data,
+ * prepares them and executes again, at most three times in all.
+ */
+export async function inRounds<T>(
+  prepared: PreparedKinds,
+  run: (settled: SettledKinds) => T | PromiseLike<T>,
+): Promise<T> {
+  let settled = prepared.settle()
+  let result = await run(settled)
+  for (let round = 1; round < maxRounds && settled.needed.length > 0; round++) {
+    await prepared.prepare(settled.needed)
+    settled = prepared.settle()
+    result = await run(settled)
+  }
+  return result
+}
+
+/** Kinds that are settled for one execution, with leases until they are released. */
+export interface SettledParts extends KindParts {
+  release(): void
+}
+
+/** Prepares kinds that are known already; a promise only where there is something to wait for, which never rejects. */
+export function settleKinds(
+  { served, limits }: { readonly served: ServedSchema; readonly limits: OperationLimits },
+  kinds: readonly KindAt[],
+): SettledParts | Promise<SettledParts> {
+  const prepared = new PreparedKinds({ served, syncDeadlineMs: limits.syncDeadlineMs })
+  const settled = (): SettledParts => {
+    const parts = prepared.settle()
+    return { part: (at) => parts.part(at), release: () => prepared[Symbol.dispose]() }
+  }
+  const wait = prepared.prepare(kinds)
+  return wait === undefined ? settled() : wait.then(settled)
+}

@@ -1,0 +1,207 @@
+import { splitApiVersion } from '../../kubernetes/api-resource.ts'
+import { objectKey } from '../../kubernetes/object.ts'
+import type { ObjectId } from '../../informer/store/store-view.ts'
+import { allOf, type Condition, everything, nothing } from '../../query/condition/condition.ts'
+import { compileListCondition, type ListArguments } from '../../query/condition/list-condition.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import { objectByKey, objectByUid, sameObject } from '../../query/page/lookup.ts'
+import { findObject } from '../../query/page/page.ts'
+import type { Kind, RelationField } from '../model/kind.ts'
+import { decodeObjectId } from '../model/object-id.ts'
+import type {
+  ConnectionSource,
+  ListFieldArguments,
+  LookupArguments,
+  OwnedArguments,
+  OwnedConnectionSource,
+  RelationArguments,
+  Row,
+  StoreReads,
+} from '../schema/read-context.ts'
+import { ClientError } from './client-error.ts'
+import { clusterNamed } from './cluster-argument.ts'
+import { filterOf, ownedConnection, storeConnection } from './connection.ts'
+import type { CachedParts, KindPart } from './kind-part.ts'
+import { type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
+import type { SchemaRelation } from './schema-relations.ts'
+import type { OperationLimits, ServedSchema } from './served-schema.ts'
+
+export interface StoreReaderOptions {
+  readonly served: ServedSchema
+  readonly limits: OperationLimits
+  readonly parts: CachedParts
+  /** What the execution may cost. */
+  readonly budget: WorkBudget
+}
+
+/** Reads the stores for one execution of one operation, all of it within one tick. */
+export class StoreReader implements StoreReads {
+  readonly #served: ServedSchema
+  readonly #limits: OperationLimits
+  readonly #parts: CachedParts
+  readonly #budget: WorkBudget
+  /** Where owned objects are looked for, which is the same for all objects of a kind. */
+  readonly #owned = new Map<string, OwnedKinds>()
+  /** The conditions of arguments, which are the same for every row that a field is asked of. */
+  readonly #conditions = new Map<Kind, Map<string, Condition>>()
+
+  constructor({ served, limits, parts, budget }: StoreReaderOptions) {
+    this.#served = served
+    this.#limits = limits
+    this.#parts = parts
+    this.#budget = budget
+  }
+
+  list(kind: Kind, args: ListFieldArguments): ConnectionSource {
+    const part = this.#parts.part({ cluster: clusterNamed(this.#served, args.cluster), kind })
+    return this.#connection(part, kind.listField, everything, args)
+  }
+
+  lookup(kind: Kind, args: LookupArguments): Row | null {
+    const part = this.#parts.part({ cluster: clusterNamed(this.#served, args.cluster), kind })
+    return rowOf(part, objectByKey({ ...part, budget: this.#budget }, objectKey(args)))
+  }
+
+  object(id: string): Row | null {
+    const { cluster, group, kind: kindName, object } = decodeObjectId(id)
+    const kind = this.#served.kindOf(group, kindName)
+    if (kind === undefined || !this.#served.clusters.has(cluster)) return null
+    const part = this.#parts.part({ cluster, kind })
+    const options = { ...part, budget: this.#budget }
+    return rowOf(
+      part,
+      'uid' in object ? objectByUid(options, object.uid) : objectByKey(options, objectKey(object)),
+    )
+  }
+
+  owners({ cluster, object }: Row): readonly Row[] {
+    const owners = object.metadata.ownerReferences ?? []
+    return owners.flatMap(({ apiVersion, kind: name, uid }) => {
+      const kind = this.#served.kindOf(splitApiVersion(apiVersion).group, name)
+      if (kind === undefined) return []
+      const part = this.#parts.part({ cluster, kind })
+      return rowOf(part, objectByUid({ ...part, budget: this.#budget }, uid)) ?? []
+    })
+  }
+
+  owned(row: Row, args: OwnedArguments): OwnedConnectionSource {
+    const { cluster, object } = row
+    const { uid = '' } = object.metadata
+    return ownedConnection(
+      {
+        ...this.#ownedKinds(row, args.kinds),
+        cluster,
+        list: `${cluster}/owned/${uid}`,
+        uid,
+        budget: this.#budget,
+        maxPageSize: this.#limits.maxPageSize,
+      },
+      args,
+    )
+  }
+
+  follow(row: Row, field: RelationField, args: RelationArguments): ConnectionSource {
+    const relation = this.#relation(field)
+    const { part, condition } = this.#related(row, relation)
+    const origin = row.object.metadata.uid ?? objectKey(row.object.metadata)
+    return this.#connection(part, `${relation.name}/${origin}`, condition, args)
+  }
+
+  followOne(row: Row, field: RelationField): Row | null {
+    const { part, condition } = this.#related(row, this.#relation(field))
+    const options = { ...part, budget: this.#budget }
+    if (condition.form !== 'keys') return rowOf(part, findObject({ ...options, condition }))
+    for (const key of condition.keys.toSorted()) {
+      const id = objectByKey(options, key)
+      if (id !== undefined) return rowOf(part, id)
+    }
+    return null
+  }
+
+  #connection(
+    part: KindPart,
+    list: string,
+    related: Condition,
+    args: RelationArguments,
+  ): ConnectionSource {
+    const { maxPageSize } = this.#limits
+    const filter = filterOf(args)
+    return storeConnection(
+      {
+        ...part,
+        list: `${part.cluster}/${list}`,
+        filter,
+        condition: allOf([related, this.#condition(part.kind, filter)]),
+        budget: this.#budget,
+        maxPageSize,
+      },
+      args,
+    )
+  }
+
+  #condition(kind: Kind, filter: ListArguments): Condition {
+    if (Object.values(filter).every((value) => value === null)) return everything
+    let conditions = this.#conditions.get(kind)
+    if (conditions === undefined) this.#conditions.set(kind, (conditions = new Map()))
+    const key = JSON.stringify(filter)
+    let condition = conditions.get(key)
+    if (condition === undefined) {
+      condition = compileListCondition(filter, kind.indexes)
+      conditions.set(key, condition)
+    }
+    return condition
+  }
+
+  #relation(field: RelationField): SchemaRelation {
+    const relation = this.#served.relations.byField.get(field)
+    if (relation !== undefined) return relation
+    const { from, name } = field.definition
+    throw new TypeError(`the schema has no relation ${from}.${name}`)
+  }
+
+  /** What a relation leads to. From an object that is no more, it leads nowhere, whoever has its name now. */
+  #related(
+    { cluster, kind, object }: Row,
+    { relation, reads, to }: SchemaRelation,
+  ): { readonly part: KindPart; readonly condition: Condition } {
+    const part = this.#parts.part({ cluster, kind: to })
+    const { view } = this.#parts.part({ cluster, kind })
+    const id = sameObject(view, object.metadata, objectKey(object.metadata))
+    if (id === undefined) return { part, condition: nothing }
+    const condition = relation.follow({
+      view,
+      id,
+      object,
+      budget: this.#budget,
+      stores: (type) => {
+        const read = reads.find(({ typeName }) => typeName === type)
+        if (read === undefined) throw new TypeError(`the relation does not read ${type}`)
+        return this.#parts.part({ cluster, kind: read }).view
+      },
+    })
+    return { part, condition }
+  }
+
+  #ownedKinds({ cluster, kind }: Row, names: readonly string[] | null | undefined): OwnedKinds {
+    const key = JSON.stringify([cluster, kind.typeName, names])
+    let owned = this.#owned.get(key)
+    if (owned !== undefined) return owned
+    const named = (names ?? []).map((name) => {
+      const known = this.#served.kinds.get(name)
+      if (known !== undefined) return known
+      throw new ClientError('BAD_USER_INPUT', `kinds: there is no type ${JSON.stringify(name)}`, {
+        argument: 'kinds',
+        value: name,
+        hint: 'use the names of types, such as "Pod"; gatewayClusters and the schema have them',
+      })
+    })
+    const served = this.#served
+    owned = ownedKindsOf({ served, parts: this.#parts, cluster, owner: kind, named })
+    this.#owned.set(key, owned)
+    return owned
+  }
+}
+
+function rowOf({ cluster, kind, view }: KindPart, id: ObjectId | undefined): Row | null {
+  return id === undefined ? null : { cluster, kind, object: view.object(id) }
+}

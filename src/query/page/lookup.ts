@@ -1,0 +1,42 @@
+import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import { bindCondition } from '../condition/id-set.ts'
+import { type Scope, scopeCondition } from '../condition/scope.ts'
+import type { WorkBudget } from '../condition/work-budget.ts'
+
+/** Where one object is looked for. */
+export interface LookupOptions {
+  readonly view: StoreView
+  /** What the viewer may see. */
+  readonly scope: Scope
+  readonly budget: WorkBudget
+}
+
+/** The object with a key, straight from the store; `undefined` where there is none or it may not be seen. */
+export function objectByKey(options: LookupOptions, key: string): ObjectId | undefined {
+  options.budget.spend('examined', 1)
+  return visible(options, options.view.idOf(key))
+}
+
+/** The object with a UID, as {@link objectByKey}. `''` is no UID. */
+export function objectByUid(options: LookupOptions, uid: string): ObjectId | undefined {
+  options.budget.spend('examined', 1)
+  return uid === '' ? undefined : visible(options, options.view.idOfUid(uid))
+}
+
+/**
+ * The object that was read as `metadata` at some time, if it still is the same one: a namesake that was created after it
+ * is not. Kinds without UIDs have nothing but the key.
+ */
+export function sameObject(
+  view: StoreView,
+  metadata: { readonly uid?: string },
+  key: string,
+): ObjectId | undefined {
+  const { uid = '' } = metadata
+  return uid === '' ? view.idOf(key) : view.idOfUid(uid)
+}
+
+function visible({ view, scope }: LookupOptions, id: ObjectId | undefined): ObjectId | undefined {
+  if (id === undefined || scope.form === 'all') return id
+  return bindCondition(scopeCondition(scope), view, budget).has(id) ? id : undefined
+}
