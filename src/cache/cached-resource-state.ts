@@ -1,9 +1,10 @@
 import type { ApiResource } from '../kubernetes/api-resource.ts'
+import type { InformerState } from '../informer/shared-informer.ts'
 import type { CachedResource } from './cached-resource.ts'
 
 /**
  * `IDLE`, `LISTING`, `WAITING` before the first sync; `SYNCED`; `RECONNECTING` while what is held may be out of date
- * after a failure; `FAILED` where the informer's own loop has broken; `STOPPED`.
+ * after a failure; `STOPPED`.
  */
 export type CacheStateName =
   | 'IDLE'
@@ -12,7 +13,6 @@ export type CacheStateName =
   | 'WAITING'
   | 'SYNCED'
   | 'RECONNECTING'
-  | 'FAILED'
   | 'STOPPED'
 
 /** How one cached resource is. */
@@ -29,12 +29,11 @@ export interface CachedResourceState {
 
 export function stateOf(cached: CachedResource): CachedResourceState {
   const { resource, informer } = cached
-  const { lastContactMs } = informer
+  const { lastContactMs, lastError } = informer
   const synced = informer.hasSynced()
-  const lastError = cached.loopError ?? informer.lastError
   return {
     resource,
-    state: stateNameOf(cached, synced, lastError),
+    state: synced ? syncedState(lastError) : stateName(informer.state),
     objects: synced ? informer.store.size : null,
     resourceVersion: synced ? informer.store.resourceVersion : null,
     lagMs: lastContactMs === undefined ? null : Math.round(performance.now() - lastContactMs),
@@ -42,13 +41,11 @@ export function stateOf(cached: CachedResource): CachedResourceState {
   }
 }
 
-function stateNameOf(
-  { informer, loopError }: CachedResource,
-  synced: boolean,
-  lastError: Error | undefined,
-): CacheStateName {
-  if (loopError !== undefined) return 'FAILED'
-  // Between its first list and its first watch, and while one watch follows another, nothing has gone wrong.
-  if (synced) return lastError === undefined ? 'SYNCED' : 'RECONNECTING'
-  return informer.state.toUpperCase() as Uppercase<typeof informer.state>
+/** Between its first list and its first watch, and while one watch follows another, nothing has gone wrong. */
+function syncedState(lastError: Error | undefined): CacheStateName {
+  return lastError === undefined ? 'SYNCED' : 'RECONNECTING'
+}
+
+function stateName(state: InformerState): CacheStateName {
+  return state.toUpperCase() as Uppercase<InformerState>
 }

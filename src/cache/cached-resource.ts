@@ -37,7 +37,6 @@ export class CachedResource {
   #idleTimer: NodeJS.Timeout | undefined
   #running: Promise<void> = Promise.resolve()
   #refusal: UnreadableResourceError | undefined
-  #loopError: Error | undefined
 
   constructor(options: CachedResourceOptions) {
     this.cluster = options.cluster
@@ -71,10 +70,7 @@ export class CachedResource {
 
   /** Starts the informer. To be called once. */
   start(): void {
-    this.#running = this.informer.run(this.#stop.signal).catch((error: unknown) => {
-      this.#loopError = error instanceof Error ? error : new Error(String(error))
-      this.#endWaits(this.#loopError)
-    })
+    this.#running = this.informer.run(this.#stop.signal)
   }
 
   lease(): Lease {
@@ -93,9 +89,7 @@ export class CachedResource {
   /** Why the resource cannot be read now; `undefined` where it can. */
   unreadable(): UnreadableResourceError | undefined {
     if (this.#refusal !== undefined) return this.#refusal
-    return this.informer.hasSynced()
-      ? undefined
-      : notSynced(this.#options, this.#loopError ?? this.informer.lastError)
+    return this.informer.hasSynced() ? undefined : notSynced(this.#options, this.informer.lastError)
   }
 
   /** Waits for the first sync. Rejects with {@link UnreadableResourceError}: at once where waiting is of no use. */
@@ -103,7 +97,7 @@ export class CachedResource {
     if (this.#refusal !== undefined) throw this.#refusal
     const { informer } = this
     if (informer.hasSynced()) return
-    const known = this.#loopError ?? informer.lastError
+    const known = informer.lastError
     if (known !== undefined && informer.state === 'waiting' && isLasting(known)) {
       throw notSynced(this.#options, known)
     }

@@ -7,6 +7,7 @@ import {
   validateSubscriptionArgs,
 } from 'graphql'
 import { interruptible } from '../../lib/interruptible.ts'
+import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
 import type { ResolverContext } from '../schema/read-context.ts'
 import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
 import { type ClientErrorCode, clientResult } from './client-error.ts'

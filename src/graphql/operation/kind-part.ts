@@ -28,3 +28,9 @@ export interface KindParts {
   /** The part of a kind that happens to be cached and synced, whoever wanted it; nothing is noted. */
   cachedPart(at: KindAt): KindPart | undefined
 }
+
+/** The same, and what happens to be in memory. */
+export interface CachedParts extends KindParts {
+  /** The part of a kind that happens to be cached and synced, whoever wanted it; nothing is noted. */
+  cachedPart(at: KindAt): KindPart | undefined
+}
