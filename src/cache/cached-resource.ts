@@ -63,11 +63,6 @@ export class CachedResource {
     return (this.informer.store as { readonly heldBytes?: number }).heldBytes ?? 0
   }
 
-  /** What the informer's loop has ended with, which it never should. */
-  get loopError(): Error | undefined {
-    return this.#loopError
-  }
-
   /** Starts the informer. To be called once. */
   start(): void {
     this.#running = this.informer.run(this.#stop.signal)

@@ -9,6 +9,7 @@ import type {
   OwnedConnectionSource,
   PageArguments,
   PageInfo,
+  RelationArguments,
   Row,
 } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
@@ -83,6 +84,21 @@ export function ownedConnection(
     },
   })
   return Object.assign(connection, { kinds: () => [...kinds.keys()].toSorted(), failures })
+}
+
+/** What narrows a list, of all of its arguments. */
+export function filterOf({
+  namespace,
+  namespaces,
+  labelSelector,
+  where,
+}: RelationArguments): ListArguments {
+  return {
+    namespace: namespace ?? null,
+    namespaces: namespaces ?? null,
+    labelSelector: labelSelector ?? null,
+    where: where ?? null,
+  }
 }
 
 /** A page of whatever stands for an object in it. */

@@ -2,20 +2,19 @@ import {
   createSourceEventStream,
   type ExecutionArgs,
   type ExecutionResult,
-  GraphQLError,
+  type GraphQLError,
   type ValidatedSubscriptionArgs,
   validateSubscriptionArgs,
 } from 'graphql'
 import { interruptible } from '../../lib/interruptible.ts'
 import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
 import type { ResolverContext } from '../schema/read-context.ts'
-import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
-import { type ClientErrorCode, clientResult } from './client-error.ts'
+import { type ClientErrorCode, clientErrorOf, clientResult } from './client-error.ts'
 import { fleetStateOf } from './fleet-state.ts'
 import { LiveReader } from './live-reader.ts'
 import { prepareOperation, inRounds } from './preparation.ts'
-import type { SettledKinds } from './prepared-kinds.ts'
 import { executePriced, executeValidated } from './priced-executor.ts'
+import type { SettledKinds } from './prepared-kinds.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 import { StoreReader } from './store-reader.ts'
 
@@ -78,30 +77,20 @@ export class Execution {
   }
 
   /** What the resolvers read, and what they report besides what they throw. */
-  #context(
-    { contextValue }: ExecutionArgs,
-    settled: SettledKinds,
-  ): {
-    readonly contextValue: ResolverContext & object
-    readonly failures: GraphQLError[]
-    readonly budget: WorkBudget
-  } {
+  #context({ contextValue }: ExecutionArgs, settled: SettledKinds): ExecutionContext {
     const { served, limits } = this.#options
-    const failures: GraphQLError[] = []
     const budget = new WorkBudget(limits.work)
+    const failures: GraphQLError[] = []
     const context: ResolverContext = {
-      read: new StoreReader({ served, limits, parts: settled, budget }),
+      read: new StoreReader({ served, limits, budget, parts: settled }),
       fleet: { clusters: () => fleetStateOf(served) },
       live: new LiveReader({ served, limits, kinds: settled }),
       report: (error) => {
         if (!failures.some((known) => isSameFailure(known, error))) failures.push(error)
       },
     }
-    return {
-      contextValue: { ...(contextValue as object | undefined), ...context },
-      failures,
-      budget,
-    }
+    const all = { ...(contextValue as object | undefined), ...context }
+    return { contextValue: all, failures, budget }
   }
 
   #seen({ result, failures }: Answered): ExecutionResult {
@@ -109,6 +98,13 @@ export class Execution {
     const all = failures.length === 0 ? result : { ...result, errors: [...errors, ...failures] }
     return clientResult(all, this.#options.unexpected)
   }
+}
+
+/** What one execution is given: what its resolvers read, where they report to, and what it may cost. */
+interface ExecutionContext {
+  readonly contextValue: ResolverContext & object
+  readonly failures: GraphQLError[]
+  readonly budget: WorkBudget
 }
 
 /** A result, and the errors of its fields that did not end them. */
@@ -135,13 +131,10 @@ async function openSource(args: ExecutionArgs): Promise<OpenedSource | Execution
   return Symbol.asyncIterator in source ? { source, validated } : source
 }
 
-const isTooCostly = ({ extensions }: GraphQLError): boolean =>
-  extensions['code'] === ('QUERY_TOO_COSTLY' satisfies ClientErrorCode)
-
 /**
  * The answers to a subscription's events. Leaving them leaves the source, also while it has nothing to say, and before
- * anybody has asked for the first; `ended` may be called more than once. One that is too costly is told so and is the last: its
- * subscriber has missed something, and the next frame would hardly be cheaper.
+ * anybody has asked for the first. One that is too costly is told so and is the last: its subscriber has missed something,
+ * and the next frame would hardly be cheaper. `ended` may be called more than once.
  */
 function answers(
   source: AsyncIterable<unknown>,
@@ -158,9 +151,7 @@ function answers(
       }
     } catch (error) {
       if (!(error instanceof QueryTooCostlyError)) throw error
-      yield clientResult({
-        errors: [new GraphQLError(error.message, { originalError: error })],
-      })
+      yield { errors: [clientErrorOf(error)] }
     } finally {
       ended()
     }
@@ -169,4 +160,8 @@ function answers(
     void events.return?.()
     ended()
   })
+}
+
+function isTooCostly({ extensions }: GraphQLError): boolean {
+  return extensions['code'] === ('QUERY_TOO_COSTLY' satisfies ClientErrorCode)
 }

@@ -25,8 +25,6 @@ export interface KindParts {
    * nobody has waited for yet is noted besides, for another round.
    */
   part(at: KindAt): KindPart
-  /** The part of a kind that happens to be cached and synced, whoever wanted it; nothing is noted. */
-  cachedPart(at: KindAt): KindPart | undefined
 }
 
 /** The same, and what happens to be in memory. */

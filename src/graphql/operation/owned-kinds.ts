@@ -1,11 +1,11 @@
 import type { Kind } from '../model/kind.ts'
 import { ClientError } from './client-error.ts'
-import type { KindPart, KindParts } from './kind-part.ts'
+import type { CachedParts, KindPart } from './kind-part.ts'
 import type { ServedSchema } from './served-schema.ts'
 
 export interface OwnedKindsOptions {
   readonly served: ServedSchema
-  readonly parts: KindParts
+  readonly parts: CachedParts
   readonly cluster: string
   readonly owner: Kind
   /** The kinds that were asked for. */

@@ -1,3 +1,4 @@
+import type { KindAt, KindParts } from './kind-part.ts'
 import { operationKinds, type OperationRequest } from './operation-kinds.ts'
 import { PreparedKinds, type SettledKinds } from './prepared-kinds.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
@@ -34,4 +35,23 @@ export async function inRounds<T>(
     result = await run(settled)
   }
   return result
+}
+
+/** Kinds that are settled for one execution, with leases until they are released. */
+export interface SettledParts extends KindParts {
+  release(): void
+}
+
+/** Prepares kinds that are known already; a promise only where there is something to wait for, which never rejects. */
+export function settleKinds(
+  { served, limits }: { readonly served: ServedSchema; readonly limits: OperationLimits },
+  kinds: readonly KindAt[],
+): SettledParts | Promise<SettledParts> {
+  const prepared = new PreparedKinds({ served, syncDeadlineMs: limits.syncDeadlineMs })
+  const settled = (): SettledParts => {
+    const parts = prepared.settle()
+    return { part: (at) => parts.part(at), release: () => prepared[Symbol.dispose]() }
+  }
+  const wait = prepared.prepare(kinds)
+  return wait === undefined ? settled() : wait.then(settled)
 }

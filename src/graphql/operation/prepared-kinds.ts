@@ -5,7 +5,7 @@ import type { StoreView } from '../../informer/store/store-view.ts'
 import { unrestricted } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
 import { ClientError } from './client-error.ts'
-import type { KindAt, KindPart, KindParts } from './kind-part.ts'
+import type { CachedParts, KindAt, KindPart } from './kind-part.ts'
 import type { ServedSchema } from './served-schema.ts'
 
 export interface PreparedKindsOptions {
@@ -29,10 +29,10 @@ export class PreparedKinds implements Disposable {
   }
 
   /**
-   * Acquires leases of kinds and waits for their first sync; a promise only where there is something to wait for. Never
-   * rejects: what failed is told by {@link settle}.
+   * Acquires leases of kinds and waits for their first sync; `undefined` where there is nothing to wait for. Never rejects:
+   * what failed is told by {@link settle}.
    */
-  prepare(kinds: Iterable<KindAt>): Promise<void> | undefined {
+  prepare(kinds: Iterable<KindAt>): Promise<unknown> | undefined {
     const waits: Promise<void>[] = []
     for (const at of kinds) {
       if (this.#disposed || this.#known(at) !== undefined) continue
@@ -40,7 +40,7 @@ export class PreparedKinds implements Disposable {
       if (lease instanceof UnreadableResourceError || lease.unreadable() === undefined) continue
       waits.push(lease.ready(this.#options.syncDeadlineMs).catch(() => {}))
     }
-    return waits.length === 0 ? undefined : Promise.all(waits).then(() => {})
+    return waits.length === 0 ? undefined : Promise.all(waits)
   }
 
   /** What can be read now, in this tick. */
@@ -104,7 +104,7 @@ interface KindSource {
 }
 
 /** What one execution reads. Each kind is settled when it is first asked for, which is in the same tick, and stays so. */
-export class SettledKinds implements KindParts {
+export class SettledKinds implements CachedParts {
   readonly #source: KindSource
   readonly #outcomes = new Map<string, Map<Kind, KindPart | ClientError>>()
   readonly #needed: KindAt[] = []

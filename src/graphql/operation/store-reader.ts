@@ -20,8 +20,8 @@ import type {
 } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
 import { clusterNamed } from './cluster-argument.ts'
-import { ownedConnection, storeConnection } from './connection.ts'
-import type { KindPart, KindParts } from './kind-part.ts'
+import { filterOf, ownedConnection, storeConnection } from './connection.ts'
+import type { CachedParts, KindPart } from './kind-part.ts'
 import { type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
 import type { SchemaRelation } from './schema-relations.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
@@ -29,8 +29,8 @@ import type { OperationLimits, ServedSchema } from './served-schema.ts'
 export interface StoreReaderOptions {
   readonly served: ServedSchema
   readonly limits: OperationLimits
-  readonly parts: KindParts
-  /** What this execution may cost. */
+  readonly parts: CachedParts
+  /** What the execution may cost. */
   readonly budget: WorkBudget
 }
 
@@ -38,7 +38,7 @@ export interface StoreReaderOptions {
 export class StoreReader implements StoreReads {
   readonly #served: ServedSchema
   readonly #limits: OperationLimits
-  readonly #parts: KindParts
+  readonly #parts: CachedParts
   readonly #budget: WorkBudget
   /** Where owned objects are looked for, which is the same for all objects of a kind. */
   readonly #owned = new Map<string, OwnedKinds>()
@@ -204,19 +204,4 @@ export class StoreReader implements StoreReads {
 
 function rowOf({ cluster, kind, view }: KindPart, id: ObjectId | undefined): Row | null {
   return id === undefined ? null : { cluster, kind, object: view.object(id) }
-}
-
-/** The arguments that choose the objects of a list, by which its cursors are bound. */
-export function filterOf({
-  namespace,
-  namespaces,
-  labelSelector,
-  where,
-}: RelationArguments): ListArguments {
-  return {
-    namespace: namespace ?? null,
-    namespaces: namespaces ?? null,
-    labelSelector: labelSelector ?? null,
-    where: where ?? null,
-  }
 }

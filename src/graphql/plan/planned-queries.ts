@@ -7,10 +7,10 @@ import {
 } from '../../query/condition/work-budget.ts'
 import type { KindAt, KindPart } from '../operation/kind-part.ts'
 import { parseDocument } from '../operation/operation-plugin.ts'
-import { PreparedKinds } from '../operation/prepared-kinds.ts'
+import { settleKinds, type SettledParts } from '../operation/preparation.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
 import type { FragmentCache } from './fragment-cache.ts'
-import { compilePlan, type Plan, type PlanVariation } from './plan.ts'
+import { compilePlan, type Plan } from './plan.ts'
 import { PlanRun } from './plan-run.ts'
 
 /** One query, as a request asks for it. */
@@ -65,12 +65,9 @@ export class PlannedQueries {
       const { variableValues } = variables
       const variation = plan.variation(variableValues)
       const { limits, fragments } = this.#options
-      const prepared = new PreparedKinds({ served, syncDeadlineMs: limits.syncDeadlineMs })
-      const write = (): string | undefined => {
-        using held = prepared
-        const settled = held.settle()
+      const answer = (parts: SettledParts): string | undefined => {
         const budget = new WorkBudget(plannedWork(limits.work))
-        const part = (at: KindAt): KindPart => settled.part(at)
+        const part = (at: KindAt): KindPart => parts.part(at)
         const run = new PlanRun({
           served,
           limits,
@@ -79,12 +76,19 @@ export class PlannedQueries {
           fragments,
           part,
         })
-        return textOf(variation, run)
+        try {
+          return variation.write(run)
+        } catch {
+          // Whatever it is, graphql-js finds it too, and says which field it belongs to.
+          return undefined
+        } finally {
+          parts.release()
+        }
       }
-      const waiting = prepared.prepare(variation.kinds(served, variableValues))
-      return waiting === undefined ? write() : waiting.then(write)
+      const settled = settleKinds({ served, limits }, variation.kinds(served, variableValues))
+      return settled instanceof Promise ? settled.then(answer) : answer(settled)
     } catch {
-      // Whatever it is, graphql-js finds it too, and says which field it belongs to.
+      // Such as an argument that cannot be coerced.
       return undefined
     }
   }
@@ -109,15 +113,6 @@ export class PlannedQueries {
     } catch {
       return undefined
     }
-  }
-}
-
-/** `undefined` where there is an error to tell: whatever it is, graphql-js finds it too, and says which field it belongs to. */
-function textOf(variation: PlanVariation, run: PlanRun): string | undefined {
-  try {
-    return variation.write(run)
-  } catch {
-    return undefined
   }
 }
 
