@@ -41,6 +41,10 @@ export interface KubernetesObject {
   readonly apiVersion: string
   readonly kind: string
   readonly metadata: ObjectMeta
+}
+
+/** An object of which no more is known than that it is one: every further field may be there, as anything. */
+export interface Unstructured extends KubernetesObject {
   readonly [field: string]: unknown
 }
 
