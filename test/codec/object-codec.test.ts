@@ -10,7 +10,7 @@ import {
 } from '../../src/informer/codec/object-codec-error.ts'
 import { createObjectCodec, type HeldObject } from '../../src/informer/codec/object-codec.ts'
 import type { ApiResource } from '../../src/kubernetes/api-resource.ts'
-import type { KubernetesObject } from '../../src/kubernetes/object.ts'
+import type { Unstructured } from '../../src/kubernetes/object.ts'
 import { referenceDecode } from './reference-codec.ts'
 
 const widgets: ApiResource = {
@@ -22,7 +22,7 @@ const widgets: ApiResource = {
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
-function roundTrip(text: string, metadataOnly = false): KubernetesObject {
+function roundTrip(text: string, metadataOnly = false): Unstructured {
   const codec = createObjectCodec({ resource: podResource, metadataOnly })
   const { held, object } = codec.encode(Buffer.from(text))
   expect(codec.decode(held)).toEqual(object)
@@ -237,7 +237,7 @@ describe('hold', () => {
 
   it('refuses what has no metadata.name or no JSON form', () => {
     const codec = createObjectCodec({ resource: podResource })
-    const hold = (object: unknown) => (): HeldObject => codec.hold(object as KubernetesObject)
+    const hold = (object: unknown) => (): HeldObject => codec.hold(object as Unstructured)
     expect(hold({ metadata: {} })).toThrow(MissingMetadataError)
     expect(hold({ metadata: { name: 'a', namespace: 'n' }, size: 1n })).toThrow('pods n/a: ')
   })

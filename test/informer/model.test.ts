@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { KubernetesObject, OverflowPolicy, SharedInformer } from 'informerql/informer'
+import type { Unstructured, OverflowPolicy, SharedInformer } from 'informerql/informer'
 import {
   type FaultOrder,
   type RequestFault,
@@ -35,7 +35,7 @@ const settings: Readonly<Record<string, Partial<InformerSetting>>> = {
 /** So that whatever hangs is over before the test is. */
 const limits = { responseDeadlineMs: 300, listIdleDeadlineMs: 300, watchGraceMs: 100 }
 
-const byData: (object: KubernetesObject) => readonly string[] = ({ data, metadata }) => [
+const byData: (object: Unstructured) => readonly string[] = ({ data, metadata }) => [
   ...Object.values(data as Readonly<Record<string, string>>),
   metadata.namespace ?? '',
 ]
@@ -117,7 +117,7 @@ class Schedule {
     const { storage } = this.#simulator
     const namespace = this.#pick(['one', 'two'])
     const name = `n${Math.floor(this.#random() * 12)}`
-    const object: KubernetesObject = {
+    const object: Unstructured = {
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { namespace, name, labels: { on: this.#pick(['yes', 'no']), of: name } },
@@ -210,7 +210,7 @@ async function listed(url: string): Promise<string[][]> {
       const answer = (await connection.request(
         'GET',
         `/api/v1${path}/configmaps?labelSelector=${encodeURIComponent(labelSelector)}`,
-      )) as { readonly items: readonly KubernetesObject[] }
+      )) as { readonly items: readonly Unstructured[] }
       return answer.items
         .map(({ metadata }) => `${metadata.namespace}/${metadata.name}@${metadata.resourceVersion}`)
         .toSorted()

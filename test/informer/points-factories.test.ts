@@ -4,7 +4,7 @@ import {
   createDynamicInformerFactory,
   createSharedInformerFactory,
   InformerStoppedError,
-  type KubernetesObject,
+  type Unstructured,
   type ListerWatcher,
   ResourceNotServedError,
   type SharedInformerFactory,
@@ -45,7 +45,7 @@ const factoryOf = (
     ...options,
   })
 
-const names = (objects: Iterable<KubernetesObject>): string[] =>
+const names = (objects: Iterable<Unstructured>): string[] =>
   Array.from(objects, ({ metadata }) => metadata.name)
 
 const secrets: ApiResource = { ...configMaps, resource: 'secrets', kind: 'Secret' }
@@ -91,7 +91,7 @@ describeContract('A factory', (server) => {
     const other = factory.informer(configMaps, { labelSelector: 'a=b' })
     expect(other).not.toBe(one)
     expect(factory.informer({ ...configMaps }, { labelSelector: 'a=b' })).toBe(other)
-    const transform = (object: KubernetesObject): KubernetesObject => object
+    const transform = (object: Unstructured): Unstructured => object
     expect(factory.informer(configMaps, { transform })).toBe(
       factory.informer(configMaps, { transform }),
     )

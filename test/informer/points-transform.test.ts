@@ -1,6 +1,6 @@
 import {
   type InformerFailure,
-  type KubernetesObject,
+  type Unstructured,
   ObjectNotFoundError,
   TransformError,
 } from 'informerql/informer'
@@ -39,7 +39,7 @@ const counted = ({ failures }: TestInformer): (readonly [InformerFailure, unknow
   failures.map(({ failure, error }) => [failure, 'key' in error ? error.key : error.message])
 
 /** Whatever a careless user might do to an object. */
-const modify = (object: KubernetesObject): void => {
+const modify = (object: Unstructured): void => {
   ;(object.metadata as { name: string }).name = 'changed'
 }
 
@@ -96,7 +96,7 @@ describe('A transform', () => {
       server: simulator.url,
       namespace: 'default',
       transform: (object) =>
-        object.metadata.name === 'a' ? object : (undefined as unknown as KubernetesObject),
+        object.metadata.name === 'a' ? object : (undefined as unknown as Unstructured),
     })
     expect(names(running)).toEqual(['a'])
     expect(counted(running)).toEqual([['transform', 'default/b']])
@@ -109,7 +109,7 @@ describe('A transform', () => {
 describe('Objects that must not be modified', () => {
   it('[34] are read-only by their types', () => {
     // These hold when they compile: `npm run typecheck`.
-    const careless = (pod: Pod, object: KubernetesObject): void => {
+    const careless = (pod: Pod, object: Unstructured): void => {
       // @ts-expect-error -- read-only
       pod.kind = 'Job'
       // @ts-expect-error -- read-only, at any depth

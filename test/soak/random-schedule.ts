@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { IndexFunction, KubernetesObject, OverflowPolicy } from 'informerql/informer'
+import type { IndexFunction, Unstructured, OverflowPolicy } from 'informerql/informer'
 import { CheckedHandler } from '../informer/checked-handler.ts'
 import { seededRandom } from '../support/random.ts'
 import { pick } from './pick.ts'
@@ -88,7 +88,7 @@ export class RandomSchedule implements AsyncDisposable {
     const namespace = this.#pick(this.#server.namespaces)
     const name = `n${Math.floor(this.#random() * 12)}`
     const key = `${namespace}/${name}`
-    const object: KubernetesObject = {
+    const object: Unstructured = {
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: {

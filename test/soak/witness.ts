@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
   DeletedFinalStateUnknown,
-  type KubernetesObject,
+  type Unstructured,
   type SharedInformer,
 } from 'informerql/informer'
 import { shown } from '../support/informer.ts'
@@ -19,7 +19,7 @@ export class Witness {
   readonly name: string
   readonly #options: WitnessOptions
   readonly #told = new Map<string, string[]>()
-  readonly #objects: KubernetesObject[] = []
+  readonly #objects: Unstructured[] = []
 
   constructor(options: WitnessOptions) {
     this.name = options.name
@@ -74,7 +74,7 @@ export class Witness {
     })
   }
 
-  #saw(type: string, object: KubernetesObject): void {
+  #saw(type: string, object: Unstructured): void {
     this.#objects.push(object)
     this.#add(keyOf(object.metadata), `${type} ${shown(object)}`)
   }
@@ -86,7 +86,6 @@ export class Witness {
   }
 }
 
-const keyOf = ({ namespace = '', name }: KubernetesObject['metadata']): string =>
-  `${namespace}/${name}`
+const keyOf = ({ namespace = '', name }: Unstructured['metadata']): string => `${namespace}/${name}`
 
 const versionIn = (event = '@0'): number => Number(event.split('@')[1])
