@@ -1,5 +1,6 @@
 import type { KubernetesObject, ObjectMeta } from 'informerql/informer'
 import type {
+  Int64,
   ClusterRole,
   CustomResourceDefinition,
   Deployment,
