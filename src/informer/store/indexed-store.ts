@@ -1,5 +1,6 @@
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
+import type { WaitOptions } from '../../lib/deadline.ts'
 import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
 import { atOnce, inSlices } from '../../lib/slices.ts'
 import { latestResourceVersion, type ResourceVersion } from '../../kubernetes/resource-version.ts'
@@ -178,7 +179,7 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
    */
   waitForResourceVersion(
     wanted: ResourceVersion,
-    options: { readonly deadlineMs: number; readonly signal?: AbortSignal },
+    options: WaitOptions,
   ): Promise<void> {
     return this.#waiters.wait(this.#resourceVersion, wanted, options)
   }
