@@ -1,5 +1,5 @@
 /** `informerql/informer`: the informer library, without the gateway. Connections to clusters are in `informerql/cluster`. */
-import './node-version.ts'
+import './lib/node-version.ts'
 export {
   createSharedInformer,
   type InformerState,
