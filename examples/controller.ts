@@ -6,15 +6,14 @@
  *     npm exec -- node --conditions=informerql-source examples/controller.ts [--server http://127.0.0.1:8001]
  */
 import { parseArgs } from 'node:util'
+import { createApiServer, loadClusterConfig } from 'informerql/cluster'
 import {
   ApiStatusError,
-  createApiServer,
   createSharedInformerFactory,
   createWorkQueue,
   DeletedFinalStateUnknown,
   type KubernetesObject,
   type Lister,
-  loadClusterConfig,
   ObjectNotFoundError,
   type ReconcileError,
   runWorkers,

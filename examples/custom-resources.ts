@@ -5,12 +5,11 @@
  *     npm exec -- node --conditions=informerql-source examples/custom-resources.ts widgets.v1.example.com [--server=…]
  */
 import { parseArgs } from 'node:util'
+import { createApiServer, loadClusterConfig } from 'informerql/cluster'
 import {
-  createApiServer,
   createDynamicInformerFactory,
   DeletedFinalStateUnknown,
   type KubernetesObject,
-  loadClusterConfig,
 } from 'informerql/informer'
 
 interface Custom extends KubernetesObject {

@@ -5,12 +5,8 @@
  *     npm exec -- node --conditions=informerql-source examples/pod-watcher.ts [--server=http://127.0.0.1:8001]
  */
 import { parseArgs } from 'node:util'
-import {
-  createApiServer,
-  createSharedInformerFactory,
-  DeletedFinalStateUnknown,
-  loadClusterConfig,
-} from 'informerql/informer'
+import { createApiServer, loadClusterConfig } from 'informerql/cluster'
+import { createSharedInformerFactory, DeletedFinalStateUnknown } from 'informerql/informer'
 import type { Pod } from 'informerql/kubernetes'
 
 const { values: where } = parseArgs({ options: { server: { type: 'string' } } })

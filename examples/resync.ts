@@ -6,7 +6,8 @@
  *     npm exec -- node --conditions=informerql-source examples/resync.ts [--server=http://127.0.0.1:8001]
  */
 import { parseArgs } from 'node:util'
-import { createApiServer, createSharedInformer, loadClusterConfig } from 'informerql/informer'
+import { createApiServer, loadClusterConfig } from 'informerql/cluster'
+import { createSharedInformer } from 'informerql/informer'
 import type { Node } from 'informerql/kubernetes'
 
 const { values: where } = parseArgs({ options: { server: { type: 'string' } } })

@@ -5,7 +5,8 @@ import type { ReflectorOptions } from './reflector/reflector-options.ts'
 import { sourceOf, type SourceOptions } from './source.ts'
 
 /** What an informer or a controller of one's own is made from, as callers write it. */
-export interface CacheOptions extends SourceOptions, Omit<ControllerOptions, 'resource' | 'source'> {}
+export interface CacheOptions
+  extends SourceOptions, Omit<ControllerOptions, 'resource' | 'source'> {}
 
 /** The options as the controller takes them. Throws `InvalidOptionError` and `SourceMismatchError`. */
 export function controllerOptionsOf<T extends CacheOptions>(given: T): T & ControllerOptions {

@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../kubernetes/object.ts'
 import type { ResourceVersion } from '../kubernetes/resource-version.ts'
 import type { WaitOptions } from '../lib/deadline.ts'
 import type { HeldObject } from './codec/object-codec.ts'
+import type { ObjectSelection } from './codec/projection.ts'
 import type { IndexedStore } from './store/indexed-store.ts'
 import type { IndexView, ObjectId, StoreView } from './store/store-view.ts'
 
@@ -48,6 +49,10 @@ export class InformerStore<T extends KubernetesObject = KubernetesObject> implem
     return this.#store.object(id)
   }
 
+  projection(selection: ObjectSelection): (held: HeldObject) => string | undefined {
+    return this.#store.projection(selection)
+  }
+
   ids(): IterableIterator<ObjectId> {
     return this.#store.ids()
   }
@@ -58,6 +63,10 @@ export class InformerStore<T extends KubernetesObject = KubernetesObject> implem
 
   index(name: string): IndexView {
     return this.#store.index(name)
+  }
+
+  hasIndex(name: string): boolean {
+    return this.#store.hasIndex(name)
   }
 
   indexNames(): readonly string[] {

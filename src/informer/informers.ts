@@ -82,7 +82,11 @@ export class SharedInformerFactory implements AsyncDisposable {
     const { apiServer, source, forResource, ...common } = this.#options
     const own = present(given) as InformerOptions
     // An informer does not know T: what it is given as functions of T are functions of what it holds.
-    const options: InformerOptions = { ...common, ...present(forResource?.(resource) ?? {}), ...own }
+    const options: InformerOptions = {
+      ...common,
+      ...present(forResource?.(resource) ?? {}),
+      ...own,
+    }
     const key = identityOf(resource, options)
     const known = this.#informers.get(key)
     if (known !== undefined) {
@@ -91,7 +95,8 @@ export class SharedInformerFactory implements AsyncDisposable {
       return known.informer
     }
     const { metadataOnly = false } = options
-    const from = source === undefined ? { apiServer } : { source: source(resource, { metadataOnly }) }
+    const from =
+      source === undefined ? { apiServer } : { source: source(resource, { metadataOnly }) }
     const informer: SharedInformer = createSharedInformer<KubernetesObject>({
       ...options,
       ...from,

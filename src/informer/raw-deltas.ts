@@ -123,7 +123,11 @@ function knownObjectsOf<T extends KubernetesObject>({
   if (knownObjects === 'none') return undefined
   const { keys, getByKey }: Partial<KnownObjects<T>> = knownObjects ?? {}
   if (typeof keys === 'function' && typeof getByKey === 'function') return knownObjects
-  throw new InvalidOptionError('knownObjects', knownObjects, "an object with keys and getByKey, or 'none'")
+  throw new InvalidOptionError(
+    'knownObjects',
+    knownObjects,
+    "an object with keys and getByKey, or 'none'",
+  )
 }
 
 function rawDelta<T extends KubernetesObject>(

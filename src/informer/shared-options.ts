@@ -92,10 +92,13 @@ export class SharedOptions {
 function isSame(name: string, value: unknown, known: unknown): boolean {
   const [one, other] = [value, known].map((given) => given ?? defaults[name])
   if (name !== 'backoff') return isDeepStrictEqual(one, other)
-  return isDeepStrictEqual({ ...reflectorBackoff, ...(one as object) }, {
-    ...reflectorBackoff,
-    ...(other as object),
-  })
+  return isDeepStrictEqual(
+    { ...reflectorBackoff, ...(one as object) },
+    {
+      ...reflectorBackoff,
+      ...(other as object),
+    },
+  )
 }
 
 /**

@@ -1,6 +1,6 @@
+import { type ApiServer } from 'informerql/cluster'
 import {
   type ApiResource,
-  type ApiServer,
   createDynamicInformerFactory,
   createSharedInformerFactory,
   InformerStoppedError,

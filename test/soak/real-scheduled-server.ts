@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { loadClusterConfig } from 'informerql/informer'
+import { loadClusterConfig } from 'informerql/cluster'
 import type { KubernetesObject } from 'informerql/informer'
 import type { ApiAnswer, ApiRequest } from '../support/control-plane-client.ts'
 import type { ControlPlane } from '../support/control-plane.ts'

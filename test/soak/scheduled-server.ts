@@ -1,4 +1,5 @@
-import type { ClusterConfig, Unstructured, Selection } from 'informerql/informer'
+import type { ClusterConfig } from 'informerql/cluster'
+import type { Unstructured, Selection } from 'informerql/informer'
 import { type Simulator, startSimulator } from 'informerql/simulator'
 import { configMaps, connect } from '../support/informer.ts'
 import { serverFault, simulatorRequestFault } from './simulator-faults.ts'

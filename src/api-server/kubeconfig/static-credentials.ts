@@ -5,7 +5,9 @@ import type { ClusterConfig, UserEntry } from './cluster-config.ts'
 /** Whether credentials have to be asked for: of a plugin, or of an identity provider. */
 export function needsAuthenticator({ exec, authProvider }: UserEntry): boolean {
   if (exec !== undefined && exec !== null) return true
-  return authProvider !== undefined && authProvider !== null && tokenFileOf(authProvider) === undefined
+  return (
+    authProvider !== undefined && authProvider !== null && tokenFileOf(authProvider) === undefined
+  )
 }
 
 /** What a configuration itself holds, or names files of: TLS material, a token, a name with its password. */

@@ -177,10 +177,7 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
    * Read-your-writes: resolves when the store has applied `wanted` or something later. Rejects with `DeadlineError`,
    * or with `IncomparableResourceVersionError` where only equality could be tested.
    */
-  waitForResourceVersion(
-    wanted: ResourceVersion,
-    options: WaitOptions,
-  ): Promise<void> {
+  waitForResourceVersion(wanted: ResourceVersion, options: WaitOptions): Promise<void> {
     return this.#waiters.wait(this.#resourceVersion, wanted, options)
   }
 

@@ -33,7 +33,9 @@ export function enqueueOwner(queue: KeySink, options: EnqueueOwnerOptions): Reso
       if (kind !== owner.kind || splitApiVersion(apiVersion).group !== owner.group) continue
       if (onlyController && controller !== true) continue
       const { namespace } = metadata
-      queue.add(objectKey(owner.namespaced && namespace !== undefined ? { namespace, name } : { name }))
+      queue.add(
+        objectKey(owner.namespaced && namespace !== undefined ? { namespace, name } : { name }),
+      )
     }
   }
   return {

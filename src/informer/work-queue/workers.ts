@@ -1,8 +1,18 @@
 import { DeadlineError, withDeadline } from '../../lib/deadline.ts'
-import { InvalidOptionError, requireDeadline, present, requireNumber, withDefaults } from '../../lib/options.ts'
+import {
+  InvalidOptionError,
+  requireDeadline,
+  present,
+  requireNumber,
+  withDefaults,
+} from '../../lib/options.ts'
 import { keyIdentity } from './key-identity.ts'
 import { Reconciliation, type Reconcile } from './reconciliation.ts'
-import { ReconcileStuckError, workQueueDefaults, type WorkersOptions } from './work-queue-options.ts'
+import {
+  ReconcileStuckError,
+  workQueueDefaults,
+  type WorkersOptions,
+} from './work-queue-options.ts'
 import type { WorkQueue } from './work-queue.ts'
 
 /** What workers ask of a queue. */
@@ -51,7 +61,8 @@ export async function runWorkers<K = string>(
   const deadlines = withDefaults<WorkersDeadlines>(workersDeadlines, options)
   const { drainDeadlineMs, reconcileDeadlineMs, stopDeadlineMs } = deadlines
   for (const [name, value] of Object.entries(deadlines)) requireDeadline(name, value as number)
-  if (options.maxRetries !== Number.POSITIVE_INFINITY) requireNumber('maxRetries', options.maxRetries)
+  if (options.maxRetries !== Number.POSITIVE_INFINITY)
+    requireNumber('maxRetries', options.maxRetries)
   if (!Number.isInteger(workers) || workers < 1) {
     throw new InvalidOptionError('workers', workers, 'a whole number of at least 1')
   }

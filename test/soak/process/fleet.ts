@@ -2,12 +2,11 @@
  * The process of a soak: fifty informers over one connection, until its parent goes. Argument: the kubeconfig's path. It
  * answers `FleetQuestion`s.
  */
+import { createApiServer, loadClusterConfig } from 'informerql/cluster'
 import {
-  createApiServer,
   createSharedInformerFactory,
   DeletedFinalStateUnknown,
   type KubernetesObject,
-  loadClusterConfig,
   type SharedInformer,
 } from 'informerql/informer'
 import { type FleetMember, fleetMembers } from '../fleet-member.ts'
