@@ -75,10 +75,9 @@ describe('A transform', () => {
       expect(informer.failures.get('transform')).toBe(1)
       expect(running.failures[0]?.error).toBeInstanceOf(TransformError)
       await until(() => registration.hasSynced(), 'the sync of the handler')
-      expect([...handler.objects.values()].map(({ data }) => data)).toEqual([
-        { transformed: 'yes' },
-        { transformed: 'yes' },
-      ])
+      expect(
+        [...handler.objects.values()].map((object) => (object as Unstructured)['data']),
+      ).toEqual([{ transformed: 'yes' }, { transformed: 'yes' }])
       // The stream lives.
       write(simulator, 'bad', { again: 'bad' })
       write(simulator, 'd')

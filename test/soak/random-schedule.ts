@@ -9,10 +9,13 @@ import { WriteLedger } from './write-ledger.ts'
 
 const steps = 120
 
-const byData: IndexFunction = ({ data, metadata }) => [
-  ...Object.values((data ?? {}) as Readonly<Record<string, string>>),
-  metadata.namespace ?? '',
-]
+const byData: IndexFunction = (object) => {
+  const { data, metadata } = object as Unstructured
+  return [
+    ...Object.values((data ?? {}) as Readonly<Record<string, string>>),
+    metadata.namespace ?? '',
+  ]
+}
 
 /** One run of everything at random: the same seed chooses the same steps, though not the same moments. */
 export class RandomSchedule implements AsyncDisposable {

@@ -42,7 +42,7 @@ function check(schedule: RandomSchedule): void {
     const { found, expected } = recomputedIndices(informer, schedule.indexers)
     expect(found, one.name).toEqual(expected)
     for (const id of informer.store.ids()) {
-      const object: Unstructured = informer.store.object(id)
+      const object = informer.store.object(id) as Unstructured
       const written = schedule.ledger.get(informer.store.keyOf(id))
       expect(object.metadata, one.name).toEqual(written?.metadata)
       if (setting.metadataOnly !== true) expect(object['data']).toEqual(written?.['data'])

@@ -1,9 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import {
-  DeletedFinalStateUnknown,
-  type Unstructured,
-  type SharedInformer,
-} from 'informerql/informer'
+import { type KubernetesObject, type Unstructured, type SharedInformer } from 'informerql/informer'
 import { shown } from '../support/informer.ts'
 import type { Matches, WriteLedger } from './write-ledger.ts'
 
@@ -19,7 +15,7 @@ export class Witness {
   readonly name: string
   readonly #options: WitnessOptions
   readonly #told = new Map<string, string[]>()
-  readonly #objects: Unstructured[] = []
+  readonly #objects: KubernetesObject[] = []
 
   constructor(options: WitnessOptions) {
     this.name = options.name
@@ -28,9 +24,7 @@ export class Witness {
       {
         onAdd: (object) => this.#saw('ADDED', object),
         onUpdate: (_, object) => this.#saw('MODIFIED', object),
-        onDelete: (deleted) => {
-          const { metadata } =
-            deleted instanceof DeletedFinalStateUnknown ? deleted.object : deleted
+        onDelete: ({ metadata }) => {
           const event = `DELETED ${keyOf(metadata)}`
           // Deletions of unknown objects are told, so one that the server sends twice is told twice.
           if (this.#told.get(keyOf(metadata))?.at(-1) !== event) this.#add(keyOf(metadata), event)
@@ -69,12 +63,12 @@ export class Witness {
         written !== undefined &&
         matches(written) &&
         isDeepStrictEqual(object.metadata, written.metadata) &&
-        (metadataOnly || isDeepStrictEqual(object['data'], written['data']))
+        (metadataOnly || isDeepStrictEqual((object as Unstructured)['data'], written['data']))
       return isWritten ? [] : [`${name}: ${shown(object)} was never written`]
     })
   }
 
-  #saw(type: string, object: Unstructured): void {
+  #saw(type: string, object: KubernetesObject): void {
     this.#objects.push(object)
     this.#add(keyOf(object.metadata), `${type} ${shown(object)}`)
   }

@@ -5,7 +5,6 @@
 import { createApiServer, loadClusterConfig } from 'informerql/cluster'
 import {
   createSharedInformerFactory,
-  DeletedFinalStateUnknown,
   type KubernetesObject,
   type SharedInformer,
 } from 'informerql/informer'
@@ -51,7 +50,7 @@ const start = (member: FleetMember): Running => {
     onUpdate: (_, object) => keep(object),
     onDelete: (deleted) => {
       events += 1
-      view.delete(deleted instanceof DeletedFinalStateUnknown ? deleted.key : keyOf(deleted))
+      view.delete(keyOf(deleted))
     },
   })
   return { member, informer, view }
