@@ -5,13 +5,8 @@
  *     npm exec -- node --conditions=informerql-source examples/custom-resources.ts widgets.v1.example.com [--server=…]
  */
 import { parseArgs } from 'node:util'
-import {
-  createApiServer,
-  createDynamicInformerFactory,
-  DeletedFinalStateUnknown,
-  type KubernetesObject,
-  loadClusterConfig,
-} from 'informerql/informer'
+import { createApiServer, loadClusterConfig } from 'informerql/cluster'
+import { createDynamicInformerFactory, type KubernetesObject } from 'informerql/informer'
 
 interface Custom extends KubernetesObject {
   readonly spec?: Readonly<Record<string, unknown>>
@@ -27,11 +22,10 @@ const wanted = { group: group.join('.'), version, resource }
 const stop = new AbortController()
 process.once('SIGINT', () => stop.abort())
 
-await using apiServer = createApiServer({ name: 'cluster', config: loadClusterConfig(where) })
+await using apiServer = createApiServer({ config: loadClusterConfig(where) })
 await using factory = createDynamicInformerFactory({
-  source: (known, options) => apiServer.resource(known, options),
-  discover: (signal) => apiServer.discover(signal),
-  backoff: { initialMs: 200, factor: 2, maxMs: 5000, resetAfterMs: 60_000 },
+  apiServer,
+  backoff: { initialMs: 200, maxMs: 5000 },
   observer: { failed: (failure, error) => console.log(`! ${failure}: ${error.message}`) },
 })
 console.log(`waiting for ${resource}`)
@@ -40,10 +34,7 @@ const informer = await factory.informer<Custom>(wanted)
 informer.addEventHandler({
   onAdd: ({ metadata, spec }) => console.log(`+ ${metadata.name} ${JSON.stringify(spec)}`),
   onUpdate: (_, { metadata, spec }) => console.log(`~ ${metadata.name} ${JSON.stringify(spec)}`),
-  onDelete(deleted) {
-    const { metadata } = deleted instanceof DeletedFinalStateUnknown ? deleted.object : deleted
-    console.log(`- ${metadata.name}`)
-  },
+  onDelete: ({ metadata }) => console.log(`- ${metadata.name}`),
 })
 factory.start()
 await informer.waitForSync({ deadlineMs: 30_000, signal: stop.signal })

@@ -5,27 +5,17 @@
  *     npm exec -- node --conditions=informerql-source examples/pod-watcher.ts [--server=http://127.0.0.1:8001]
  */
 import { parseArgs } from 'node:util'
-import {
-  createApiServer,
-  createSharedInformerFactory,
-  DeletedFinalStateUnknown,
-  loadClusterConfig,
-} from 'informerql/informer'
-import type { Pod } from 'informerql/kubernetes'
+import { createApiServer, loadClusterConfig } from 'informerql/cluster'
+import { createSharedInformerFactory, resources } from 'informerql/informer'
 
 const { values: where } = parseArgs({ options: { server: { type: 'string' } } })
 const stop = new AbortController()
 process.once('SIGINT', () => stop.abort())
 
-await using apiServer = createApiServer({ name: 'cluster', config: loadClusterConfig(where) })
-await using factory = createSharedInformerFactory({
-  source: (resource, options) => apiServer.resource(resource, options),
-})
-const { resources } = await apiServer.discover()
-const resource = resources.find((one) => one.group === '' && one.resource === 'pods')
-if (resource === undefined) throw new Error('this server has no pods')
+await using apiServer = createApiServer({ config: loadClusterConfig(where) })
+await using factory = createSharedInformerFactory({ apiServer })
 
-const pods = factory.informer<Pod>(resource)
+const pods = factory.informer(resources.pods)
 pods.addIndexers({
   byIP: ({ status }) => status?.podIPs?.map(({ ip }) => ip) ?? [],
 })
@@ -37,10 +27,7 @@ pods.addEventHandler({
     const { resourceVersion } = previous.metadata
     console.log(`~ ${metadata.name} ${resourceVersion} -> ${metadata.resourceVersion}`)
   },
-  onDelete: (deleted) => {
-    const { metadata } = deleted instanceof DeletedFinalStateUnknown ? deleted.object : deleted
-    console.log(`- ${metadata.namespace}/${metadata.name}`)
-  },
+  onDelete: ({ metadata }) => console.log(`- ${metadata.namespace}/${metadata.name}`),
 })
 factory.start()
 await pods.waitForSync({ deadlineMs: 30_000, signal: stop.signal })

@@ -6,19 +6,15 @@
  *     npm exec -- node --conditions=informerql-source examples/resync.ts [--server=http://127.0.0.1:8001]
  */
 import { parseArgs } from 'node:util'
-import { createApiServer, createSharedInformer, loadClusterConfig } from 'informerql/informer'
-import type { Node } from 'informerql/kubernetes'
+import { createApiServer, loadClusterConfig } from 'informerql/cluster'
+import { createSharedInformer, resources } from 'informerql/informer'
 
 const { values: where } = parseArgs({ options: { server: { type: 'string' } } })
 const stop = new AbortController()
 process.once('SIGINT', () => stop.abort())
 
-await using apiServer = createApiServer({ name: 'cluster', config: loadClusterConfig(where) })
-const { resources } = await apiServer.discover()
-const resource = resources.find((one) => one.group === '' && one.resource === 'nodes')
-if (resource === undefined) throw new Error('this server has no nodes')
-
-const nodes = createSharedInformer<Node>({ resource, source: apiServer.resource(resource) })
+await using apiServer = createApiServer({ config: loadClusterConfig(where) })
+const nodes = createSharedInformer({ apiServer, resource: resources.nodes })
 for (const seconds of [1, 5]) {
   nodes.addEventHandler(
     {

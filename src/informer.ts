@@ -1,21 +1,35 @@
-/** `informerql/informer`: the informer library, without the gateway. */
+/** `informerql/informer`: the informer library, without the gateway. Connections to clusters are in `informerql/cluster`. */
+import './lib/node-version.ts'
 export {
   createSharedInformer,
-  InformerStoppedError,
   type InformerState,
+  type MetadataInformerOptions,
   type SharedInformer,
-  type SharedInformerOptions,
 } from './informer/shared-informer.ts'
 export {
+  InformerStoppedError,
+  sharedInformerDefaults,
+  type SharedInformerOptions,
+} from './informer/shared-informer-options.ts'
+export type { CacheOptions } from './informer/controller-options.ts'
+export type { InformerStore } from './informer/informer-store.ts'
+export {
+  CacheSyncError,
   createSharedInformerFactory,
-  type InformerOptions,
   type SharedInformerFactory,
   type SharedInformerFactoryOptions,
 } from './informer/informers.ts'
+export { InformerConflictError, type InformerOptions } from './informer/shared-options.ts'
+export {
+  SourceMismatchError,
+  type SourceOfResources,
+  type SourceOptions,
+} from './informer/source.ts'
 export {
   createDynamicInformerFactory,
   type DynamicInformerFactory,
   type DynamicInformerFactoryOptions,
+  dynamicInformerDefaults,
   type GroupVersionResource,
   ResourceNotServedError,
 } from './informer/dynamic-informers.ts'
@@ -32,25 +46,28 @@ export { type ReflectorOptions, reflectorDefaults } from './informer/reflector/r
 export type { InformerFailure, InformerObserver } from './informer/informer-observer.ts'
 export type { ListStages } from './informer/reflector/list-stages.ts'
 export {
-  DeletedFinalStateUnknown,
+  type Deletion,
   type EventHandlerOptions,
   HandlerError,
+  HandlerRemovedError,
+  HandlerStuckError,
   MissingOnResetError,
   type HandlerRegistration,
   type ResourceEventHandler,
 } from './informer/delivery/event-handler.ts'
 export {
   createController,
+  DeletedFinalStateUnknown,
   type DeltaController,
   type DeltaControllerOptions,
   type KnownObjects,
   type RawDelta,
 } from './informer/raw-deltas.ts'
-export type { HeldObject } from './informer/codec/object-codec.ts'
 export type { Change, ChangeType } from './informer/store/change.ts'
 export {
   type Listener,
   type ListenerBatch,
+  listenerDefaults,
   type ListenerOptions,
   ListenerOverflowError,
   type OverflowPolicy,
@@ -73,10 +90,17 @@ export type {
   PostingView,
   StoreView,
 } from './informer/store/store-view.ts'
+export type { HeldObject } from './informer/codec/object-codec.ts'
 export { createWorkQueue, type WorkQueue } from './informer/work-queue/work-queue.ts'
-export type { WorkersOptions, WorkQueueOptions } from './informer/work-queue/work-queue-options.ts'
-export { workQueueDefaults } from './informer/work-queue/work-queue-defaults.ts'
-export type { WorkQueueObserver } from './informer/work-queue/work-queue-observer.ts'
+export {
+  ReconcileError,
+  ReconcileStuckError,
+  TerminalError,
+  type WorkersOptions,
+  workQueueDefaults,
+  type WorkQueueObserver,
+  type WorkQueueOptions,
+} from './informer/work-queue/work-queue-options.ts'
 export type { PendingKeys } from './informer/work-queue/pending-keys.ts'
 export {
   bucketRateLimiter,
@@ -87,25 +111,64 @@ export {
   maxWaitRateLimiter,
   type RateLimiter,
 } from './informer/work-queue/rate-limiter.ts'
-export {
-  ReconcileError,
-  ReconcileStuckError,
-  WorkQueueOptionError,
-} from './informer/work-queue/work-queue-errors.ts'
 export type { Reconcile, ReconcileResult } from './informer/work-queue/reconciliation.ts'
 export { runWorkers, type WorkersQueue, type WorkersReport } from './informer/work-queue/workers.ts'
-export { type ApiServer, type ApiServerOptions, createApiServer } from './api-server/api-server.ts'
-export { ClusterConfigError } from './api-server/kubeconfig/cluster-config-error.ts'
-export type { ClusterConfig, ClusterSelection } from './api-server/kubeconfig/cluster-config.ts'
-export { loadClusterConfig } from './api-server/kubeconfig/cluster-lookup.ts'
-export { ConnectionError } from './api-server/transport/connection-error.ts'
-export type { ApiResource } from './kubernetes/api-resource.ts'
-export type { KubernetesObject, ObjectMeta, OwnerReference } from './kubernetes/object.ts'
-export { ApiStatusError, type Status } from './kubernetes/status.ts'
+export {
+  enqueueObject,
+  enqueueOwner,
+  type EnqueueOwnerOptions,
+  type KeySink,
+} from './informer/work-queue/enqueue.ts'
+export {
+  annotationsChanged,
+  anyPredicate,
+  generationChanged,
+  labelsChanged,
+  objectPredicate,
+  type Predicate,
+  resourceVersionChanged,
+  withPredicates,
+} from './informer/work-queue/predicate.ts'
+export type { ApiResource, Resource } from './kubernetes/api-resource.ts'
+export { type BuiltInResources, resources } from './kubernetes/resources.ts'
+export {
+  type KubernetesObject,
+  type MetadataOf,
+  objectKey,
+  type ObjectMeta,
+  type OwnerReference,
+  splitObjectKey,
+  type Unstructured,
+} from './kubernetes/object.ts'
+export { type Mutable, mutableCopy } from './kubernetes/mutable-copy.ts'
+export { int64ToBigInt, int64ToNumber } from './kubernetes/int64.ts'
+export {
+  controllerOf,
+  OwnerError,
+  type OwnerReferenceOptions,
+  setControllerReference,
+  setOwnerReference,
+} from './kubernetes/owner-references.ts'
+export {
+  addFinalizer,
+  hasFinalizer,
+  isBeingDeleted,
+  removeFinalizer,
+} from './kubernetes/finalizers.ts'
+export {
+  ApiStatusError,
+  isAlreadyExists,
+  isConflict,
+  isExpired,
+  isNotFound,
+  type Status,
+} from './kubernetes/status.ts'
 export {
   compareResourceVersions,
   resourceVersion,
   type ResourceVersion,
 } from './kubernetes/resource-version.ts'
+export type { BackoffOptions } from './lib/backoff.ts'
 export { CodedError } from './lib/coded-error.ts'
-export { DeadlineError } from './lib/deadline.ts'
+export { DeadlineError, type WaitOptions } from './lib/deadline.ts'
+export { InvalidOptionError } from './lib/options.ts'

@@ -1,4 +1,8 @@
-import type { ApiResource } from '../kubernetes/api-resource.ts'
+import type { ApiResource, Resource } from '../kubernetes/api-resource.ts'
+import type { KubernetesObject, Unstructured } from '../kubernetes/object.ts'
+import { InvalidOptionError, present, requireDeadline, withDefaults } from '../lib/options.ts'
+import { serverConfig } from './kubeconfig/server-config.ts'
+import { ObjectClient, type ObjectClientOptions } from './writes/object-client.ts'
 import type { ClusterConfig } from './kubeconfig/cluster-config.ts'
 import { discover, type Discovery } from './discovery/discovery.ts'
 import {
@@ -22,6 +26,7 @@ import {
   type TransportRequest,
 } from './transport/transport.ts'
 
+/** The limits of a connection; times in milliseconds, `Infinity` is no deadline. */
 export interface ApiServerLimits extends TransportOptions, ResourceClientLimits {
   /** For a small request as a whole. */
   readonly requestDeadlineMs: number
@@ -40,11 +45,14 @@ export const apiServerDefaults: ApiServerLimits = {
   maxAnswerBytes: 64 * 1024 * 1024,
 }
 
-/** What a connection is made from; its limits have defaults. */
+/** What a connection is made from; its limits have defaults. Give `config` or `server`. */
 export interface ApiServerOptions extends Partial<ApiServerLimits> {
-  /** The cluster's name in the gateway. */
-  readonly name: string
-  readonly config: ClusterConfig
+  /** The cluster's name, for messages; its address unless given. */
+  readonly name?: string
+  /** From `loadClusterConfig`. */
+  readonly config?: ClusterConfig
+  /** This address, without credentials. */
+  readonly server?: string
 }
 
 /** A small request; its limits are the connection's unless given. */
@@ -65,11 +73,15 @@ export class ApiServer implements AsyncDisposable {
   readonly #openApi: OpenApi
   readonly #streamingLists: StreamingLists
 
-  constructor({ name, config, ...limits }: ApiServerOptions) {
-    this.name = name
-    this.config = config
-    this.#limits = { ...apiServerDefaults, ...limits }
-    this.#transport = new Transport(config, this.#limits)
+  /** Throws `InvalidOptionError` and `ClusterConfigError`. */
+  constructor({ name, config, server, ...limits }: ApiServerOptions) {
+    this.config = configOf(config, server)
+    this.name = name ?? this.config.server
+    this.#limits = withDefaults(apiServerDefaults, limits)
+    for (const [limit, value] of Object.entries(this.#limits)) {
+      if (typeof value === 'number') requireDeadline(limit, value)
+    }
+    this.#transport = new Transport(this.config, this.#limits)
     this.#openApi = new OpenApi((path, signal) => this.request('GET', path, { signal }))
     this.#streamingLists = new StreamingLists({
       version: () => this.version(),
@@ -88,6 +100,14 @@ export class ApiServer implements AsyncDisposable {
     return new ResourceClient(resource, connection, this.#limits, options)
   }
 
+  /** Reads and writes single objects of one resource. `T` comes with a `Resource<T>`. */
+  client<T extends KubernetesObject = Unstructured>(
+    resource: Resource<T>,
+    options?: ObjectClientOptions,
+  ): ObjectClient<T> {
+    return new ObjectClient<T>(resource, this, options)
+  }
+
   /** Sends a small request and parses its answer; `undefined` for an empty one. */
   async request(
     method: TransportRequest['method'],
@@ -98,7 +118,7 @@ export class ApiServer implements AsyncDisposable {
       deadlineMs: this.#limits.requestDeadlineMs,
       maxBytes: this.#limits.maxAnswerBytes,
       signal: neverAborted(),
-      ...options,
+      ...present(options),
     })
   }
 
@@ -126,7 +146,13 @@ export class ApiServer implements AsyncDisposable {
   }
 }
 
-/** A connection to the cluster, not yet opened. */
+function configOf(config: ClusterConfig | undefined, server: string | undefined): ClusterConfig {
+  if (config !== undefined && server === undefined) return config
+  if (config === undefined && server !== undefined) return serverConfig(server)
+  throw new InvalidOptionError('config', config, 'either config or server')
+}
+
+/** A connection to the cluster, not yet opened. Throws `InvalidOptionError` and `ClusterConfigError`. */
 export function createApiServer(options: ApiServerOptions): ApiServer {
   return new ApiServer(options)
 }

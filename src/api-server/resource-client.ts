@@ -83,7 +83,8 @@ export class ResourceClient {
   readonly #transport: Transport
   readonly #streamingLists: StreamingLists
   readonly #limits: ResourceClientLimits
-  readonly #metadataOnly: boolean
+  /** Whether it gives the metadata of objects alone. */
+  readonly metadataOnly: boolean
 
   constructor(
     resource: ApiResource,
@@ -95,7 +96,7 @@ export class ResourceClient {
     this.#transport = transport
     this.#streamingLists = streamingLists
     this.#limits = limits
-    this.#metadataOnly = options.metadataOnly ?? false
+    this.metadataOnly = options.metadataOnly ?? false
   }
 
   /** Resolves when the response has begun. */
@@ -111,7 +112,7 @@ export class ResourceClient {
       signal,
     )
     const frames = new ListFrames(this.#limits)
-    const expectedKind = this.#metadataOnly ? 'PartialObjectMetadataList' : undefined
+    const expectedKind = this.metadataOnly ? 'PartialObjectMetadataList' : undefined
     let isComplete = false
     const finish = () => {
       isComplete = true
@@ -161,7 +162,7 @@ export class ResourceClient {
   }
 
   #accept(kind: string): string {
-    return this.#metadataOnly ? `application/json;as=${kind};${partialObject}` : 'application/json'
+    return this.metadataOnly ? `application/json;as=${kind};${partialObject}` : 'application/json'
   }
 
   #path(

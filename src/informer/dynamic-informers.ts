@@ -1,27 +1,35 @@
 import { type ApiResource, apiVersionOf, groupResourceOf } from '../kubernetes/api-resource.ts'
-import type { KubernetesObject } from '../kubernetes/object.ts'
+import type { KubernetesObject, MetadataOf, Unstructured } from '../kubernetes/object.ts'
 import { sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
+import type { WaitOptions } from '../lib/deadline.ts'
+import { InvalidOptionError, requireDeadline, requireNumber, withDefaults } from '../lib/options.ts'
 import {
   createSharedInformerFactory,
-  type InformerOptions,
   type SharedInformerFactory,
   type SharedInformerFactoryOptions,
 } from './informers.ts'
 import type { SharedInformer } from './shared-informer.ts'
+import type { InformerOptions } from './shared-options.ts'
+import type { SourceOfResources } from './source.ts'
 
 /** What names a resource without knowing its kind: `{ group: 'apps', version: 'v1', resource: 'deployments' }`. */
 export type GroupVersionResource = Pick<ApiResource, 'group' | 'version' | 'resource'>
 
+type Discover = (signal: AbortSignal) => Promise<{ readonly resources: readonly ApiResource[] }>
+
 /** What a dynamic factory is made from; the rest are options of all its informers. */
 export interface DynamicInformerFactoryOptions extends SharedInformerFactoryOptions {
-  /** What the server serves now: `() => apiServer.discover()`. */
-  readonly discover: (
-    signal: AbortSignal,
-  ) => Promise<{ readonly resources: readonly ApiResource[] }>
-  /** How often {@link DynamicInformerFactory.waitForResource} asks again. Default a second. */
+  /** Whose resources these are, and who is asked what there is. */
+  readonly apiServer?: SourceOfResources & { readonly discover?: Discover }
+  /** What the server serves now. Must be given where `apiServer` is not. */
+  readonly discover?: Discover
+  /** How often {@link DynamicInformerFactory.waitForResource} asks again, milliseconds. */
   readonly discoverEveryMs?: number
 }
+
+/** Every default of {@link DynamicInformerFactoryOptions}, but for its informers'. */
+export const dynamicInformerDefaults = { discoverEveryMs: 1000 } as const
 
 /** A resource that the server does not serve, or not yet. */
 export class ResourceNotServedError extends CodedError {
@@ -51,13 +59,24 @@ export class ResourceNotServedError extends CodedError {
  * the server refuses with 404, and tries again with back-off; it recovers by itself when the resource is there again.
  */
 export class DynamicInformerFactory implements AsyncDisposable {
-  readonly #options: DynamicInformerFactoryOptions
+  readonly #discoverNow: Discover
+  readonly #discoverEveryMs: number
   readonly #factory: SharedInformerFactory
   #known: readonly ApiResource[] = []
 
   constructor(options: DynamicInformerFactoryOptions) {
-    this.#options = options
-    const { discover: _, discoverEveryMs: __, ...shared } = options
+    const { discover, discoverEveryMs: _, ...shared } = options
+    const { apiServer } = options
+    const found = discover ?? apiServer?.discover?.bind(apiServer)
+    if (found === undefined) {
+      throw new InvalidOptionError('discover', discover, 'it, or an apiServer that has it')
+    }
+    this.#discoverNow = found
+    this.#discoverEveryMs = withDefaults<{ readonly discoverEveryMs: number }>(
+      dynamicInformerDefaults,
+      options,
+    ).discoverEveryMs
+    requireNumber('discoverEveryMs', this.#discoverEveryMs)
     this.#factory = createSharedInformerFactory(shared)
   }
 
@@ -65,28 +84,40 @@ export class DynamicInformerFactory implements AsyncDisposable {
    * The informer of a resource, one per resource and options. Asks the server what it serves when the resource is not
    * known yet. Rejects with {@link ResourceNotServedError}.
    */
-  async informer<T extends KubernetesObject = KubernetesObject>(
+  informer<T extends KubernetesObject = Unstructured>(
     wanted: GroupVersionResource,
-    options: InformerOptions<T> & { readonly signal?: AbortSignal } = {},
-  ): Promise<SharedInformer<T>> {
+    options: InformerOptions<MetadataOf<T>> & {
+      readonly metadataOnly: true
+      readonly signal?: AbortSignal
+    },
+  ): Promise<SharedInformer<MetadataOf<T>>>
+  informer<T extends KubernetesObject = Unstructured>(
+    wanted: GroupVersionResource,
+    options?: InformerOptions<T> & { readonly signal?: AbortSignal },
+  ): Promise<SharedInformer<T>>
+  async informer(
+    wanted: GroupVersionResource,
+    options: InformerOptions & { readonly signal?: AbortSignal } = {},
+  ): Promise<SharedInformer> {
     const { signal = new AbortController().signal, ...rest } = options
     const resource = this.#find(wanted) ?? (await this.#discover(wanted, signal))
     if (resource === undefined) throw new ResourceNotServedError(wanted, this.#known)
-    return this.#factory.informer<T>(resource, rest)
+    return this.#factory.informer<KubernetesObject>(resource, rest)
   }
 
   /** Resolves when the server serves the resource. Rejects with {@link ResourceNotServedError} after `deadlineMs`. */
   async waitForResource(
     wanted: GroupVersionResource,
-    options: { readonly deadlineMs: number; readonly signal?: AbortSignal },
+    options: WaitOptions = {},
   ): Promise<ApiResource> {
-    const { deadlineMs, signal = new AbortController().signal } = options
+    requireDeadline('deadlineMs', options.deadlineMs)
+    const { deadlineMs = Number.POSITIVE_INFINITY, signal = new AbortController().signal } = options
     const end = performance.now() + deadlineMs
     while (true) {
       const resource = await this.#discover(wanted, signal)
       if (resource !== undefined) return resource
       if (performance.now() >= end) throw new ResourceNotServedError(wanted, this.#known)
-      await sleep(this.#options.discoverEveryMs ?? 1000, signal)
+      await sleep(this.#discoverEveryMs, signal)
       signal.throwIfAborted()
     }
   }
@@ -97,11 +128,13 @@ export class DynamicInformerFactory implements AsyncDisposable {
   }
 
   /** See `SharedInformerFactory.waitForCacheSync`. */
-  waitForCacheSync(options: {
-    readonly deadlineMs: number
-    readonly signal?: AbortSignal
-  }): Promise<ReadonlyMap<string, boolean>> {
+  waitForCacheSync(options: WaitOptions = {}): Promise<void> {
     return this.#factory.waitForCacheSync(options)
+  }
+
+  /** See `SharedInformerFactory.settleCacheSync`. */
+  settleCacheSync(options: WaitOptions = {}): Promise<ReadonlyMap<string, boolean>> {
+    return this.#factory.settleCacheSync(options)
   }
 
   /** Stops every informer and waits for them. */
@@ -117,7 +150,7 @@ export class DynamicInformerFactory implements AsyncDisposable {
     wanted: GroupVersionResource,
     signal: AbortSignal,
   ): Promise<ApiResource | undefined> {
-    const { resources } = await this.#options.discover(signal)
+    const { resources } = await this.#discoverNow(signal)
     this.#known = resources
     return this.#find(wanted)
   }

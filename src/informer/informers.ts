@@ -1,75 +1,117 @@
-import { type ApiResource, apiVersionOf, groupResourceOf } from '../kubernetes/api-resource.ts'
-import type { KubernetesObject } from '../kubernetes/object.ts'
+import { type ApiResource, groupResourceOf, type Resource } from '../kubernetes/api-resource.ts'
+import type { KubernetesObject, MetadataOf, Unstructured } from '../kubernetes/object.ts'
+import { CodedError } from '../lib/coded-error.ts'
+import type { WaitOptions } from '../lib/deadline.ts'
+import { InvalidOptionError, present } from '../lib/options.ts'
 import type { ListerWatcher } from './reflector/lister-watcher.ts'
-import {
-  createSharedInformer,
-  InformerStoppedError,
-  type SharedInformer,
-  type SharedInformerOptions,
-} from './shared-informer.ts'
-
-/** The options of one informer that its factory does not decide. */
-export type InformerOptions<T extends KubernetesObject = KubernetesObject> = Partial<
-  Omit<SharedInformerOptions<T>, 'resource' | 'source'>
->
+import { createSharedInformer, type SharedInformer } from './shared-informer.ts'
+import { InformerStoppedError, type SharedInformerOptions } from './shared-informer-options.ts'
+import { identityOf, type InformerOptions, SharedOptions } from './shared-options.ts'
+import type { SourceOfResources } from './source.ts'
 
 /** What a factory is made from; the rest are options of all its informers. */
-export interface SharedInformerFactoryOptions extends InformerOptions {
-  /** Where the objects of a resource come from: `apiServer.resource(…)`, or any other source. */
-  readonly source: (
+export interface SharedInformerFactoryOptions extends Omit<InformerOptions, 'metadataOnly'> {
+  /** Whose resources these are. This, or {@link source}. */
+  readonly apiServer?: SourceOfResources
+  /** Where the objects of a resource come from, where that is not an `ApiServer`. */
+  readonly source?: (
     resource: ApiResource,
     options: { readonly metadataOnly?: boolean },
   ) => ListerWatcher
   /** Options of the informers of one resource, over those of the factory. */
-  readonly forResource?: (resource: ApiResource) => InformerOptions
+  readonly forResource?: (resource: ApiResource) => Omit<InformerOptions, 'metadataOnly'>
 }
 
-interface RunningInformer {
+/** Informers that have not synced, by resource (`pods`, `deployments.apps`), each with the reason. */
+export class CacheSyncError extends CodedError {
+  readonly errors: ReadonlyMap<string, Error>
+
+  constructor(errors: ReadonlyMap<string, Error>) {
+    const reasons = [...errors].map(([name, { message }]) => `${name}: ${message}`)
+    const [cause] = errors.values()
+    super('CACHE_NOT_SYNCED', `not synced: ${reasons.join('; ')}`, {
+      value: [...errors.keys()],
+      cause,
+    })
+    this.errors = errors
+  }
+}
+
+interface FactoryInformer {
   readonly informer: SharedInformer
+  readonly shared: SharedOptions
   readonly controller: AbortController
   running: Promise<void> | undefined
 }
 
 /**
- * One informer per resource and options, however many ask for it (client-go's `SharedInformerFactory`). Informers
- * are created on demand, started with {@link start} and stopped together.
+ * One informer per resource, selection, transform and `metadataOnly`, however many ask for it (client-go's
+ * `SharedInformerFactory`). Informers are created on demand, started with {@link start} and stopped together.
  */
 export class SharedInformerFactory implements AsyncDisposable {
   readonly #options: SharedInformerFactoryOptions
-  readonly #informers = new Map<string, RunningInformer>()
+  readonly #informers = new Map<string, FactoryInformer>()
   #stopped = false
 
+  /** Throws `InvalidOptionError` unless exactly one of `apiServer` and `source` is given. */
   constructor(options: SharedInformerFactoryOptions) {
-    this.#options = options
+    if ((options.apiServer === undefined) === (options.source === undefined)) {
+      const given = options.source === undefined ? 'missing' : 'given beside apiServer'
+      throw new InvalidOptionError('source', given, 'either apiServer or source')
+    }
+    this.#options = present(options)
   }
 
   /**
-   * The informer of a resource, created when nobody has asked for it with these options before. Options that are
-   * functions count as the same only when they are the same function. `T` is the caller's word for what the objects
-   * are: nothing checks it. Throws {@link InformerStoppedError}.
+   * The informer of a resource, created when nobody has asked for the same before: the same selection (namespace,
+   * selectors, `tweakListOptions`), transform and `metadataOnly`. Functions are the same when they are one function.
+   * Indexers are added to those that it has. `T` comes with a `Resource<T>`; else it is the caller's word for what
+   * the objects are. Throws `InformerConflictError` where another caller wants any other option otherwise, or another
+   * index of the same name, and `InformerStoppedError`.
    */
-  informer<T extends KubernetesObject = KubernetesObject>(
-    resource: ApiResource,
-    options: InformerOptions<T> = {},
-  ): SharedInformer<T> {
+  informer<T extends KubernetesObject = Unstructured>(
+    resource: Resource<T>,
+    options: InformerOptions<MetadataOf<T>> & { readonly metadataOnly: true },
+  ): SharedInformer<MetadataOf<T>>
+  informer<T extends KubernetesObject = Unstructured>(
+    resource: Resource<T>,
+    options?: InformerOptions<T>,
+  ): SharedInformer<T>
+  informer(resource: Resource, given: object = {}): SharedInformer {
     if (this.#stopped) throw new InformerStoppedError(groupResourceOf(resource))
-    const key = this.#keyOf(resource, options)
-    const known = this.#informers.get(key)
-    if (known !== undefined) return known.informer as SharedInformer<T>
-    const { source, forResource, ...common } = this.#options
+    const { apiServer, source, forResource, ...common } = this.#options
+    const own = present(given) as InformerOptions
     // An informer does not know T: what it is given as functions of T are functions of what it holds.
-    const merged = { ...common, ...forResource?.(resource), ...(options as object) }
-    const { metadataOnly } = merged
-    const informer = createSharedInformer({
-      ...merged,
+    const options: InformerOptions = {
+      ...common,
+      ...present(forResource?.(resource) ?? {}),
+      ...own,
+    }
+    const key = identityOf(resource, options)
+    const known = this.#informers.get(key)
+    if (known !== undefined) {
+      const added = known.shared.join(own)
+      if (Object.keys(added).length > 0) known.informer.addIndexers(added)
+      return known.informer
+    }
+    const { metadataOnly = false } = options
+    const from =
+      source === undefined ? { apiServer } : { source: source(resource, { metadataOnly }) }
+    const informer: SharedInformer = createSharedInformer<KubernetesObject>({
+      ...options,
+      ...from,
       resource,
-      source: source(resource, metadataOnly === undefined ? {} : { metadataOnly }),
+    } as SharedInformerOptions)
+    this.#informers.set(key, {
+      informer,
+      shared: new SharedOptions(resource, options),
+      controller: new AbortController(),
+      running: undefined,
     })
-    this.#informers.set(key, { informer, controller: new AbortController(), running: undefined })
-    return informer as SharedInformer<T>
+    return informer
   }
 
-  /** Starts every informer that is not running yet. Can be called again at any time. */
+  /** Starts every informer that is not running yet. Can be called again at any time. Throws `InformerStoppedError`. */
   start(): void {
     if (this.#stopped) throw new InformerStoppedError('this factory')
     for (const entry of this.#informers.values()) {
@@ -83,19 +125,37 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Waits until every informer has synced, or `deadlineMs` have passed; never rejects. The result says for each
-   * resource (`pods`, `deployments.apps`) whether it has.
+   * Resolves when every informer has synced. Rejects with {@link CacheSyncError}, which says which have not and why, or
+   * with the signal's reason.
    */
-  async waitForCacheSync(options: {
-    readonly deadlineMs: number
-    readonly signal?: AbortSignal
-  }): Promise<ReadonlyMap<string, boolean>> {
+  async waitForCacheSync(options: WaitOptions = {}): Promise<void> {
+    const errors = new Map<string, Error>()
+    await Promise.all(
+      Array.from(this.informers(), async (informer) => {
+        const name = groupResourceOf(informer.resource)
+        await informer.waitForSync(options).catch((error: unknown) => {
+          if (!errors.has(name)) errors.set(name, error as Error)
+        })
+      }),
+    )
+    options.signal?.throwIfAborted()
+    if (errors.size > 0) throw new CacheSyncError(errors)
+  }
+
+  /**
+   * The same as a result: for each resource (`pods`, `deployments.apps`) whether all of its informers have synced. Rejects
+   * with `InvalidOptionError` alone.
+   */
+  async settleCacheSync(options: WaitOptions = {}): Promise<ReadonlyMap<string, boolean>> {
     const results = new Map<string, boolean>()
     await Promise.all(
-      [...this.informers()].map(async (informer) => {
+      Array.from(this.informers(), async (informer) => {
         const synced = await informer.waitForSync(options).then(
           () => true,
-          () => false,
+          (error: unknown) => {
+            if (error instanceof InvalidOptionError) throw error
+            return false
+          },
         )
         const name = groupResourceOf(informer.resource)
         results.set(name, synced && results.get(name) !== false)
@@ -104,38 +164,22 @@ export class SharedInformerFactory implements AsyncDisposable {
     return results
   }
 
-  /** Stops every informer and waits for them. */
+  /** Stops every informer and waits for them. Those who wait for the sync of one that has not been started are told, too. */
   async shutdown(): Promise<void> {
     this.#stopped = true
     const entries = [...this.#informers.values()]
     for (const { controller } of entries) controller.abort()
-    await Promise.all(entries.map(({ running }) => running ?? Promise.resolve()))
+    await Promise.all(
+      entries.map((entry) => (entry.running ??= entry.informer.run(entry.controller.signal))),
+    )
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.shutdown()
   }
-
-  #keyOf(resource: ApiResource, options: object): string {
-    const parts = Object.entries(options)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, value]) => `${name}=${identify(value)}`)
-    return [apiVersionOf(resource), resource.resource, ...parts].join('\n')
-  }
 }
 
-const identities = new WeakMap<object, number>()
-let nextIdentity = 1
-
-function identify(value: unknown): string {
-  if (typeof value !== 'object' && typeof value !== 'function') return JSON.stringify(value)
-  if (value === null) return 'null'
-  let identity = identities.get(value)
-  if (identity === undefined) identities.set(value, (identity = nextIdentity++))
-  return `#${identity}`
-}
-
-/** Creates a factory; nothing happens until {@link SharedInformerFactory.start}. */
+/** Creates a factory; nothing happens until {@link SharedInformerFactory.start}. Throws `InvalidOptionError`. */
 export function createSharedInformerFactory(
   options: SharedInformerFactoryOptions,
 ): SharedInformerFactory {

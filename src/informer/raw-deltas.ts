@@ -1,12 +1,25 @@
-import type { KubernetesObject } from '../kubernetes/object.ts'
+import type { Resource } from '../kubernetes/api-resource.ts'
+import type { KubernetesObject, Unstructured } from '../kubernetes/object.ts'
 import type { ResourceVersion } from '../kubernetes/resource-version.ts'
-import { Controller, type ControllerOptions } from './controller.ts'
+import { Controller } from './controller.ts'
+import { type CacheOptions, controllerOptionsOf } from './controller-options.ts'
+import { FailureReport } from './failure-report.ts'
 import type { Delta } from './reflector/delta-queue.ts'
-import { DeletedFinalStateUnknown } from './delivery/event-handler.ts'
-import type { InformerFailure } from './informer-observer.ts'
+import { InvalidOptionError } from '../lib/options.ts'
 import { createObjectCodec, type ObjectCodec } from './codec/object-codec.ts'
 import type { Transform } from './object-intake.ts'
 import { StoreContents } from './store/store-contents.ts'
+
+/** The last known state of an object whose deletion was not seen but concluded from a list (a tombstone). */
+export class DeletedFinalStateUnknown<T extends KubernetesObject = KubernetesObject> {
+  readonly key: string
+  readonly object: T
+
+  constructor(key: string, object: T) {
+    this.key = key
+    this.object = object
+  }
+}
 
 /** One step of a resource's history, as it left the delta queue (client-go's `Delta`). */
 export type RawDelta<T extends KubernetesObject = KubernetesObject> =
@@ -38,10 +51,14 @@ export interface KnownObjects<T extends KubernetesObject = KubernetesObject> {
 /** What a controller of one's own is made from (client-go's `Config`). */
 export interface DeltaControllerOptions<
   T extends KubernetesObject = KubernetesObject,
-> extends ControllerOptions {
+> extends CacheOptions {
+  readonly resource: Resource<T>
   readonly transform?: Transform<T>
-  readonly metadataOnly?: boolean
-  readonly knownObjects?: KnownObjects<T>
+  /**
+   * What the owner of the deltas has. Without it a list could not tell what has vanished meanwhile: `'none'` says that this
+   * is meant.
+   */
+  readonly knownObjects: KnownObjects<T> | 'none'
   /**
    * Is given the deltas in batches, each object at most once in each (client-go's `Process`). The next batch waits for
    * the promise. What it throws ends the controller.
@@ -61,15 +78,18 @@ export interface DeltaController {
   readonly queueLength: number
 }
 
-/** Creates a controller; nothing happens until it is run. */
-export function createController<T extends KubernetesObject = KubernetesObject>(
-  options: DeltaControllerOptions<T>,
+/**
+ * Creates a controller; nothing happens until it is run. Throws `InvalidOptionError`, and `SourceMismatchError` where the
+ * source is of another resource.
+ */
+export function createController<T extends KubernetesObject = Unstructured>(
+  given: DeltaControllerOptions<T>,
 ): DeltaController {
-  const { resource, metadataOnly, knownObjects, process, observer } = options
-  const codec = createObjectCodec({
-    resource,
-    ...(metadataOnly === undefined ? {} : { metadataOnly }),
-  })
+  const options = controllerOptionsOf(given)
+  const { resource, metadataOnly = false, process, observer = {} } = options
+  const knownObjects = knownObjectsOf(options)
+  const report = new FailureReport(resource, observer)
+  const codec = createObjectCodec({ resource, metadataOnly })
   let synced = false
   let last: ResourceVersion | '' = ''
   const controller = new Controller(options, {
@@ -81,7 +101,7 @@ export function createController<T extends KubernetesObject = KubernetesObject>(
       synced ||= deltas.some(({ type }) => type === 'REPLACED')
       last = deltas.at(-1)?.resourceVersion ?? last
     },
-    failed: (failure: InformerFailure, error: Error) => observer?.failed?.(failure, error),
+    failed: report.failed,
   })
   return {
     run: (signal) => controller.runOnce(signal),
@@ -93,6 +113,21 @@ export function createController<T extends KubernetesObject = KubernetesObject>(
       return controller.queueLength
     },
   }
+}
+
+function knownObjectsOf<T extends KubernetesObject>({
+  knownObjects,
+}: {
+  readonly knownObjects: KnownObjects<T> | 'none'
+}): KnownObjects<T> | undefined {
+  if (knownObjects === 'none') return undefined
+  const { keys, getByKey }: Partial<KnownObjects<T>> = knownObjects ?? {}
+  if (typeof keys === 'function' && typeof getByKey === 'function') return knownObjects
+  throw new InvalidOptionError(
+    'knownObjects',
+    knownObjects,
+    "an object with keys and getByKey, or 'none'",
+  )
 }
 
 function rawDelta<T extends KubernetesObject>(

@@ -1,63 +1,39 @@
-import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
-import type { KubernetesObject } from '../kubernetes/object.ts'
-import { CodedError } from '../lib/coded-error.ts'
-import { withDeadline } from '../lib/deadline.ts'
+import { groupResourceOf, type Resource } from '../kubernetes/api-resource.ts'
+import type { KubernetesObject, MetadataOf, Unstructured } from '../kubernetes/object.ts'
+import { DeadlineError, type WaitOptions, withDeadline } from '../lib/deadline.ts'
+import { present, requireDeadline, withDefaults } from '../lib/options.ts'
 import { inSlices } from '../lib/slices.ts'
-import { Controller, type ControllerOptions } from './controller.ts'
+import { Controller } from './controller.ts'
+import { controllerOptionsOf } from './controller-options.ts'
+import { FailureReport } from './failure-report.ts'
+import { InformerStore } from './informer-store.ts'
 import type { Delta } from './reflector/delta-queue.ts'
 import {
   type EventHandlerOptions,
   type HandlerRegistration,
   HandlerRun,
+  HandlerStuckError,
   MissingOnResetError,
   type ResourceEventHandler,
 } from './delivery/event-handler.ts'
 import { IndexedStore } from './store/indexed-store.ts'
 import { type Indexer, indexerOf } from './store/indexer.ts'
-import type { InformerFailure, InformerObserver } from './informer-observer.ts'
-import type { Listener, ListenerOptions } from './delivery/listener.ts'
+import type { InformerFailure } from './informer-observer.ts'
+import { type Listener, type ListenerOptions, requireListenerOptions } from './delivery/listener.ts'
 import { type Lister, listerOf } from './store/lister.ts'
 import { freezingCodec } from './codec/freezing-codec.ts'
 import { createObjectCodec, type ObjectCodec } from './codec/object-codec.ts'
 import type { Transform } from './object-intake.ts'
 import { Processor } from './delivery/processor.ts'
 import type { ReflectorState } from './reflector/reflector.ts'
+import {
+  InformerStoppedError,
+  sharedInformerDefaults,
+  type SharedInformerOptions,
+} from './shared-informer-options.ts'
 import { type ListDelta, StoreWriter } from './store-writer.ts'
 import { snapshotOf } from './delivery/snapshot.ts'
 import type { Indexers } from './store/store-view.ts'
-
-/** What an informer is made from; the defaults are in {@link sharedInformerDefaults}. */
-export interface SharedInformerOptions<
-  T extends KubernetesObject = KubernetesObject,
-> extends ControllerOptions {
-  /** Index functions besides the standard ones; more can be added at any time. */
-  readonly indexers?: Indexers<T>
-  readonly transform?: Transform<T>
-  /** The source sends `PartialObjectMetadata` instead of whole objects. */
-  readonly metadataOnly?: boolean
-  /** The resync period of handlers that do not say their own; 0, the default, is none. See {@link ListenerOptions}. */
-  readonly resyncPeriodMs?: number
-  /** Freezes every object that leaves the store, so that a handler that modifies one throws there and then. Costly. */
-  readonly detectMutations?: boolean
-  /** Whether the server promises that resource versions have an order (Kubernetes 1.35 and later). Default true. */
-  readonly resourceVersionsComparable?: boolean
-}
-
-/** Every default of {@link SharedInformerOptions}, but for the controller's and the reflector's. */
-export const sharedInformerDefaults = {
-  resourceVersionsComparable: true,
-  resyncPeriodMs: 0,
-  detectMutations: false,
-} as const
-
-/** A handler or listener added to an informer that has been stopped. */
-export class InformerStoppedError extends CodedError {
-  constructor(resource: string) {
-    super('INFORMER_STOPPED', `the informer of ${resource} has been stopped`, {
-      hint: 'create a new informer: a stopped one does not start again',
-    })
-  }
-}
 
 /** What an informer is doing: a reflector's state, or that it has synced and is watching. */
 export type InformerState = ReflectorState | 'synced'
@@ -67,53 +43,54 @@ export type InformerState = ReflectorState | 'synced'
  * `SharedIndexInformer`). Store and indices are always up to date before anyone is told.
  */
 export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
-  readonly resource: ApiResource
-  /** The indexed store; everyone but the informer only reads it. */
-  readonly store: IndexedStore<T>
+  readonly resource: Resource<T>
+  /** The indexed store; only the informer writes it. */
+  readonly store: InformerStore<T>
+  readonly #store: IndexedStore<T>
   readonly #codec: ObjectCodec
-  readonly #observer: InformerObserver
-  readonly #resyncPeriodMs: number
+  readonly #report: FailureReport
+  readonly #settings: InformerSettings
   readonly #processor: Processor
   readonly #writer: StoreWriter
   readonly #controller: Controller
   readonly #registrations = new Set<HandlerRun>()
   readonly #firstSync = Promise.withResolvers<void>()
-  readonly #failures = new Map<InformerFailure, number>()
   #phase: 'new' | 'running' | 'stopped' = 'new'
 
-  constructor(options: SharedInformerOptions<T>) {
-    const { resource, metadataOnly } = options
+  /** Throws `InvalidOptionError` and `SourceMismatchError`. */
+  constructor(given: SharedInformerOptions<T>) {
+    const options = controllerOptionsOf(given)
+    const { resource, indexers = {}, observer = {} } = options
+    const settings = withDefaults<InformerSettings>(sharedInformerDefaults, options)
+    requireDeadline('resyncPeriodMs', settings.resyncPeriodMs)
+    requireDeadline('handlerStopDeadlineMs', settings.handlerStopDeadlineMs)
     this.resource = resource
-    this.#observer = options.observer ?? {}
-    this.#resyncPeriodMs = options.resyncPeriodMs ?? sharedInformerDefaults.resyncPeriodMs
-    const codec = createObjectCodec({
-      resource,
-      ...(metadataOnly === undefined ? {} : { metadataOnly }),
-    })
-    this.#codec =
-      (options.detectMutations ?? sharedInformerDefaults.detectMutations)
-        ? freezingCodec(codec)
-        : codec
-    this.store = new IndexedStore({
+    this.#settings = settings
+    this.#report = new FailureReport(resource, observer)
+    const codec = createObjectCodec({ resource, metadataOnly: settings.metadataOnly })
+    this.#codec = settings.detectMutations ? freezingCodec(codec) : codec
+    this.#store = new IndexedStore({
       resource,
       codec: this.#codec,
-      indexers: (options.indexers ?? {}) as Indexers,
-      onIndexFailure: (error) => this.#failed('index', error),
-      resourceVersionsComparable:
-        options.resourceVersionsComparable ?? sharedInformerDefaults.resourceVersionsComparable,
+      indexers: indexers as Indexers,
+      onIndexFailure: (error) => this.#report.failed('index', error),
+      resourceVersionsComparable: settings.resourceVersionsComparable,
     })
+    this.store = new InformerStore(this.#store)
     this.#processor = new Processor({
-      snapshot: (type, route) => snapshotOf(this.store, { codec: this.#codec, type, route }),
-      position: () => this.store.resourceVersion,
+      snapshot: (type, route) => snapshotOf(this.#store, { codec: this.#codec, type, route }),
+      position: () => this.#store.resourceVersion,
     })
-    this.#writer = new StoreWriter({ store: this.store, codec: this.#codec })
+    this.#writer = new StoreWriter({ store: this.#store, codec: this.#codec })
     this.#controller = new Controller(options, {
       codec: this.#codec,
       transform: options.transform as Transform | undefined,
-      stage: () => this.store.stage(),
+      stage: () => this.#store.stage(),
       process: (deltas) => this.#apply(deltas),
-      failed: (failure, error) => this.#failed(failure, error),
+      failed: this.#report.failed,
     })
+    // Nobody need wait for it.
+    this.#firstSync.promise.catch(() => {})
   }
 
   get state(): InformerState {
@@ -133,7 +110,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
 
   /** How often each kind of failure has happened. */
   get failures(): ReadonlyMap<InformerFailure, number> {
-    return this.#failures
+    return this.#report.counts
   }
 
   /** How many deltas wait to be applied to the store. */
@@ -151,21 +128,29 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     return this.#writer.hasList
   }
 
-  /** Resolves when {@link hasSynced}; rejects with `DeadlineError` or the signal's reason. */
-  async waitForSync(options: {
-    readonly deadlineMs: number
-    readonly signal?: AbortSignal
-  }): Promise<void> {
+  /**
+   * Resolves when {@link hasSynced}. Rejects with `DeadlineError`, whose cause is the last failure; with the signal's
+   * reason; with {@link InformerStoppedError} where the informer has been stopped, or is while this waits.
+   */
+  async waitForSync(options: WaitOptions = {}): Promise<void> {
+    const name = groupResourceOf(this.resource)
+    if (this.#phase === 'stopped') throw new InformerStoppedError(name, this.lastError)
     if (this.hasSynced()) return
-    await withDeadline(
-      `the first sync of ${groupResourceOf(this.resource)}`,
-      this.#firstSync.promise,
-      options.deadlineMs,
-      options.signal,
-    )
+    const { deadlineMs, signal } = options
+    const what = `the first sync of ${name}`
+    await withDeadline(what, this.#firstSync.promise, deadlineMs, signal, (lateMs) => {
+      const hint =
+        this.#phase === 'new'
+          ? 'the informer has not been started: call its run(signal), or start() of its factory'
+          : undefined
+      return new DeadlineError(what, lateMs, { cause: this.lastError, hint })
+    })
   }
 
-  /** Runs until the signal is aborted, then ends all handlers and listeners. To be called once. */
+  /**
+   * Runs until the signal is aborted, then ends all handlers and listeners. A handler that does not return within
+   * `handlerStopDeadlineMs` is reported with `HandlerStuckError`. To be called once.
+   */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#phase !== 'new') throw new InformerStoppedError(groupResourceOf(this.resource))
     this.#phase = 'running'
@@ -176,7 +161,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     } finally {
       signal.removeEventListener('abort', stop)
       this.#stop()
-      await Promise.all([...this.#registrations].map((run) => run[Symbol.asyncDispose]()))
+      await this.#endHandlers()
     }
   }
 
@@ -192,8 +177,11 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     if (options.overflow === 'reset' && handler.onReset === undefined) {
       throw new MissingOnResetError()
     }
-    const listener = this.listen({ resyncPeriodMs: this.#resyncPeriodMs, ...options })
-    const run = new HandlerRun(handler, listener, (error) => this.#failed('handler', error))
+    const { resyncPeriodMs } = this.#settings
+    const listener = this.listen({ resyncPeriodMs, ...present(options) })
+    const run = new HandlerRun(handler as object as ResourceEventHandler, listener, (error) =>
+      this.#report.failed('handler', error),
+    )
     this.#registrations.add(run)
     run.start(() => this.#registrations.delete(run))
     return run
@@ -212,10 +200,11 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
    */
   listen(options: ListenerOptions & { readonly replay?: boolean } = {}): Listener<T> {
     if (this.#phase === 'stopped') throw new InformerStoppedError(groupResourceOf(this.resource))
+    requireListenerOptions(options)
     if (options.route !== undefined && 'index' in options.route) {
       this.store.index(options.route.index)
     }
-    return this.#processor.listen(options) as Listener<T>
+    return this.#processor.listen(present(options)) as Listener<T>
   }
 
   /**
@@ -223,7 +212,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
    * objects): see {@link backfillIndexers}. Throws `DuplicateIndexError`, and then adds none.
    */
   addIndexers(indexers: Indexers<T>): void {
-    this.store.addIndexers(indexers as Indexers)
+    this.#store.addIndexers(indexers as Indexers)
   }
 
   /**
@@ -232,24 +221,39 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
    * `DuplicateIndexError`, and with {@link InformerStoppedError} where the informer is stopped meanwhile.
    */
   async backfillIndexers(indexers: Indexers<T>): Promise<void> {
-    await this.store.backfillIndexers(indexers as Indexers, () => this.#phase === 'stopped')
+    await this.#store.backfillIndexers(indexers as Indexers, () => this.#phase === 'stopped')
     if (this.#phase === 'stopped') throw new InformerStoppedError(groupResourceOf(this.resource))
   }
 
   /** Reads by namespace, name and labels. */
   lister(): Lister<T> {
-    return listerOf(this.store)
+    return listerOf(this.#store)
   }
 
   /** Reads by index. */
   indexer(): Indexer<T> {
-    return indexerOf(this.store)
+    return indexerOf(this.#store)
   }
 
   /** In the same tick as the abort, so that a handler in the middle of a batch is called no more. */
   #stop(): void {
     this.#phase = 'stopped'
     this.#processor.close()
+    this.#firstSync.reject(
+      new InformerStoppedError(groupResourceOf(this.resource), this.#controller.lastError),
+    )
+  }
+
+  async #endHandlers(): Promise<void> {
+    const { handlerStopDeadlineMs } = this.#settings
+    const ended = [...this.#registrations].map(async (run) => {
+      await withDeadline('the end of a handler', run[Symbol.asyncDispose](), handlerStopDeadlineMs)
+        // It can only be late: it never rejects.
+        .catch(() =>
+          this.#report.failed('handler', new HandlerStuckError(run.current, handlerStopDeadlineMs)),
+        )
+    })
+    await Promise.all(ended)
   }
 
   #apply(deltas: readonly Delta[]): Promise<void> | undefined {
@@ -272,15 +276,34 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       this.#firstSync.resolve()
     } else this.#processor.distribute(changes, valuesOf)
   }
-
-  #failed(failure: InformerFailure, error: Error): void {
-    this.#failures.set(failure, (this.#failures.get(failure) ?? 0) + 1)
-    this.#observer.failed?.(failure, error)
-  }
 }
 
-/** Creates an informer; nothing happens until {@link SharedInformer.run}. */
-export function createSharedInformer<T extends KubernetesObject = KubernetesObject>(
+/** The options that the informer itself follows, with their defaults. */
+interface InformerSettings {
+  readonly metadataOnly: boolean
+  readonly resyncPeriodMs: number
+  readonly detectMutations: boolean
+  readonly resourceVersionsComparable: boolean
+  readonly handlerStopDeadlineMs: number
+}
+
+/** The options of an informer that holds the metadata of objects alone. */
+export type MetadataInformerOptions<T extends KubernetesObject = KubernetesObject> = Omit<
+  SharedInformerOptions<MetadataOf<T>>,
+  'resource' | 'metadataOnly'
+> & { readonly resource: Resource<T>; readonly metadataOnly: true }
+
+/**
+ * Creates an informer; nothing happens until {@link SharedInformer.run}. Throws `InvalidOptionError`, and
+ * `SourceMismatchError` where the source is of another resource.
+ */
+export function createSharedInformer<T extends KubernetesObject = Unstructured>(
+  options: MetadataInformerOptions<T>,
+): SharedInformer<MetadataOf<T>>
+export function createSharedInformer<T extends KubernetesObject = Unstructured>(
+  options: SharedInformerOptions<T>,
+): SharedInformer<T>
+export function createSharedInformer<T extends KubernetesObject>(
   options: SharedInformerOptions<T>,
 ): SharedInformer<T> {
   return new SharedInformer(options)

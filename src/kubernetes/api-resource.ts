@@ -1,4 +1,6 @@
-/** One resource of one group and version, as discovery describes it. */
+import type { KubernetesObject } from './object.ts'
+
+/** One resource of one group and version, as discovery describes it; by hand, the first five members are enough. */
 export interface ApiResource {
   /** `''` for the core group. */
   readonly group: string
@@ -6,14 +8,24 @@ export interface ApiResource {
   /** The plural of the path, `pods`. Never contains a slash: subresources are in {@link subresources}. */
   readonly resource: string
   readonly kind: string
-  /** As discovery says it, `pod`; may be `''`. */
-  readonly singular: string
   readonly namespaced: boolean
+  /** As discovery says it, `pod`; may be `''`. */
+  readonly singular?: string
   /** `get`, `list`, `watch`, `create`, … */
-  readonly verbs: readonly string[]
-  readonly shortNames: readonly string[]
+  readonly verbs?: readonly string[]
+  readonly shortNames?: readonly string[]
   /** `status`, `scale`, `log`, … */
-  readonly subresources: readonly string[]
+  readonly subresources?: readonly string[]
+}
+
+declare const objects: unique symbol
+
+/**
+ * A resource that knows the type of its objects, for the compiler alone: informers and clients made from it need not be
+ * told. Any {@link ApiResource} can stand where one is asked for.
+ */
+export interface Resource<T extends KubernetesObject = KubernetesObject> extends ApiResource {
+  readonly [objects]?: T
 }
 
 /** `v1`, `apps/v1`: what stands in an object's `apiVersion`. */
@@ -52,4 +64,14 @@ export function resourcePath(
       : ''
   const object = at.name === undefined ? '' : `/${encodeURIComponent(at.name)}`
   return `${groupVersionPath(resource)}${scope}/${resource.resource}${object}`
+}
+
+/** Whether both name the same group, version and resource, of the same kind. */
+export function isSameResource(one: ApiResource, other: ApiResource): boolean {
+  return (
+    one.group === other.group &&
+    one.version === other.version &&
+    one.resource === other.resource &&
+    one.kind === other.kind
+  )
 }

@@ -34,15 +34,25 @@ export interface ObjectMeta {
 }
 
 /**
- * An object of any kind, as JSON, deeply read-only: siblings in a store share structure, so a change to one would
- * change others. Copy (`structuredClone`) before you modify.
+ * What every object has, of whatever kind. Types of kinds extend it, a plain `interface` too. Objects are deeply read-only:
+ * siblings in a store share structure, so a change to one would change others. To modify one, take its `mutableCopy`.
  */
 export interface KubernetesObject {
   readonly apiVersion: string
   readonly kind: string
   readonly metadata: ObjectMeta
+}
+
+/** An object of which no more is known than that it is one: every further field may be there, as anything. */
+export interface Unstructured extends KubernetesObject {
   readonly [field: string]: unknown
 }
+
+/** What an informer of metadata only holds of an object of type `T`. */
+export type MetadataOf<T extends KubernetesObject = KubernetesObject> = Pick<
+  T,
+  'apiVersion' | 'kind' | 'metadata'
+>
 
 /** The key of an object in a store, client-go's `MetaNamespaceKeyFunc`: `namespace/name`, or `name`. */
 export function objectKey(metadata: {

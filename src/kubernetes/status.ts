@@ -48,6 +48,31 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
+/** 404: there is no such object, or no such resource. */
+export function isNotFound(error: unknown): boolean {
+  return isRefusal(error, 404, 'NotFound')
+}
+
+/**
+ * 409: the object has changed since it was read, or it is another one than was meant. Read it again, then write. Not the
+ * 409 of {@link isAlreadyExists}.
+ */
+export function isConflict(error: unknown): boolean {
+  return isRefusal(error, 409, 'Conflict')
+}
+
+/** 409: an object of that name is there already. */
+export function isAlreadyExists(error: unknown): boolean {
+  return error instanceof ApiStatusError && error.status.reason === 'AlreadyExists'
+}
+
+/** By the reason; by the HTTP status where the server gives none. */
+function isRefusal(error: unknown, httpStatus: number, reason: string): boolean {
+  if (!(error instanceof ApiStatusError)) return false
+  const given = textOf(error.status.reason)
+  return given === undefined ? error.httpStatus === httpStatus : given === reason
+}
+
 /** 410: the resource version, or the continue token, is older than the server's history. */
 export function isExpired(error: unknown): boolean {
   if (!(error instanceof ApiStatusError)) return false

@@ -10,7 +10,7 @@ import {
 } from '../../src/informer/codec/object-codec-error.ts'
 import { createObjectCodec, type HeldObject } from '../../src/informer/codec/object-codec.ts'
 import type { ApiResource } from '../../src/kubernetes/api-resource.ts'
-import type { KubernetesObject } from '../../src/kubernetes/object.ts'
+import type { Unstructured } from '../../src/kubernetes/object.ts'
 import { referenceDecode } from './reference-codec.ts'
 
 const widgets: ApiResource = {
@@ -22,11 +22,11 @@ const widgets: ApiResource = {
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
-function roundTrip(text: string, metadataOnly = false): KubernetesObject {
+function roundTrip(text: string, metadataOnly = false): Unstructured {
   const codec = createObjectCodec({ resource: podResource, metadataOnly })
   const { held, object } = codec.encode(Buffer.from(text))
   expect(codec.decode(held)).toEqual(object)
-  return object
+  return object as Unstructured
 }
 
 const encode =
@@ -123,7 +123,8 @@ describe('encode and decode', () => {
     const text = JSON.stringify({ metadata: { name: 'a' }, data: { value } })
     const bytes = new Uint8Array(Buffer.from(`  ${text}`)).subarray(2)
     const codec = createObjectCodec({ resource: podResource })
-    expect(codec.decode(codec.encode(bytes).held)['data']).toEqual({ value })
+    const decoded = codec.decode(codec.encode(bytes).held) as Unstructured
+    expect(decoded['data']).toEqual({ value })
   })
 })
 
@@ -226,7 +227,7 @@ describe('hold', () => {
     const texts = [...podTexts({ count: 60, siblings: 30, seed: 4 })]
     for (const text of texts) {
       const { object } = codec.encode(text)
-      const { spec: _, kind: __, ...rest } = object
+      const { spec: _, kind: __, ...rest } = object as Unstructured
       const changed = { ...rest, extra: { note: 'ü\u2028' }, kind: 'Other' }
       const expected = { ...changed, kind: 'Pod' }
       const decoded = codec.decode(codec.hold(changed))
@@ -237,7 +238,7 @@ describe('hold', () => {
 
   it('refuses what has no metadata.name or no JSON form', () => {
     const codec = createObjectCodec({ resource: podResource })
-    const hold = (object: unknown) => (): HeldObject => codec.hold(object as KubernetesObject)
+    const hold = (object: unknown) => (): HeldObject => codec.hold(object as Unstructured)
     expect(hold({ metadata: {} })).toThrow(MissingMetadataError)
     expect(hold({ metadata: { name: 'a', namespace: 'n' }, size: 1n })).toThrow('pods n/a: ')
   })

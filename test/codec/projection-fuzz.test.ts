@@ -1,3 +1,4 @@
+import type { Unstructured } from '../../src/kubernetes/object.ts'
 import assert from 'node:assert/strict'
 import { describe, expect, it } from 'vitest'
 import { pods as podResource } from '../../bench/support/pod-resource.ts'
@@ -99,7 +100,7 @@ describe(`a projection is JSON.stringify of what is picked (FUZZ_SEED=${seed})`,
 function heldOf(codec: ObjectCodec, text: string, random: Random): HeldObject | undefined {
   try {
     const { held, object } = codec.encode(Buffer.from(text))
-    return random() < 0.2 ? codec.hold({ ...object, transformed: random() }) : held
+    return random() < 0.2 ? codec.hold({ ...object, transformed: random() } as Unstructured) : held
   } catch (error) {
     assert.ok(error instanceof CodedError, error as Error)
     return undefined

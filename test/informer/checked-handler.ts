@@ -1,5 +1,4 @@
 import {
-  DeletedFinalStateUnknown,
   type HandlerRegistration,
   type KubernetesObject,
   type OverflowPolicy,
@@ -37,7 +36,7 @@ export class CheckedHandler {
       {
         onAdd: (object) => this.#added(object),
         onUpdate: (previous, object) => this.#updated(previous, object),
-        onDelete: (deleted) => this.#deleted(deleted),
+        onDelete: (object) => this.#deleted(object),
         onReset: () => this.#objects.clear(),
       },
       { overflow, bufferLimit },
@@ -70,8 +69,7 @@ export class CheckedHandler {
     return this.#follow(object)
   }
 
-  #deleted(deleted: KubernetesObject | DeletedFinalStateUnknown): Promise<void> | undefined {
-    const object = deleted instanceof DeletedFinalStateUnknown ? deleted.object : deleted
+  #deleted(object: KubernetesObject): Promise<void> | undefined {
     this.#objects.delete(keyOf(object))
     return this.#follow(object)
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { KubernetesObject, OverflowPolicy, SharedInformer } from 'informerql/informer'
+import type { Unstructured, OverflowPolicy, SharedInformer } from 'informerql/informer'
 import {
   type FaultOrder,
   type RequestFault,
@@ -35,7 +35,7 @@ const settings: Readonly<Record<string, Partial<InformerSetting>>> = {
 /** So that whatever hangs is over before the test is. */
 const limits = { responseDeadlineMs: 300, listIdleDeadlineMs: 300, watchGraceMs: 100 }
 
-const byData: (object: KubernetesObject) => readonly string[] = ({ data, metadata }) => [
+const byData = ({ data, metadata }: Unstructured): readonly string[] => [
   ...Object.values(data as Readonly<Record<string, string>>),
   metadata.namespace ?? '',
 ]
@@ -46,7 +46,7 @@ class Schedule {
   readonly #simulator: Simulator
   readonly #informers: readonly (readonly [string, TestInformer])[]
   readonly #removed: CheckedHandler[] = []
-  #handlers: (readonly [CheckedHandler, SharedInformer])[] = []
+  #handlers: (readonly [CheckedHandler, SharedInformer<Unstructured>])[] = []
   #written = 0
   #indexes = 0
 
@@ -66,11 +66,11 @@ class Schedule {
     ])
   }
 
-  get informers(): readonly SharedInformer[] {
+  get informers(): readonly SharedInformer<Unstructured>[] {
     return this.#informers.map(([, { informer }]) => informer)
   }
 
-  get handlers(): readonly (readonly [CheckedHandler, SharedInformer])[] {
+  get handlers(): readonly (readonly [CheckedHandler, SharedInformer<Unstructured>])[] {
     return this.#handlers
   }
 
@@ -117,7 +117,7 @@ class Schedule {
     const { storage } = this.#simulator
     const namespace = this.#pick(['one', 'two'])
     const name = `n${Math.floor(this.#random() * 12)}`
-    const object: KubernetesObject = {
+    const object: Unstructured = {
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { namespace, name, labels: { on: this.#pick(['yes', 'no']), of: name } },
@@ -210,7 +210,7 @@ async function listed(url: string): Promise<string[][]> {
       const answer = (await connection.request(
         'GET',
         `/api/v1${path}/configmaps?labelSelector=${encodeURIComponent(labelSelector)}`,
-      )) as { readonly items: readonly KubernetesObject[] }
+      )) as { readonly items: readonly Unstructured[] }
       return answer.items
         .map(({ metadata }) => `${metadata.namespace}/${metadata.name}@${metadata.resourceVersion}`)
         .toSorted()
@@ -219,7 +219,7 @@ async function listed(url: string): Promise<string[][]> {
 }
 
 /** Each index, as value -> keys; both as it is and as its function would make it anew. */
-function indicesOf({ store }: SharedInformer): { found: object; expected: object } {
+function indicesOf({ store }: SharedInformer<Unstructured>): { found: object; expected: object } {
   const found: Record<string, Record<string, string[]>> = {}
   const expected: Record<string, Record<string, string[]>> = {}
   const add = (index: string, value: string, key: string): void => {

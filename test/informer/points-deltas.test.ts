@@ -56,6 +56,7 @@ const runController = (
     resource: configMaps,
     source: apiServer.resource(configMaps),
     namespace: 'default',
+    knownObjects: 'none',
     ...options,
   })
   const running = controller.run(stopping.signal)
@@ -125,6 +126,7 @@ describe('The deltas of a controller', () => {
       resource: configMaps,
       source,
       queueLimit: 20,
+      knownObjects: 'none',
       process: async (deltas) => {
         for (const delta of deltas) if ('object' in delta) seen.push(delta.key)
         if (seen.length > 0) await release.promise
@@ -193,6 +195,7 @@ describe('The deltas of a controller', () => {
     const controller = createController({
       resource: configMaps,
       source: apiServer.resource(configMaps),
+      knownObjects: 'none',
       process: async (deltas) => {
         if (deltas.some(({ type }) => type === 'ADDED')) throw new Error('out of ideas')
       },

@@ -1,10 +1,11 @@
+import { type ApiServer } from 'informerql/cluster'
 import {
   type ApiResource,
-  type ApiServer,
+  CacheSyncError,
   createDynamicInformerFactory,
   createSharedInformerFactory,
   InformerStoppedError,
-  type KubernetesObject,
+  type Unstructured,
   type ListerWatcher,
   ResourceNotServedError,
   type SharedInformerFactory,
@@ -21,6 +22,7 @@ import {
 } from '../contract/contract-server.ts'
 import { configMaps, connect, foldingHandler, shortBackoff, until } from '../support/informer.ts'
 import { writeKubeconfig } from '../support/kubeconfig.ts'
+import { failureOf } from '../api-server/local-server.ts'
 
 const deadlineMs = 15_000
 const backoff = { ...shortBackoff, initialMs: 50, maxMs: 50 }
@@ -40,12 +42,12 @@ const factoryOf = (
   options: Partial<SharedInformerFactoryOptions> = {},
 ): SharedInformerFactory =>
   createSharedInformerFactory({
-    source: (resource, how) => apiServer.resource(resource, how),
+    ...(options.source === undefined ? { apiServer } : {}),
     backoff,
     ...options,
   })
 
-const names = (objects: Iterable<KubernetesObject>): string[] =>
+const names = (objects: Iterable<Unstructured>): string[] =>
   Array.from(objects, ({ metadata }) => metadata.name)
 
 const secrets: ApiResource = { ...configMaps, resource: 'secrets', kind: 'Secret' }
@@ -91,7 +93,7 @@ describeContract('A factory', (server) => {
     const other = factory.informer(configMaps, { labelSelector: 'a=b' })
     expect(other).not.toBe(one)
     expect(factory.informer({ ...configMaps }, { labelSelector: 'a=b' })).toBe(other)
-    const transform = (object: KubernetesObject): KubernetesObject => object
+    const transform = (object: Unstructured): Unstructured => object
     expect(factory.informer(configMaps, { transform })).toBe(
       factory.informer(configMaps, { transform }),
     )
@@ -102,13 +104,13 @@ describeContract('A factory', (server) => {
     expect(one.state).toBe('idle')
     factory.start()
     factory.start()
-    expect(await factory.waitForCacheSync({ deadlineMs })).toEqual(new Map([['configmaps', true]]))
+    expect(await factory.settleCacheSync({ deadlineMs })).toEqual(new Map([['configmaps', true]]))
     expect(names(one.lister().list())).toContain('a')
     expect(other.lister().list()).toEqual([])
     const late = factory.informer(secrets)
     expect(late.state).toBe('idle')
     factory.start()
-    expect(await factory.waitForCacheSync({ deadlineMs })).toEqual(
+    expect(await factory.settleCacheSync({ deadlineMs })).toEqual(
       new Map([
         ['configmaps', true],
         ['secrets', true],
@@ -179,13 +181,20 @@ describeContract('A factory', (server) => {
     await newConfigMap(server(), namespace, 'a')
     factory.start()
     await informer.waitForSync({ deadlineMs })
-    expect(await factory.waitForCacheSync({ deadlineMs: 100 })).toEqual(
+    expect(await factory.settleCacheSync({ deadlineMs: 100 })).toEqual(
       new Map([
         ['configmaps', true],
         ['ghosts.ghosts.test', false],
       ]),
     )
     expect(missing.lastError).toMatchObject({ httpStatus: 404 })
+    const failed = await failureOf(factory.waitForCacheSync({ deadlineMs: 100 }))
+    expect(failed).toBeInstanceOf(CacheSyncError)
+    expect(failed).toMatchObject({ value: ['ghosts.ghosts.test'] })
+    expect((failed as CacheSyncError).errors.get('ghosts.ghosts.test')).toMatchObject({
+      code: 'DEADLINE',
+      cause: { httpStatus: 404 },
+    })
     await begun.promise
     let isOver = false
     const shutdown = factory.shutdown().then(() => (isOver = true))
@@ -205,20 +214,16 @@ describeContract('A factory', (server) => {
     await newConfigMap(server(), namespace, 'a', { data: { secret: 'nobody’s business' } })
     await using apiServer = await open(server())
     let received = ''
-    await using factory = factoryOf(apiServer, {
-      namespace,
-      metadataOnly: true,
-      source: (resource, how) =>
-        overheard(apiServer.resource(resource, how), (text) => {
-          received += text
-        }),
-    })
-    const informers = [
-      factory.informer(configMaps),
-      factory.informer(configMaps, { initialList: 'watchlist' }),
-    ]
-    factory.start()
-    await factory.waitForCacheSync({ deadlineMs })
+    const source: SharedInformerFactoryOptions['source'] = (resource, how) =>
+      overheard(apiServer.resource(resource, how), (text) => {
+        received += text
+      })
+    await using listing = factoryOf(apiServer, { namespace, source })
+    await using streaming = factoryOf(apiServer, { namespace, source, initialList: 'watchlist' })
+    const factories = [listing, streaming]
+    const informers = factories.map((one) => one.informer(configMaps, { metadataOnly: true }))
+    for (const factory of factories) factory.start()
+    await Promise.all(factories.map((one) => one.waitForCacheSync({ deadlineMs })))
     await newConfigMap(server(), namespace, 'b', { data: { secret: 'nobody’s business' } })
     for (const informer of informers) {
       await until(() => informer.store.idOf(`${namespace}/b`) !== undefined, 'the second one')
@@ -236,8 +241,7 @@ describeContract('A factory', (server) => {
     await newConfigMap(server(), namespace, 'a')
     await using apiServer = await open(server())
     await using factory = createDynamicInformerFactory({
-      source: (resource, how) => apiServer.resource(resource, how),
-      discover: () => apiServer.discover(),
+      apiServer,
       discoverEveryMs: 20,
       namespace,
     })
@@ -251,7 +255,7 @@ describeContract('A factory', (server) => {
       resource: 'deployments',
     })
     factory.start()
-    expect(await factory.waitForCacheSync({ deadlineMs })).toEqual(
+    expect(await factory.settleCacheSync({ deadlineMs })).toEqual(
       new Map([
         ['configmaps', true],
         ['deployments.apps', true],
@@ -278,8 +282,7 @@ describeContract('A factory', (server) => {
     await using apiServer = await open(server())
     const failures: Error[] = []
     await using factory = createDynamicInformerFactory({
-      source: (resource, how) => apiServer.resource(resource, how),
-      discover: () => apiServer.discover(),
+      apiServer,
       discoverEveryMs: 20,
       backoff,
       observer: { failed: (_, error) => failures.push(error) },

@@ -1,6 +1,6 @@
 import {
   type InformerFailure,
-  type KubernetesObject,
+  type Unstructured,
   ObjectNotFoundError,
   TransformError,
 } from 'informerql/informer'
@@ -39,7 +39,7 @@ const counted = ({ failures }: TestInformer): (readonly [InformerFailure, unknow
   failures.map(({ failure, error }) => [failure, 'key' in error ? error.key : error.message])
 
 /** Whatever a careless user might do to an object. */
-const modify = (object: KubernetesObject): void => {
+const modify = (object: Unstructured): void => {
   ;(object.metadata as { name: string }).name = 'changed'
 }
 
@@ -75,10 +75,9 @@ describe('A transform', () => {
       expect(informer.failures.get('transform')).toBe(1)
       expect(running.failures[0]?.error).toBeInstanceOf(TransformError)
       await until(() => registration.hasSynced(), 'the sync of the handler')
-      expect([...handler.objects.values()].map(({ data }) => data)).toEqual([
-        { transformed: 'yes' },
-        { transformed: 'yes' },
-      ])
+      expect(
+        [...handler.objects.values()].map((object) => (object as Unstructured)['data']),
+      ).toEqual([{ transformed: 'yes' }, { transformed: 'yes' }])
       // The stream lives.
       write(simulator, 'bad', { again: 'bad' })
       write(simulator, 'd')
@@ -96,7 +95,7 @@ describe('A transform', () => {
       server: simulator.url,
       namespace: 'default',
       transform: (object) =>
-        object.metadata.name === 'a' ? object : (undefined as unknown as KubernetesObject),
+        object.metadata.name === 'a' ? object : (undefined as unknown as Unstructured),
     })
     expect(names(running)).toEqual(['a'])
     expect(counted(running)).toEqual([['transform', 'default/b']])
@@ -109,7 +108,7 @@ describe('A transform', () => {
 describe('Objects that must not be modified', () => {
   it('[34] are read-only by their types', () => {
     // These hold when they compile: `npm run typecheck`.
-    const careless = (pod: Pod, object: KubernetesObject): void => {
+    const careless = (pod: Pod, object: Unstructured): void => {
       // @ts-expect-error -- read-only
       pod.kind = 'Job'
       // @ts-expect-error -- read-only, at any depth

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   IncomparableResourceVersionError,
-  type KubernetesObject,
+  type Unstructured,
   resourceVersion,
   type SharedInformer,
 } from 'informerql/informer'
@@ -14,7 +14,7 @@ const objects = [
   configMap('b', '2', { labels: { app: 'web' } }),
   configMap('c', '3', { labels: { app: 'db', tier: 'x' } }),
 ]
-const byLabelValue = ({ metadata }: KubernetesObject): readonly string[] =>
+const byLabelValue = ({ metadata }: Unstructured): readonly string[] =>
   Object.values(metadata.labels ?? {})
 
 const found = ({ store }: SharedInformer, index: string, value: string): string[] =>
@@ -160,7 +160,7 @@ describe('A store', () => {
     expect(indexer.indexKeys('label', 'x').toSorted()).toEqual(['default/a', 'default/c'])
     expect(indexer.listIndexFuncValues('label').toSorted()).toEqual(['db', 'web', 'x'])
     // The union over all values that the function finds in an object, be it stored or not.
-    const like = configMap('none', '', { labels: { one: 'db', two: 'web' } }) as KubernetesObject
+    const like = configMap('none', '', { labels: { one: 'db', two: 'web' } }) as Unstructured
     expect(indexer.index('label', like).map(shown).toSorted()).toEqual([
       'default/a@1',
       'default/b@2',
@@ -177,7 +177,7 @@ describe('A store', () => {
     expect(() => indexer.byIndex('nope', 'x')).toThrow(error)
     expect(() => indexer.indexKeys('nope', 'x')).toThrow(error)
     expect(() => indexer.listIndexFuncValues('nope')).toThrow(error)
-    expect(() => indexer.index('nope', configMap('a', '1') as KubernetesObject)).toThrow(error)
+    expect(() => indexer.index('nope', configMap('a', '1') as Unstructured)).toThrow(error)
   })
 
   it('[21] fills an index that is added later at once, and keeps it', async () => {
@@ -217,7 +217,7 @@ describe('A store', () => {
   })
 
   it('[21] stores an object whose index function throws, and counts the failure with its names', async () => {
-    const choosy = ({ metadata }: KubernetesObject): readonly string[] => {
+    const choosy = ({ metadata }: Unstructured): readonly string[] => {
       if (metadata.name === 'b') throw new TypeError('no b please')
       return ['all']
     }
@@ -287,7 +287,7 @@ describe('A store', () => {
   })
 
   it('[19] [22] skips an object whose transform throws: counted, not in the store, and the position moves on', async () => {
-    const transform = (object: KubernetesObject): KubernetesObject => {
+    const transform = (object: Unstructured): Unstructured => {
       if (object['bad'] === true) throw new Error('never seen such a thing')
       return { ...object, touched: true }
     }

@@ -1,3 +1,4 @@
+import type { Unstructured } from '../../src/kubernetes/object.ts'
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { createChurn, type Churn, type ChurnOptions } from '../../src/simulator/churn/churn.ts'
@@ -91,7 +92,7 @@ describe('churn', () => {
     const before = stored(home.simulator.storage)
     steps(home.churn, 4000)
     const after = stored(home.simulator.storage)
-    const reasons = new Set(after.all('Event').map((event) => event['reason']))
+    const reasons = new Set(after.all('Event').map((event) => (event as Unstructured)['reason']))
     for (const reason of [
       'ScalingReplicaSet',
       'NewReplicaSetCreated',
@@ -104,7 +105,7 @@ describe('churn', () => {
       'Completed',
     ])
       expect(reasons).toContain(reason)
-    const counts = after.all('Event').map((event) => Number(event['count']))
+    const counts = after.all('Event').map((event) => Number((event as Unstructured)['count']))
     expect(Math.max(...counts)).toBeGreaterThan(121)
     const replaced = before
       .all('Pod')

@@ -1,3 +1,4 @@
+import type { Unstructured } from '../../src/kubernetes/object.ts'
 import { describe, expect, it } from 'vitest'
 import { describePopulation } from '../../src/simulator/population/description.ts'
 import { PopulationError } from '../../src/simulator/population/population-options.ts'
@@ -73,7 +74,7 @@ describe('the population', () => {
       .flatMap((node) => valuesAt(node, 'status.conditions[*]'))
       .filter((condition) => valueAt(condition, 'type') === 'Ready')
     expect(ready.filter((condition) => valueAt(condition, 'status') === 'Unknown')).toHaveLength(1)
-    const warnings = collected.all('Event').map((event) => event['reason'])
+    const warnings = collected.all('Event').map((event) => (event as Unstructured)['reason'])
     expect(warnings).toEqual(
       expect.arrayContaining(['BackOff', 'FailedScheduling', 'NodeNotReady']),
     )

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { KubernetesObject } from '../../src/kubernetes/object.ts'
+import type { Unstructured } from '../../src/kubernetes/object.ts'
 import { objectKey } from '../../src/kubernetes/object.ts'
 import { FilterValueError, UnknownFilterError } from '../../src/query/condition/filter-errors.ts'
 import { bindCondition } from '../../src/query/condition/id-set.ts'
@@ -14,7 +14,7 @@ import { runSeed, seededRandom } from '../support/random.ts'
 import { matchesSelector, matchesWhere, podIndexes, RandomPods } from './random-pods.ts'
 import { byCodeUnits, keysOf, objectOf, resourceOf, storeOf } from './stores.ts'
 
-function matches(args: ListArguments, pod: KubernetesObject): boolean {
+function matches(args: ListArguments, pod: Unstructured): boolean {
   const { namespace, namespaces, labelSelector, where } = args
   if (typeof namespace === 'string' && pod.metadata.namespace !== namespace) return false
   if (namespaces?.includes(pod.metadata.namespace ?? '') === false) return false
@@ -34,7 +34,7 @@ function randomArguments(random: RandomPods): ListArguments {
 describe(`the arguments of a list, seed ${runSeed}`, () => {
   it('choose from the indexes what a scan of the objects would choose', () => {
     const random = new RandomPods(seededRandom(runSeed))
-    const pods = new Map<string, KubernetesObject>()
+    const pods = new Map<string, Unstructured>()
     const store = storeOf(resourceOf('Pod'), [], indexersOf(podIndexes))
     for (let round = 0; round < 600; round += 1) {
       const pod = random.pod()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { StoreView } from '../../src/informer/store/store-view.ts'
-import { type KubernetesObject, objectKey } from '../../src/kubernetes/object.ts'
+import { type Unstructured, objectKey } from '../../src/kubernetes/object.ts'
 import { everything } from '../../src/query/condition/condition.ts'
 import { indexersOf } from '../../src/query/index/index-definition.ts'
 import { compileListCondition } from '../../src/query/condition/list-condition.ts'
@@ -35,9 +35,9 @@ describe(`what a subscriber is told, seed ${runSeed}`, () => {
     const random = new RandomPods(seededRandom(runSeed))
     for (let round = 0; round < 20; round += 1) {
       const where = random.where()
-      const pods = new Map<string, KubernetesObject>()
+      const pods = new Map<string, Unstructured>()
       const store = storeOf(resourceOf('Pod'), [], indexersOf(podIndexes))
-      const put = (one: KubernetesObject) => {
+      const put = (one: Unstructured) => {
         pods.set(objectKey(one.metadata), one)
         store.put(one)
       }

@@ -1,3 +1,4 @@
+import type { Unstructured } from '../../src/kubernetes/object.ts'
 import { describe, expect, it } from 'vitest'
 import type { StoreView } from '../../src/informer/store/store-view.ts'
 import { objectKey } from '../../src/kubernetes/object.ts'
@@ -77,7 +78,7 @@ describe(`pages, seed ${runSeed}`, () => {
       const scope = random.scope([...keysOf(store.view, store.view.ids())])
       const isMember = (key: string) => {
         const id = store.view.idOf(key)
-        const pod = id === undefined ? undefined : store.view.object(id)
+        const pod = id === undefined ? undefined : (store.view.object(id) as Unstructured)
         if (pod === undefined || !matchesScope(scope, pod)) return false
         const { labelSelector, where } = args
         if (typeof labelSelector === 'string' && !matchesSelector(labelSelector, pod)) return false

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../src/kubernetes/object.ts'
+import type { Unstructured } from '../../src/kubernetes/object.ts'
 import { parseQuantity, decimalText } from '../../src/query/index/decimal.ts'
 import { builtInDefinitions, type IndexDefinition } from '../../src/query/index/index-definition.ts'
 import { parsePath, valuesAt } from '../../src/query/index/path.ts'
@@ -48,10 +48,7 @@ export class RandomPods {
     return this.pick(namespaces)
   }
 
-  pod(
-    name: string = `pod-${this.below(400)}`,
-    namespace: string = this.namespace(),
-  ): KubernetesObject {
+  pod(name: string = `pod-${this.below(400)}`, namespace: string = this.namespace()): Unstructured {
     this.#made += 1
     const labels: Record<string, string> = {}
     for (const key of labelKeys) if (this.chance(0.5)) labels[key] = this.pick(labelValues)
@@ -182,7 +179,7 @@ export class RandomPods {
 }
 
 /** What `where` means, by looking at the object: the slow and plain reading that the indexes must agree with. */
-export function matchesWhere(where: Where, pod: KubernetesObject): boolean {
+export function matchesWhere(where: Where, pod: Unstructured): boolean {
   return Object.entries(where).every(([name, value]) => {
     if (value === null || value === undefined) return true
     if (name === 'and') return (value as Where[]).every((one) => matchesWhere(one, pod))
@@ -235,13 +232,13 @@ function matchesFilter(
 }
 
 /** What a Scope means, by looking at the object. */
-export function matchesScope(scope: Scope, { metadata }: KubernetesObject): boolean {
+export function matchesScope(scope: Scope, { metadata }: Unstructured): boolean {
   if (scope.form === 'all') return true
   if (scope.form === 'namespaces') return scope.namespaces.has(metadata.namespace ?? '')
   return scope.keys.has(`${metadata.namespace}/${metadata.name}`)
 }
 
 /** What a label selector means, by looking at the object. */
-export function matchesSelector(selector: string, { metadata }: KubernetesObject): boolean {
+export function matchesSelector(selector: string, { metadata }: Unstructured): boolean {
   return matchesLabels(parseLabelSelector(selector), metadata.labels)
 }

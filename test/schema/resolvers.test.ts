@@ -1,6 +1,6 @@
 import { type ExecutionResult, graphqlSync, parse, subscribe } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import type { KubernetesObject } from '../../src/kubernetes/object.ts'
+import type { Unstructured } from '../../src/kubernetes/object.ts'
 import { createSchema } from '../../src/graphql/schema/create-schema.ts'
 import { encodeObjectId } from '../../src/graphql/model/object-id.ts'
 import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
@@ -15,7 +15,7 @@ const model = buildSchemaModel({
 })
 const schema = createSchema(model)
 
-const pod: KubernetesObject = {
+const pod: Unstructured = {
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: {
@@ -30,12 +30,12 @@ const pod: KubernetesObject = {
   spec: { nodeName: 'node-1', containers: [{ name: 'web', image: 'web:1' }] },
   status: { phase: 'Running' },
 }
-const replicaSet: KubernetesObject = {
+const replicaSet: Unstructured = {
   apiVersion: 'apps/v1',
   kind: 'ReplicaSet',
   metadata: { name: 'web', namespace: 'shop', uid: 'rs-uid' },
 }
-const node: KubernetesObject = {
+const node: Unstructured = {
   apiVersion: 'v1',
   kind: 'Node',
   metadata: { name: 'node-1', uid: 'n' },

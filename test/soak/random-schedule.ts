@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { IndexFunction, KubernetesObject, OverflowPolicy } from 'informerql/informer'
+import type { IndexFunction, Unstructured, OverflowPolicy } from 'informerql/informer'
 import { CheckedHandler } from '../informer/checked-handler.ts'
 import { seededRandom } from '../support/random.ts'
 import { pick } from './pick.ts'
@@ -9,10 +9,13 @@ import { WriteLedger } from './write-ledger.ts'
 
 const steps = 120
 
-const byData: IndexFunction = ({ data, metadata }) => [
-  ...Object.values((data ?? {}) as Readonly<Record<string, string>>),
-  metadata.namespace ?? '',
-]
+const byData: IndexFunction = (object) => {
+  const { data, metadata } = object as Unstructured
+  return [
+    ...Object.values((data ?? {}) as Readonly<Record<string, string>>),
+    metadata.namespace ?? '',
+  ]
+}
 
 /** One run of everything at random: the same seed chooses the same steps, though not the same moments. */
 export class RandomSchedule implements AsyncDisposable {
@@ -88,7 +91,7 @@ export class RandomSchedule implements AsyncDisposable {
     const namespace = this.#pick(this.#server.namespaces)
     const name = `n${Math.floor(this.#random() * 12)}`
     const key = `${namespace}/${name}`
-    const object: KubernetesObject = {
+    const object: Unstructured = {
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { KubernetesObject } from 'informerql/informer'
+import type { Unstructured } from 'informerql/informer'
 import { describeWithControlPlane } from '../support/control-plane-suite.ts'
 import { held, shown, until } from '../support/informer.ts'
 import { runSeed } from '../support/random.ts'
@@ -42,7 +42,7 @@ function check(schedule: RandomSchedule): void {
     const { found, expected } = recomputedIndices(informer, schedule.indexers)
     expect(found, one.name).toEqual(expected)
     for (const id of informer.store.ids()) {
-      const object: KubernetesObject = informer.store.object(id)
+      const object = informer.store.object(id) as Unstructured
       const written = schedule.ledger.get(informer.store.keyOf(id))
       expect(object.metadata, one.name).toEqual(written?.metadata)
       if (setting.metadataOnly !== true) expect(object['data']).toEqual(written?.['data'])

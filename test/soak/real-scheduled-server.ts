@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { loadClusterConfig } from 'informerql/informer'
-import type { KubernetesObject } from 'informerql/informer'
+import { loadClusterConfig } from 'informerql/cluster'
+import type { Unstructured } from 'informerql/informer'
 import type { ApiAnswer, ApiRequest } from '../support/control-plane-client.ts'
 import type { ControlPlane } from '../support/control-plane.ts'
 import { startLoopbackProxy } from './loopback-proxy.ts'
@@ -54,7 +54,7 @@ export async function realServer(
       const answer = exists
         ? await request(path(namespace, name), { method: 'PUT', body: object })
         : await request(path(namespace), { method: 'POST', body: object })
-      return answer.json() as KubernetesObject
+      return answer.json() as Unstructured
     },
     delete: async (namespace, name) => {
       hasHistory = true

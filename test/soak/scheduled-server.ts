@@ -1,4 +1,5 @@
-import type { ClusterConfig, KubernetesObject, Selection } from 'informerql/informer'
+import type { ClusterConfig } from 'informerql/cluster'
+import type { Unstructured, Selection } from 'informerql/informer'
 import { type Simulator, startSimulator } from 'informerql/simulator'
 import { configMaps, connect } from '../support/informer.ts'
 import { serverFault, simulatorRequestFault } from './simulator-faults.ts'
@@ -10,14 +11,14 @@ export interface ScheduledServer {
   /** Two namespaces for this schedule alone. */
   readonly namespaces: readonly string[]
   /** Creates or replaces; answers with what is stored then. */
-  put(object: KubernetesObject, exists: boolean): Promise<KubernetesObject>
+  put(object: Unstructured, exists: boolean): Promise<Unstructured>
   delete(namespace: string, name: string): Promise<void>
   /** Does something, chosen by the random numbers, that informers have to survive. */
   disturb(random: () => number): Promise<void>
   /** From now on nothing new goes wrong. */
   calm(): Promise<void>
   /** What there is, in no particular order; never disturbed. */
-  list(selection: Selection): Promise<readonly KubernetesObject[]>
+  list(selection: Selection): Promise<readonly Unstructured[]>
 }
 
 /** The path of a LIST of config maps. */
@@ -30,12 +31,11 @@ export function listPath({ namespace, labelSelector, fieldSelector }: Selection)
 }
 
 interface ConfigMapList {
-  readonly items: readonly KubernetesObject[]
+  readonly items: readonly Unstructured[]
 }
 
 /** Reads the answer of a LIST. */
-export const itemsOf = (answer: unknown): readonly KubernetesObject[] =>
-  (answer as ConfigMapList).items
+export const itemsOf = (answer: unknown): readonly Unstructured[] => (answer as ConfigMapList).items
 
 /**
  * A simulator of its own for one schedule, with every fault that it can inject. Every other one soon forgets its

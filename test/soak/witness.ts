@@ -1,9 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import {
-  DeletedFinalStateUnknown,
-  type KubernetesObject,
-  type SharedInformer,
-} from 'informerql/informer'
+import { type KubernetesObject, type Unstructured, type SharedInformer } from 'informerql/informer'
 import { shown } from '../support/informer.ts'
 import type { Matches, WriteLedger } from './write-ledger.ts'
 
@@ -28,9 +24,7 @@ export class Witness {
       {
         onAdd: (object) => this.#saw('ADDED', object),
         onUpdate: (_, object) => this.#saw('MODIFIED', object),
-        onDelete: (deleted) => {
-          const { metadata } =
-            deleted instanceof DeletedFinalStateUnknown ? deleted.object : deleted
+        onDelete: ({ metadata }) => {
           const event = `DELETED ${keyOf(metadata)}`
           // Deletions of unknown objects are told, so one that the server sends twice is told twice.
           if (this.#told.get(keyOf(metadata))?.at(-1) !== event) this.#add(keyOf(metadata), event)
@@ -69,7 +63,7 @@ export class Witness {
         written !== undefined &&
         matches(written) &&
         isDeepStrictEqual(object.metadata, written.metadata) &&
-        (metadataOnly || isDeepStrictEqual(object['data'], written['data']))
+        (metadataOnly || isDeepStrictEqual((object as Unstructured)['data'], written['data']))
       return isWritten ? [] : [`${name}: ${shown(object)} was never written`]
     })
   }
@@ -86,7 +80,6 @@ export class Witness {
   }
 }
 
-const keyOf = ({ namespace = '', name }: KubernetesObject['metadata']): string =>
-  `${namespace}/${name}`
+const keyOf = ({ namespace = '', name }: Unstructured['metadata']): string => `${namespace}/${name}`
 
 const versionIn = (event = '@0'): number => Number(event.split('@')[1])

@@ -1,14 +1,14 @@
-import type { KubernetesObject, ObjectMeta } from 'informerql/informer'
+import type { Unstructured, ObjectMeta } from 'informerql/informer'
 
 /** Whether an object is in a selection. */
-export type Matches = (object: KubernetesObject) => boolean
+export type Matches = (object: Unstructured) => boolean
 
 /** Everything that was ever written, in the server's order. */
 export class WriteLedger {
-  readonly #states = new Map<string, (KubernetesObject | undefined)[]>()
+  readonly #states = new Map<string, (Unstructured | undefined)[]>()
 
   /** What the server answered; `undefined` for a deletion. */
-  add(key: string, written: KubernetesObject | undefined): void {
+  add(key: string, written: Unstructured | undefined): void {
     const state = written === undefined ? undefined : withoutManagedFields(written)
     const states = this.#states.get(key) ?? []
     const last = states.at(-1)
@@ -17,12 +17,12 @@ export class WriteLedger {
     this.#states.set(key, [...states, state])
   }
 
-  get(key: string): KubernetesObject | undefined {
+  get(key: string): Unstructured | undefined {
     return this.#states.get(key)?.at(-1)
   }
 
   /** The state that had this resource version. */
-  at(key: string, version: string | undefined): KubernetesObject | undefined {
+  at(key: string, version: string | undefined): Unstructured | undefined {
     return this.#states
       .get(key)
       ?.find((state) => state !== undefined && versionOf(state) === version)
@@ -47,11 +47,11 @@ export class WriteLedger {
 }
 
 /** Informers keep none. */
-function withoutManagedFields(object: KubernetesObject): KubernetesObject {
+function withoutManagedFields(object: Unstructured): Unstructured {
   const whole: ObjectMeta & { readonly managedFields?: unknown } = object.metadata
   const { managedFields: _, ...metadata } = whole
   return { ...object, metadata }
 }
 
-const versionOf = (object: KubernetesObject | undefined): string | undefined =>
+const versionOf = (object: Unstructured | undefined): string | undefined =>
   object?.metadata.resourceVersion

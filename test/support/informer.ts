@@ -1,10 +1,10 @@
 import {
   type ApiResource,
   createSharedInformer,
-  DeletedFinalStateUnknown,
   type InformerFailure,
   type InformerObserver,
   type KubernetesObject,
+  type Unstructured,
   type ListerWatcher,
   type ResourceEventHandler,
   type SharedInformer,
@@ -71,7 +71,7 @@ export function connect(
   return createApiServer({ name: 'test', config, ...limits })
 }
 
-export interface InformerSetting extends Partial<SharedInformerOptions> {
+export interface InformerSetting extends Partial<SharedInformerOptions<Unstructured>> {
   /** The server's address, or how to reach it. */
   readonly server: string | ClusterConfig
   /** Given to the informer as it is; `failures` stays empty then. */
@@ -82,7 +82,7 @@ export interface InformerSetting extends Partial<SharedInformerOptions> {
 
 /** An informer of a test, with a connection of its own. */
 export interface TestInformer extends AsyncDisposable {
-  readonly informer: SharedInformer
+  readonly informer: SharedInformer<Unstructured>
   /** Everything that its observer was told of. */
   readonly failures: { readonly failure: InformerFailure; readonly error: Error }[]
   /** Starts it; further calls do nothing. */
@@ -195,13 +195,9 @@ export function foldingHandler(during?: (event: string) => void | Promise<void>)
       objects.set(keyOf(object), object)
       return tell(`MODIFIED ${shown(previous)} -> ${shown(object)}`)
     },
-    onDelete: (deleted) => {
-      if (deleted instanceof DeletedFinalStateUnknown) {
-        objects.delete(deleted.key)
-        return tell(`VANISHED ${shown(deleted.object)}`)
-      }
-      objects.delete(keyOf(deleted))
-      return tell(`DELETED ${shown(deleted)}`)
+    onDelete: (object, { finalStateKnown }) => {
+      objects.delete(keyOf(object))
+      return tell(`${finalStateKnown ? 'DELETED' : 'VANISHED'} ${shown(object)}`)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { formattedFiles } from '../../tools/wire-types/formatted-files.ts'
+import { formattedFiles, formattedResources } from '../../tools/wire-types/formatted-files.ts'
 
 const folder = 'src/kubernetes/wire'
 const byHand = 'scalars.ts'
@@ -16,6 +16,8 @@ describe('the types of objects on the wire', () => {
     for (const [file, text] of generated) {
       expect(textOf(file), `${file}: run npm run generate:wire-types`).toBe(text)
     }
+    const resources = readFileSync('src/kubernetes/resources.ts', 'utf8')
+    expect(resources, 'run npm run generate:wire-types').toBe(await formattedResources())
   })
 
   it('have each a name of its own, and are all in the entrance', () => {

@@ -2,7 +2,6 @@ import {
   type ApiResource,
   type createSharedInformer,
   createSharedInformerFactory,
-  DeletedFinalStateUnknown,
   type KubernetesObject,
   type Lister,
   type ResourceEventHandler,
@@ -53,9 +52,9 @@ describe('An informer of one kind', () => {
         expectTypeOf(previous).toEqualTypeOf<Pod>()
         expectTypeOf(object).toEqualTypeOf<Pod>()
       },
-      onDelete: (deleted) => {
-        const last = deleted instanceof DeletedFinalStateUnknown ? deleted.object : deleted
-        expectTypeOf(last).toEqualTypeOf<Pod>()
+      onDelete: (object, { finalStateKnown }) => {
+        expectTypeOf(object).toEqualTypeOf<Pod>()
+        expectTypeOf(finalStateKnown).toEqualTypeOf<boolean>()
       },
     })
     const listener = informer.listen()

@@ -1,5 +1,6 @@
 import type { KubernetesObject, ObjectMeta } from 'informerql/informer'
 import type {
+  Int64,
   ClusterRole,
   CustomResourceDefinition,
   Deployment,
@@ -73,7 +74,7 @@ describe('a type of an object on the wire', () => {
     expectTypeOf<Limits>().toEqualTypeOf<Readonly<Record<string, string>>>()
     expectTypeOf<Secret['data']>().toEqualTypeOf<Readonly<Record<string, string>> | undefined>()
     expectTypeOf<ServicePort['targetPort']>().toEqualTypeOf<string | number | undefined>()
-    expectTypeOf<PodSpec['activeDeadlineSeconds']>().toEqualTypeOf<number | undefined>()
+    expectTypeOf<PodSpec['activeDeadlineSeconds']>().toEqualTypeOf<Int64 | undefined>()
     // Fields that are null where they are empty.
     expectTypeOf<PodCondition['lastProbeTime']>().toEqualTypeOf<string | null | undefined>()
     expectTypeOf<ClusterRole['rules']>().extract<null>().toEqualTypeOf<null>()

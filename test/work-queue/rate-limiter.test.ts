@@ -6,7 +6,7 @@ import {
   maxOfRateLimiter,
   maxWaitRateLimiter,
   type RateLimiter,
-  WorkQueueOptionError,
+  InvalidOptionError,
 } from 'informerql/informer'
 import { describe, expect, it } from 'vitest'
 
@@ -101,7 +101,7 @@ describe('[32] rate limiters', () => {
       () => bucketRateLimiter({ burst: 0.5 }),
       () => maxWaitRateLimiter(bucketRateLimiter(), -1),
     ]
-    for (const create of refused) expect(create).toThrow(WorkQueueOptionError)
+    for (const create of refused) expect(create).toThrow(InvalidOptionError)
     expect(() => bucketRateLimiter({ qps: Number.NaN })).toThrow('qps is NaN')
   })
 })

@@ -4,7 +4,7 @@ import {
   itemExponentialFailureRateLimiter,
   type PendingKeys,
   workQueueDefaults,
-  WorkQueueOptionError,
+  InvalidOptionError,
 } from 'informerql/informer'
 import { describe, expect, it } from 'vitest'
 import { runSeed, seededRandom } from '../support/random.ts'
@@ -202,7 +202,7 @@ describe('[32] delays', () => {
 
   it('[32] refuses a delay that is no number of milliseconds', async () => {
     await using queue = createWorkQueue()
-    expect(() => queue.addAfter('a', Number.NaN)).toThrow(WorkQueueOptionError)
+    expect(() => queue.addAfter('a', Number.NaN)).toThrow(InvalidOptionError)
     expect(() => queue.addAfter('a', Number.POSITIVE_INFINITY)).toThrow(/finite|Infinity/)
     expect([queue.length, queue.delayed]).toEqual([0, 0])
   })

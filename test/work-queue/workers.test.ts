@@ -5,7 +5,7 @@ import {
   ReconcileStuckError,
   runWorkers,
   type WorkQueue,
-  WorkQueueOptionError,
+  InvalidOptionError,
 } from 'informerql/informer'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
@@ -146,7 +146,7 @@ describe('[32] workers', () => {
       onFailure: failed.resolve,
     })
     queue.add('a')
-    expect((await failed.promise).cause).toBeInstanceOf(WorkQueueOptionError)
+    expect((await failed.promise).cause).toBeInstanceOf(InvalidOptionError)
     stop.abort()
     await running
   })
@@ -204,7 +204,7 @@ describe('[32] workers', () => {
     const { signal } = new AbortController()
     for (const workers of [0, -1, 1.5, Number.NaN]) {
       await expect(runWorkers(quickQueue(), workers, () => undefined, signal)).rejects.toThrow(
-        WorkQueueOptionError,
+        InvalidOptionError,
       )
     }
   })

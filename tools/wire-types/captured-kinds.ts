@@ -5,6 +5,7 @@ import type { OpenApiDocuments, OpenApiSchema } from '../../src/kubernetes/open-
 interface CapturedResource {
   readonly name: string
   readonly kind: string
+  readonly namespaced: boolean
   readonly verbs: readonly string[]
 }
 
@@ -28,6 +29,8 @@ export interface CapturedKind {
   readonly apiVersion: string
   /** `deployments`. */
   readonly resource: string
+  readonly namespaced: boolean
+  readonly watchable: boolean
   /** Whether its version is the one that the server prefers. */
   readonly preferred: boolean
 }
@@ -47,11 +50,13 @@ export const capturedKinds: readonly CapturedKind[] = Object.entries(capture.res
     const known = capture.apis.groups.find(({ name }) => name === group)
     return resources
       .filter(({ name, verbs }) => !name.includes('/') && verbs.includes('list'))
-      .map(({ name, kind }) => ({
+      .map(({ name, kind, namespaced, verbs }) => ({
         definition: definitionOf(path, group, version, kind),
         kind,
         apiVersion: group === '' ? version : `${group}/${version}`,
         resource: name,
+        namespaced,
+        watchable: verbs.includes('watch'),
         preferred: known === undefined || known.preferredVersion.version === version,
       }))
   },

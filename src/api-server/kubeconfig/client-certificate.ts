@@ -50,11 +50,8 @@ function read(
   data: string | undefined,
   source: string,
 ): Buffer | undefined {
-  // client-node gives null for what is absent.
-  if (file === undefined || file === null || file === '') {
-    return data === undefined || data === null || data === ''
-      ? undefined
-      : Buffer.from(data, 'base64')
+  if (file === undefined || file === '') {
+    return data === undefined || data === '' ? undefined : Buffer.from(data, 'base64')
   }
   try {
     return readFileSync(file)

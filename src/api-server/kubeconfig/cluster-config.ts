@@ -1,4 +1,3 @@
-import type { Cluster, User } from '@kubernetes/client-node'
 import type { ClusterConfigError } from './cluster-config-error.ts'
 
 /** Which cluster is meant. Without any of them: kubectl's current context. */
@@ -23,6 +22,33 @@ export interface ClusterConfigEnvironment {
   readonly serviceAccountDir: string
 }
 
+/** A cluster of a kubeconfig: data are base64, files are absolute. */
+export interface ClusterEntry {
+  readonly name: string
+  readonly server: string
+  readonly caData?: string
+  readonly caFile?: string
+  readonly tlsServerName?: string
+  readonly skipTLSVerify: boolean
+  readonly proxyUrl?: string
+}
+
+/** A user of a kubeconfig: data are base64, files are absolute. */
+export interface UserEntry {
+  readonly name: string
+  readonly certData?: string
+  readonly certFile?: string
+  readonly keyData?: string
+  readonly keyFile?: string
+  readonly token?: string
+  readonly username?: string
+  readonly password?: string
+  readonly impersonateUser?: string
+  /** As it stands in the kubeconfig. */
+  readonly exec?: unknown
+  readonly authProvider?: unknown
+}
+
 /** The address of one cluster, and who to be there. Holds no secret that the files do not. */
 export interface ClusterConfig {
   /** Where it comes from, for messages: file names, `in-cluster` or `--server`. */
@@ -33,10 +59,9 @@ export interface ClusterConfig {
   readonly server: string
   /** The context's namespace, for those who want kubectl's default. */
   readonly namespace: string | undefined
-  /** As client-node's `KubeConfig` takes them. */
-  readonly cluster: Cluster
-  readonly user: User
-  /** Headers beyond `Impersonate-User`, which client-node does not know. */
+  readonly cluster: ClusterEntry
+  readonly user: UserEntry
+  /** Headers beyond `Impersonate-User`. */
   readonly impersonation: Readonly<Record<string, string | readonly string[]>>
 }
 

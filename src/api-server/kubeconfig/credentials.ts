@@ -1,12 +1,13 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { RequestOptions } from 'node:https'
 import { isDeepStrictEqual } from 'node:util'
-import { KubeConfig } from '@kubernetes/client-node'
+import type { KubeConfig } from '@kubernetes/client-node'
 import { CodedError } from '../../lib/coded-error.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import { checkValidity } from './client-certificate.ts'
 import { ClusterConfigError } from './cluster-config-error.ts'
 import type { ClusterConfig } from './cluster-config.ts'
+import { needsAuthenticator, staticCredentials } from './static-credentials.ts'
 
 /** What a request needs to be let in: headers, `auth`, and TLS material. */
 export type RequestCredentials = Pick<
@@ -31,13 +32,14 @@ export class CredentialsError extends CodedError {
 const freshForMs = 5_000
 
 /**
- * The credentials for one cluster, through client-node's authenticators (exec plugins, OIDC, token files). However
- * many requests ask at once, they are asked for once.
+ * The credentials for one cluster: what its configuration holds, and where they have to be asked for, by client-node's
+ * authenticators (exec plugins, OIDC), which are loaded for that alone. However many requests ask at once, they are asked
+ * for once.
  */
 export class Credentials {
   readonly #config: ClusterConfig
   readonly #deadlineMs: number
-  #kubeConfig: KubeConfig
+  #kubeConfig: Promise<KubeConfig> | undefined
   #pending: Promise<RequestCredentials> | undefined
   #current: RequestCredentials | undefined
   #readMs = Number.NEGATIVE_INFINITY
@@ -46,7 +48,6 @@ export class Credentials {
   constructor(config: ClusterConfig, deadlineMs: number) {
     this.#config = config
     this.#deadlineMs = deadlineMs
-    this.#kubeConfig = kubeConfigOf(config)
   }
 
   /** Rejects with {@link CredentialsError}, or with `ClusterConfigError` where a certificate has expired. */
@@ -63,7 +64,7 @@ export class Credentials {
    */
   async replace(refused: RequestCredentials): Promise<RequestCredentials | undefined> {
     if (this.#pending === undefined && this.#current === refused) {
-      this.#kubeConfig = kubeConfigOf(this.#config)
+      this.#kubeConfig = undefined
     }
     const credentials =
       this.#current === refused || this.#current === undefined ? await this.#read() : this.#current
@@ -79,10 +80,10 @@ export class Credentials {
 
   async #ask(): Promise<RequestCredentials> {
     const { user, source, impersonation } = this.#config
-    const options: RequestOptions = {}
+    let options: RequestOptions
     try {
-      const asked = this.#kubeConfig.applyToHTTPSOptions(options)
-      await withDeadline('asking for credentials', asked, this.#deadlineMs)
+      const asking = needsAuthenticator(user) ? this.#authenticate() : this.#readStatic()
+      options = await withDeadline('asking for credentials', asking, this.#deadlineMs)
     } catch (error) {
       throw new CredentialsError(user.name, source, error, hintFor(this.#config))
     }
@@ -101,6 +102,18 @@ export class Credentials {
     return this.#current ?? found
   }
 
+  async #readStatic(): Promise<RequestOptions> {
+    return staticCredentials(this.#config)
+  }
+
+  async #authenticate(): Promise<RequestOptions> {
+    this.#kubeConfig ??= kubeConfigOf(this.#config)
+    const kubeConfig = await this.#kubeConfig
+    const options: RequestOptions = {}
+    await kubeConfig.applyToHTTPSOptions(options)
+    return options
+  }
+
   #check({ cert }: RequestCredentials): void {
     const { user, source } = this.#config
     if (typeof cert !== 'string' && !Buffer.isBuffer(cert)) return
@@ -114,11 +127,14 @@ export class Credentials {
 }
 
 /** A `KubeConfig` of its own, so that its authenticators remember nothing of others. */
-function kubeConfigOf({ cluster, user }: ClusterConfig): KubeConfig {
-  const kubeConfig = new KubeConfig()
+async function kubeConfigOf({ cluster, user }: ClusterConfig): Promise<KubeConfig> {
+  const clientNode = await import('@kubernetes/client-node')
+  const kubeConfig = new clientNode.KubeConfig()
   // Proxies are the connection pool's business, which asks for them once.
   const { proxyUrl: _, ...direct } = cluster
-  kubeConfig.loadFromClusterAndUser(direct, user)
+  // client-node refuses plain HTTP unless certificates need no check; there are none.
+  const isPlain = cluster.server.startsWith('http:')
+  kubeConfig.loadFromClusterAndUser(isPlain ? { ...direct, skipTLSVerify: true } : direct, user)
   return kubeConfig
 }
 

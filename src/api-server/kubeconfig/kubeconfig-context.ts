@@ -1,8 +1,8 @@
 import { isIPv4 } from 'node:net'
-import { KubeConfig, type Cluster, type User } from '@kubernetes/client-node'
 import { ClusterConfigError } from './cluster-config-error.ts'
-import type { ClusterConfig, ClusterSelection } from './cluster-config.ts'
+import type { ClusterConfig, ClusterEntry, ClusterSelection, UserEntry } from './cluster-config.ts'
 import type { Kubeconfig, KubeconfigEntry } from './kubeconfig-file.ts'
+import { requireServer } from './server-config.ts'
 
 /** The cluster and the user that a context stands for. Throws {@link ClusterConfigError}. */
 export function resolveContext(kubeconfig: Kubeconfig, selection: ClusterSelection): ClusterConfig {
@@ -77,45 +77,64 @@ function serverOf(
   source: string,
   cluster: KubeconfigEntry | undefined,
 ): string {
-  const text = server?.replace(/\/+$/, '') ?? ''
-  const url = URL.parse(text)
-  if (url !== null && (url.protocol === 'https:' || url.protocol === 'http:')) return text
   const which = cluster === undefined ? 'the server' : `the server of cluster "${cluster.name}"`
-  throw new ClusterConfigError(
-    'SERVER_INVALID',
-    `${which} in ${source} is ${JSON.stringify(server ?? null)}, not an http or https address`,
-    { value: server, hint: 'write it as https://HOST:PORT' },
-  )
+  return requireServer(server, `${which} in ${source}`)
 }
 
-/** Has client-node read the two entries, with what it does not do by itself put in its words. */
+/** The two entries, under the names that they have in programs. */
 function loadEntries(
   clusterEntry: KubeconfigEntry | undefined,
   userEntry: KubeconfigEntry | undefined,
   { server, source, isPrivate }: { server: string; source: string; isPrivate: boolean },
-): { cluster: Cluster; user: User } {
-  const name = clusterEntry?.name ?? 'cluster'
-  const kubeConfig = new KubeConfig()
-  const clusterBody = { ...clusterEntry?.body, server }
-  const userBody = isPrivate ? userBodyOf(userEntry) : plainUserBodyOf(userEntry)
-  const entries = {
-    clusters: [{ name, cluster: clusterBody }],
-    users: [{ name: userEntry?.name ?? 'anonymous', user: userBody }],
-  }
-  // JSON is YAML, and this way the file has been interpreted only once.
-  kubeConfig.loadFromString(JSON.stringify(entries))
-  const [cluster] = kubeConfig.clusters
-  const [user] = kubeConfig.users
-  if (cluster === undefined || user === undefined) {
-    throw new ClusterConfigError('KUBECONFIG_INVALID', `${source}: the context cannot be read`)
+): { cluster: ClusterEntry; user: UserEntry } {
+  const { body = {} } = clusterEntry ?? {}
+  const cluster: ClusterEntry = {
+    name: clusterEntry?.name ?? 'cluster',
+    server,
+    skipTLSVerify: body['insecure-skip-tls-verify'] === true,
+    ...texts(body, {
+      caData: 'certificate-authority-data',
+      caFile: 'certificate-authority',
+      tlsServerName: 'tls-server-name',
+      proxyUrl: 'proxy-url',
+    }),
   }
   checkProxy(cluster, source)
-  // client-node refuses plain HTTP unless certificates need no check; there are none.
-  const isPlain = server.startsWith('http:')
-  return { cluster: isPlain ? { ...cluster, skipTLSVerify: true } : cluster, user }
+  const userBody = isPrivate ? userBodyOf(userEntry) : plainUserBodyOf(userEntry)
+  const { exec, 'auth-provider': authProvider } = userBody
+  const user: UserEntry = {
+    name: userEntry?.name ?? 'anonymous',
+    ...(exec === undefined || exec === null ? {} : { exec }),
+    ...(authProvider === undefined || authProvider === null ? {} : { authProvider }),
+    ...texts(userBody, {
+      certData: 'client-certificate-data',
+      certFile: 'client-certificate',
+      keyData: 'client-key-data',
+      keyFile: 'client-key',
+      token: 'token',
+      username: 'username',
+      password: 'password',
+      impersonateUser: 'as',
+    }),
+  }
+  return { cluster, user }
 }
 
-function checkProxy({ name, proxyUrl }: Cluster, source: string): void {
+/** Those members that are there. YAML takes a password of digits for a number. */
+function texts<Names extends string>(
+  body: Readonly<Record<string, unknown>>,
+  names: Readonly<Record<Names, string>>,
+): Partial<Record<Names, string>> {
+  const found: Record<string, string> = {}
+  for (const [name, member] of Object.entries<string>(names)) {
+    const value = body[member]
+    if (typeof value === 'number' || typeof value === 'boolean') found[name] = String(value)
+    else if (typeof value === 'string' && value !== '') found[name] = value
+  }
+  return found as Partial<Record<Names, string>>
+}
+
+function checkProxy({ name, proxyUrl }: ClusterEntry, source: string): void {
   if (
     proxyUrl === undefined ||
     /^(https?|socks(4a?|5h?)?):$/.test(URL.parse(proxyUrl)?.protocol ?? '')

@@ -1,8 +1,7 @@
 import { Agent } from 'node:http'
 import { Agent as HttpsAgent, type RequestOptions } from 'node:https'
 import type { Socket } from 'node:net'
-import { KubeConfig, type Cluster } from '@kubernetes/client-node'
-import type { ClusterConfig } from '../kubeconfig/cluster-config.ts'
+import type { ClusterConfig, ClusterEntry } from '../kubeconfig/cluster-config.ts'
 
 export interface ConnectionPoolOptions {
   /** How many connections may be open at once; further requests wait for one (and for their deadline). */
@@ -65,10 +64,16 @@ export class ConnectionPool {
   }
 }
 
-/** client-node's agent for the cluster's `proxy-url` (HTTP CONNECT or SOCKS), made to keep its connections. */
-async function proxyAgentOf(cluster: Cluster, settings: object): Promise<Agent> {
-  const kubeConfig = new KubeConfig()
-  kubeConfig.loadFromClusterAndUser(cluster, { name: 'anonymous' })
+/**
+ * client-node's agent for the cluster's `proxy-url` (HTTP CONNECT or SOCKS), made to keep its connections. client-node is
+ * loaded for that alone.
+ */
+async function proxyAgentOf(cluster: ClusterEntry, settings: object): Promise<Agent> {
+  const clientNode = await import('@kubernetes/client-node')
+  const kubeConfig = new clientNode.KubeConfig()
+  const isPlain = cluster.server.startsWith('http:')
+  const readable = isPlain ? { ...cluster, skipTLSVerify: true } : cluster
+  kubeConfig.loadFromClusterAndUser(readable, { name: 'anonymous' })
   const options: RequestOptions = {}
   await kubeConfig.applyToHTTPSOptions(options)
   const agent = options.agent as Agent

@@ -1,4 +1,5 @@
 import { CodedError } from '../../lib/coded-error.ts'
+import { parseExact } from '../../lib/exact-json.ts'
 import type { TransportRequest } from './transport.ts'
 import type { Transport } from './transport.ts'
 
@@ -10,12 +11,17 @@ export interface JsonRequestOptions {
   readonly contentType?: string
   /** `application/json` unless given. */
   readonly accept?: string
+  /** Keeps integers that a double cannot hold, as `JSON.rawJSON` of their digits. */
+  readonly exact?: boolean
   /** For the whole exchange. */
   readonly deadlineMs: number
   /** A larger answer is an error. */
   readonly maxBytes: number
   readonly signal: AbortSignal
 }
+
+/** 2^53 has sixteen digits. */
+const longInteger = /\d{16}/
 
 /** An answer that is not JSON, or larger than was asked for. */
 export class UnexpectedAnswerError extends CodedError {
@@ -37,7 +43,7 @@ export async function requestJson(
   path: string,
   options: JsonRequestOptions,
 ): Promise<unknown> {
-  const { body: content, contentType, accept, deadlineMs, maxBytes, signal } = options
+  const { body: content, contentType, accept, deadlineMs, exact, maxBytes, signal } = options
   const title = `${method} ${path}`
   const headers = { Accept: accept ?? 'application/json' }
   const withBody =
@@ -63,7 +69,7 @@ export async function requestJson(
   const text = Buffer.concat(chunks).toString('utf8')
   if (text === '') return undefined
   try {
-    return JSON.parse(text)
+    return exact === true && longInteger.test(text) ? parseExact(text) : JSON.parse(text)
   } catch {
     const start = text.slice(0, 80)
     throw new UnexpectedAnswerError(title, `not JSON: ${JSON.stringify(start)}`, start)

@@ -71,7 +71,7 @@ export function selectResources(
   }
 }
 
-function isServable({ group, kind, verbs }: ApiResource): boolean {
+function isServable({ group, kind, verbs = [] }: ApiResource): boolean {
   // The same objects as core Events.
   if (group === 'events.k8s.io' && kind === 'Event') return false
   return verbs.includes('list') && verbs.includes('watch')

@@ -1,4 +1,4 @@
-import { parseExact } from '../../informer/codec/exact-json.ts'
+import { parseExact } from '../../lib/exact-json.ts'
 import { writeJson } from '../../informer/codec/leaf-writer.ts'
 import type { LeafWriter, SelectedField } from '../../informer/codec/projection.ts'
 import { parsePath, valuesAt } from '../../query/index/path.ts'

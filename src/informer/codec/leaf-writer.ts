@@ -1,4 +1,4 @@
-import { parseExact } from './exact-json.ts'
+import { parseExact } from '../../lib/exact-json.ts'
 import { jsonChar } from './json-text.ts'
 import type { LeafWriter } from './projection.ts'
 

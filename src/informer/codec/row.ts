@@ -1,6 +1,6 @@
 import type { Json, KubernetesObject } from '../../kubernetes/object.ts'
 import { differenceWidth, type Difference } from './difference.ts'
-import { parseExact } from './exact-json.ts'
+import { parseExact } from '../../lib/exact-json.ts'
 import { byte, mayHoldLongInteger } from './json-bytes.ts'
 import type { ObjectText } from './object-text.ts'
 import { nodeField, nodeWidth, type Template } from './template.ts'

@@ -1,17 +1,13 @@
 import { CodedError } from '../../lib/coded-error.ts'
+import { type WaitOptions, withDeadline } from '../../lib/deadline.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { Change } from '../store/change.ts'
 import { type Listener, type ListenerOptions, ListenerOverflowError } from './listener.ts'
 
-/** The last known state of an object whose deletion was not seen but concluded from a list (a tombstone). */
-export class DeletedFinalStateUnknown<T extends KubernetesObject = KubernetesObject> {
-  readonly key: string
-  readonly object: T
-
-  constructor(key: string, object: T) {
-    this.key = key
-    this.object = object
-  }
+/** What is known of a deletion. */
+export interface Deletion {
+  /** False where the deletion was not seen but concluded from a list: the object is then the last known state. */
+  readonly finalStateKnown: boolean
 }
 
 /**
@@ -19,11 +15,12 @@ export class DeletedFinalStateUnknown<T extends KubernetesObject = KubernetesObj
  * server's order; a returned promise is awaited before the next one. Objects must not be modified.
  */
 export interface ResourceEventHandler<T extends KubernetesObject = KubernetesObject> {
-  onAdd?(object: T, isInInitialList: boolean): void | Promise<void>
-  onUpdate?(previous: T, object: T): void | Promise<void>
-  onDelete?(object: T | DeletedFinalStateUnknown<T>): void | Promise<void>
+  readonly onAdd?: (object: T, isInInitialList: boolean) => void | Promise<void>
+  readonly onUpdate?: (previous: T, object: T) => void | Promise<void>
+  /** Is given the object itself also where its final state is unknown: there is no tombstone to look into. */
+  readonly onDelete?: (object: T, deletion: Deletion) => void | Promise<void>
   /** Forget everything: what there is now follows as additions. Only with the overflow policy `reset`, which needs it. */
-  onReset?(): void | Promise<void>
+  readonly onReset?: () => void | Promise<void>
 }
 
 /** A handler that threw. It loses that one item, nothing else. */
@@ -46,8 +43,29 @@ export class MissingOnResetError extends CodedError {
   }
 }
 
+/** A handler that had not returned from its call when the informer had stopped and its deadline had passed. */
+export class HandlerStuckError extends CodedError {
+  constructor(key: string | undefined, deadlineMs: number) {
+    super('HANDLER_STUCK', `an event handler still runs ${deadlineMs} ms after the stop: ${key}`, {
+      value: key,
+      hint: 'let the handler return: queue the key and work elsewhere, or raise handlerStopDeadlineMs',
+    })
+  }
+}
+
+/** A handler that was removed, or whose informer was stopped, before it had been told of everything. */
+export class HandlerRemovedError extends CodedError {
+  constructor() {
+    super('HANDLER_REMOVED', 'the handler was removed, or its informer stopped, before it synced')
+  }
+}
+
 /** A handler that has been added to an informer. */
 export interface HandlerRegistration extends AsyncDisposable {
+  /**
+   * Resolves when {@link hasSynced}. Rejects with `DeadlineError`, the signal's reason, or {@link HandlerRemovedError}.
+   */
+  waitForSync(options?: WaitOptions): Promise<void>
   /** Whether the informer has synced and the handler has been told of everything that was there. */
   hasSynced(): boolean
   /** Stops the calls. Idempotent. */
@@ -61,7 +79,9 @@ export class HandlerRun implements HandlerRegistration {
   readonly #handler: ResourceEventHandler
   readonly #listener: Listener
   readonly #onFailure: (error: CodedError) => void
+  readonly #firstSync = Promise.withResolvers<void>()
   #synced = false
+  #current: string | undefined
   #done: Promise<void> = Promise.resolve()
 
   constructor(
@@ -72,6 +92,13 @@ export class HandlerRun implements HandlerRegistration {
     this.#handler = handler
     this.#listener = listener
     this.#onFailure = onFailure
+    // Nobody need wait for it.
+    this.#firstSync.promise.catch(() => {})
+  }
+
+  /** The key of the object that the handler is being told of. */
+  get current(): string | undefined {
+    return this.#current
   }
 
   /** Begins the delivery; `ended` is called when it is over. */
@@ -82,11 +109,18 @@ export class HandlerRun implements HandlerRegistration {
           cause instanceof ListenerOverflowError ? cause : new HandlerError('', cause),
         )
       })
-      .finally(ended)
+      .finally(() => {
+        this.#firstSync.reject(new HandlerRemovedError())
+        ended()
+      })
   }
 
   hasSynced(): boolean {
     return this.#synced
+  }
+
+  async waitForSync({ deadlineMs, signal }: WaitOptions = {}): Promise<void> {
+    await withDeadline('the sync of a handler', this.#firstSync.promise, deadlineMs, signal)
   }
 
   remove(): void {
@@ -111,7 +145,10 @@ export class HandlerRun implements HandlerRegistration {
           sliceStart = performance.now()
         }
       }
-      if (synced) this.#synced = true
+      if (synced) {
+        this.#synced = true
+        this.#firstSync.resolve()
+      }
     }
   }
 
@@ -127,10 +164,13 @@ export class HandlerRun implements HandlerRegistration {
   }
 
   async #settle(change: Change | undefined, result: void | Promise<void>): Promise<void> {
+    this.#current = change?.key ?? ''
     try {
       await result
     } catch (cause) {
       this.#failed(change, cause)
+    } finally {
+      this.#current = undefined
     }
   }
 
@@ -145,11 +185,7 @@ export class HandlerRun implements HandlerRegistration {
       case 'MODIFIED':
         return this.#handler.onUpdate?.(change.previous ?? change.object, change.object)
       case 'DELETED':
-        return this.#handler.onDelete?.(
-          change.finalStateKnown
-            ? change.object
-            : new DeletedFinalStateUnknown(change.key, change.object),
-        )
+        return this.#handler.onDelete?.(change.object, { finalStateKnown: change.finalStateKnown })
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { latestResourceVersion, type ResourceVersion } from '../../kubernetes/resource-version.ts'
+import { InvalidOptionError, requireDeadline, requireNumber } from '../../lib/options.ts'
 import type { Change } from '../store/change.ts'
 import type { ListenerRoute } from './route.ts'
 
@@ -31,6 +32,15 @@ export const listenerDefaults: Required<Omit<ListenerOptions, 'route'>> = {
   bufferLimit: 10_000,
   overflow: 'coalesce',
   resyncPeriodMs: 0,
+}
+
+/** Throws `InvalidOptionError`. */
+export function requireListenerOptions(options: ListenerOptions): void {
+  const { bufferLimit, overflow, resyncPeriodMs } = options
+  if (bufferLimit !== Number.POSITIVE_INFINITY) requireNumber('bufferLimit', bufferLimit)
+  requireDeadline('resyncPeriodMs', resyncPeriodMs)
+  if (overflow === undefined || ['coalesce', 'reset', 'disconnect'].includes(overflow)) return
+  throw new InvalidOptionError('overflow', overflow, "'coalesce', 'reset' or 'disconnect'")
 }
 
 /** How many holes a coalesced buffer may have before it is closed up. */

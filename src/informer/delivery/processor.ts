@@ -1,4 +1,5 @@
 import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
+import { maxTimerMs } from '../../lib/deadline.ts'
 import type { Change } from '../store/change.ts'
 import { Listener, type ListenerOptions } from './listener.ts'
 import { type ListenerRoute, Router, type ValuesOfChange } from './route.ts'
@@ -103,7 +104,7 @@ export class Processor {
 const minResyncPeriodMs = 1000
 
 function resyncTimer(listener: Listener, periodMs = 0): NodeJS.Timeout | undefined {
-  if (periodMs <= 0) return undefined
+  if (periodMs <= 0 || periodMs > maxTimerMs) return undefined
   const timer = setInterval(() => listener.resync(), Math.max(minResyncPeriodMs, periodMs))
   // An informer that runs keeps the process alive; its resyncs alone need not.
   return timer.unref()

@@ -1,3 +1,4 @@
+import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
 
 /** Query parameters that select what is listed and watched; the same for every request of one reflector. */
@@ -47,6 +48,10 @@ export interface ListResponse extends AsyncIterable<readonly Uint8Array[]> {
  * is aborted. Leaving an iteration early closes the connection.
  */
 export interface ListerWatcher {
+  /** Where it says so, an informer of another resource refuses it. */
+  readonly resource?: ApiResource
+  /** Whether it gives the metadata of objects alone; an informer that expects the other refuses it. */
+  readonly metadataOnly?: boolean
   list(options: ListOptions, signal: AbortSignal): Promise<ListResponse>
   /**
    * Resolves when the response has begun. Each step is a batch of frames, each the UTF-8 text of one event

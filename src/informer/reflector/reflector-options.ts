@@ -10,7 +10,8 @@ export interface ReflectorOptions extends Selection {
    * falls back to `list` where that fails all the same.
    */
   readonly initialList?: 'list' | 'watchlist'
-  readonly backoff?: BackoffOptions
+  /** What is absent in it is as in the default. */
+  readonly backoff?: Partial<BackoffOptions>
   /** The longest that a server's `Retry-After` is followed; `0` there means the back-off. */
   readonly maxRetryAfterMs?: number
   /** Bounds of `timeoutSeconds`, chosen uniformly for each watch. */

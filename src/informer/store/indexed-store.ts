@@ -1,5 +1,6 @@
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
+import type { WaitOptions } from '../../lib/deadline.ts'
 import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
 import { atOnce, inSlices } from '../../lib/slices.ts'
 import { latestResourceVersion, type ResourceVersion } from '../../kubernetes/resource-version.ts'
@@ -176,10 +177,7 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
    * Read-your-writes: resolves when the store has applied `wanted` or something later. Rejects with `DeadlineError`,
    * or with `IncomparableResourceVersionError` where only equality could be tested.
    */
-  waitForResourceVersion(
-    wanted: ResourceVersion,
-    options: { readonly deadlineMs: number; readonly signal?: AbortSignal },
-  ): Promise<void> {
+  waitForResourceVersion(wanted: ResourceVersion, options: WaitOptions): Promise<void> {
     return this.#waiters.wait(this.#resourceVersion, wanted, options)
   }
 

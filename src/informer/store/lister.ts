@@ -21,6 +21,8 @@ export interface Lister<T extends KubernetesObject = KubernetesObject> {
   list(labelSelector?: string): T[]
   /** Throws {@link ObjectNotFoundError}. Cluster-scoped objects have no namespace. */
   get(name: string): T
+  /** The same, but `undefined` where there is none. */
+  find(name: string): T | undefined
   /** The same, within one namespace. */
   namespaced(namespace: string): Lister<T>
 }
@@ -34,6 +36,8 @@ function lister<T extends KubernetesObject>(
   store: StoreView<T>,
   namespace: string | undefined,
 ): Lister<T> {
+  const keyOf = (name: string): string =>
+    objectKey(namespace === undefined ? { name } : { namespace, name })
   return {
     list(labelSelector = '') {
       const selector = parseLabelSelector(labelSelector)
@@ -45,10 +49,14 @@ function lister<T extends KubernetesObject>(
         : objects.toSorted((a, b) => compare(a.metadata.name, b.metadata.name))
     },
     get(name) {
-      const key = objectKey(namespace === undefined ? { name } : { namespace, name })
+      const key = keyOf(name)
       const id = store.idOf(key)
       if (id === undefined) throw new ObjectNotFoundError(groupResourceOf(store.resource), key)
       return store.object(id)
+    },
+    find(name) {
+      const id = store.idOf(keyOf(name))
+      return id === undefined ? undefined : store.object(id)
     },
     namespaced: (only) => lister(store, only),
   }

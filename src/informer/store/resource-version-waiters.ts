@@ -1,4 +1,4 @@
-import { withDeadline } from '../../lib/deadline.ts'
+import { type WaitOptions, withDeadline } from '../../lib/deadline.ts'
 import { compareResourceVersions, type ResourceVersion } from '../../kubernetes/resource-version.ts'
 import { IncomparableResourceVersionError } from './store-errors.ts'
 
@@ -21,7 +21,7 @@ export class ResourceVersionWaiters {
   async wait(
     current: ResourceVersion,
     wanted: ResourceVersion,
-    options: { readonly deadlineMs: number; readonly signal?: AbortSignal },
+    options: WaitOptions,
   ): Promise<void> {
     if (current === wanted) return
     if (!this.#comparable || compareResourceVersions(wanted, wanted) === undefined) {

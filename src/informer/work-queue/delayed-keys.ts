@@ -1,29 +1,29 @@
+import { maxTimerMs } from '../../lib/deadline.ts'
+
 /** What waits for its time. */
-interface DelayedKey {
-  readonly key: string
+interface DelayedKey<K> {
+  readonly id: string
+  readonly key: K
   dueMs: number
   /** Breaks ties, so that keys due at the same time come in the order of their adding. */
   order: number
   position: number
 }
 
-/** Longer timers fire at once in Node. */
-const maxTimerMs = 2_147_483_647
-
 /**
  * Keys that wait for a moment of the monotonic clock, each at most once, at its earliest (client-go's
  * `util/workqueue/delaying_queue.go`): a binary heap and one timer. The number of distinct keys is its bound.
  */
-export class DelayedKeys {
-  readonly #heap: DelayedKey[] = []
-  readonly #byKey = new Map<string, DelayedKey>()
-  readonly #due: (key: string) => void
+export class DelayedKeys<K> {
+  readonly #heap: DelayedKey<K>[] = []
+  readonly #byId = new Map<string, DelayedKey<K>>()
+  readonly #due: (key: K) => void
   #timer: NodeJS.Timeout | undefined
   #timerDueMs = Number.POSITIVE_INFINITY
   #order = 0
 
   /** `due` is called with each key when its time has come. */
-  constructor(due: (key: string) => void) {
+  constructor(due: (key: K) => void) {
     this.#due = due
   }
 
@@ -31,13 +31,13 @@ export class DelayedKeys {
     return this.#heap.length
   }
 
-  /** A key that waits already keeps the earlier of both moments. */
-  add(key: string, delayMs: number): void {
+  /** A key that waits already (by its `id`) keeps the earlier of both moments. */
+  add(id: string, key: K, delayMs: number): void {
     const dueMs = performance.now() + delayMs
-    const waiting = this.#byKey.get(key)
+    const waiting = this.#byId.get(id)
     if (waiting === undefined) {
-      const added = { key, dueMs, order: this.#order++, position: this.#heap.length }
-      this.#byKey.set(key, added)
+      const added = { id, key, dueMs, order: this.#order++, position: this.#heap.length }
+      this.#byId.set(id, added)
       this.#heap.push(added)
       this.#rise(added)
     } else if (dueMs < waiting.dueMs) {
@@ -49,10 +49,10 @@ export class DelayedKeys {
   }
 
   /** Drops all keys, in no order, and answers with them. */
-  clear(): readonly string[] {
+  clear(): readonly K[] {
     const keys = this.#heap.map(({ key }) => key)
     this.#heap.length = 0
-    this.#byKey.clear()
+    this.#byId.clear()
     this.#arm()
     return keys
   }
@@ -79,15 +79,15 @@ export class DelayedKeys {
     this.#arm()
   }
 
-  #removeFirst(first: DelayedKey): void {
-    this.#byKey.delete(first.key)
+  #removeFirst(first: DelayedKey<K>): void {
+    this.#byId.delete(first.id)
     const last = this.#heap.pop()
     if (last === undefined || last === first) return
     this.#place(last, 0)
     this.#sink(last)
   }
 
-  #rise(entry: DelayedKey): void {
+  #rise(entry: DelayedKey<K>): void {
     while (entry.position > 0) {
       const parent = this.#heap[(entry.position - 1) >>> 1]
       if (parent === undefined || isBefore(parent, entry)) return
@@ -95,7 +95,7 @@ export class DelayedKeys {
     }
   }
 
-  #sink(entry: DelayedKey): void {
+  #sink(entry: DelayedKey<K>): void {
     for (;;) {
       const left = this.#heap[entry.position * 2 + 1]
       const right = this.#heap[entry.position * 2 + 2]
@@ -106,18 +106,18 @@ export class DelayedKeys {
     }
   }
 
-  #swap(one: DelayedKey, other: DelayedKey): void {
+  #swap(one: DelayedKey<K>, other: DelayedKey<K>): void {
     const { position } = one
     this.#place(one, other.position)
     this.#place(other, position)
   }
 
-  #place(entry: DelayedKey, position: number): void {
+  #place(entry: DelayedKey<K>, position: number): void {
     entry.position = position
     this.#heap[position] = entry
   }
 }
 
-function isBefore(one: DelayedKey, other: DelayedKey): boolean {
+function isBefore(one: DelayedKey<unknown>, other: DelayedKey<unknown>): boolean {
   return one.dueMs === other.dueMs ? one.order < other.order : one.dueMs < other.dueMs
 }

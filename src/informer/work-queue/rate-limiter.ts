@@ -1,9 +1,10 @@
-import { workQueueDefaults } from './work-queue-defaults.ts'
-import { WorkQueueOptionError } from './work-queue-errors.ts'
+import { InvalidOptionError, withDefaults } from '../../lib/options.ts'
+import { workQueueDefaults } from './work-queue-options.ts'
 
 /**
  * How long a key waits for its next try (client-go's `RateLimiter`, `util/workqueue/default_rate_limiters.go`). A limiter
- * that counts remembers each key that has failed until it is forgotten: the number of keys is its bound.
+ * that counts remembers each key that has failed until it is forgotten: the number of keys is its bound. A key that is no
+ * string is known to it by its identity, the text that the queue's `identify` makes.
  */
 export interface RateLimiter {
   /** Milliseconds from now; counts as one more failure of the key. */
@@ -14,11 +15,18 @@ export interface RateLimiter {
   numRequeues(key: string): number
 }
 
-/** Per key: `baseDelayMs` doubled by each failure, at most `maxDelayMs`. Throws `WorkQueueOptionError`. */
+const { baseDelayMs: baseMs, maxDelayMs: maxMs, qps: perSecond, burst: atOnce } = workQueueDefaults
+const delayDefaults: Record<'baseDelayMs' | 'maxDelayMs', number> = {
+  baseDelayMs: baseMs,
+  maxDelayMs: maxMs,
+}
+const bucketDefaults: Record<'qps' | 'burst', number> = { qps: perSecond, burst: atOnce }
+
+/** Per key: `baseDelayMs` doubled by each failure, at most `maxDelayMs`. Throws `InvalidOptionError`. */
 export function itemExponentialFailureRateLimiter(
   options: { readonly baseDelayMs?: number; readonly maxDelayMs?: number } = {},
 ): RateLimiter {
-  const { baseDelayMs, maxDelayMs } = { ...workQueueDefaults, ...options }
+  const { baseDelayMs, maxDelayMs } = withDefaults<typeof delayDefaults>(delayDefaults, options)
   requireDelay('baseDelayMs', baseDelayMs)
   requireDelay('maxDelayMs', maxDelayMs)
   return countingLimiter((failures) =>
@@ -27,7 +35,7 @@ export function itemExponentialFailureRateLimiter(
   )
 }
 
-/** Per key: `fastDelayMs` for the first `maxFastAttempts` tries, `slowDelayMs` from then on. Throws `WorkQueueOptionError`. */
+/** Per key: `fastDelayMs` for the first `maxFastAttempts` tries, `slowDelayMs` from then on. Throws `InvalidOptionError`. */
 export function itemFastSlowRateLimiter(options: {
   readonly fastDelayMs: number
   readonly slowDelayMs: number
@@ -41,14 +49,14 @@ export function itemFastSlowRateLimiter(options: {
 
 /**
  * For all keys together: a bucket of `burst` tokens that fills by `qps` per second. Each call takes one, in advance
- * where there is none, and waits for it. Counts no failures. Throws `WorkQueueOptionError`.
+ * where there is none, and waits for it. Counts no failures. Throws `InvalidOptionError`.
  */
 export function bucketRateLimiter(
   options: { readonly qps?: number; readonly burst?: number } = {},
 ): RateLimiter {
-  const { qps, burst } = { ...workQueueDefaults, ...options }
-  if (!(qps > 0)) throw new WorkQueueOptionError('qps', qps, 'a number greater than 0')
-  if (!(burst >= 1)) throw new WorkQueueOptionError('burst', burst, 'a number of at least 1')
+  const { qps, burst } = withDefaults<typeof bucketDefaults>(bucketDefaults, options)
+  if (!(qps > 0)) throw new InvalidOptionError('qps', qps, 'a number greater than 0')
+  if (!(burst >= 1)) throw new InvalidOptionError('burst', burst, 'a number of at least 1')
   let tokens = burst
   let filledAtMs = performance.now()
   return {
@@ -74,7 +82,7 @@ export function maxOfRateLimiter(...limiters: readonly RateLimiter[]): RateLimit
   }
 }
 
-/** As another limiter, but at most `maxDelayMs` (client-go's `WithMaxWaitRateLimiter`). Throws `WorkQueueOptionError`. */
+/** As another limiter, but at most `maxDelayMs` (client-go's `WithMaxWaitRateLimiter`). Throws `InvalidOptionError`. */
 export function maxWaitRateLimiter(limiter: RateLimiter, maxDelayMs: number): RateLimiter {
   requireDelay('maxDelayMs', maxDelayMs)
   return {
@@ -106,5 +114,5 @@ function countingLimiter(delayMsAfter: (failures: number) => number): RateLimite
 
 function requireDelay(option: string, delayMs: number): void {
   if (delayMs >= 0 && Number.isFinite(delayMs)) return
-  throw new WorkQueueOptionError(option, delayMs, 'milliseconds, 0 or more')
+  throw new InvalidOptionError(option, delayMs, 'milliseconds, 0 or more')
 }

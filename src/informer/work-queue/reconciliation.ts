@@ -1,7 +1,6 @@
-import { DeadlineError } from '../../lib/deadline.ts'
-import { workQueueDefaults } from './work-queue-defaults.ts'
-import { ReconcileError } from './work-queue-errors.ts'
-import type { WorkersOptions } from './work-queue-options.ts'
+import { DeadlineError, maxTimerMs } from '../../lib/deadline.ts'
+import { shownKey } from './key-identity.ts'
+import { ReconcileError, TerminalError, type WorkersOptions } from './work-queue-options.ts'
 import type { WorkQueue } from './work-queue.ts'
 
 /** What a reconcile may ask for. */
@@ -12,64 +11,71 @@ export interface ReconcileResult {
 
 /**
  * Brings the world in line with what is wanted for one key. It is given no event: it reads the newest state itself, and
- * may be called when there is nothing to do. `signal` is aborted when it has taken too long, or has to end now.
+ * may be called when there is nothing to do. `signal` is aborted when it has taken too long, or has to end now. What it throws
+ * is tried again, but for `TerminalError`.
  */
-export type Reconcile = (
-  key: string,
+export type Reconcile<K = string> = (
+  key: K,
   signal: AbortSignal,
 ) => void | ReconcileResult | Promise<void | ReconcileResult>
 
-export interface ReconciliationOptions {
-  readonly queue: Pick<WorkQueue, 'addAfter' | 'addRateLimited' | 'forget'>
-  readonly reconcile: Reconcile
-  readonly options: WorkersOptions
+export interface ReconciliationOptions<K> {
+  readonly queue: Pick<WorkQueue<K>, 'addAfter' | 'addRateLimited' | 'forget'>
+  readonly reconcile: Reconcile<K>
+  readonly options: WorkersOptions<K>
+  /** How long one may take until its signal is aborted. */
+  readonly reconcileDeadlineMs: number
 }
 
 /** The reconciles of one run of workers: which are running, which have failed, which are left. */
-export class Reconciliation {
-  readonly #queue: ReconciliationOptions['queue']
-  readonly #reconcile: Reconcile
-  readonly #options: WorkersOptions
-  readonly #running = new Map<string, AbortController>()
-  readonly #failuresByKey = new Map<string, number>()
-  readonly #abandoned = new Set<string>()
+export class Reconciliation<K> {
+  readonly #queue: ReconciliationOptions<K>['queue']
+  readonly #reconcile: Reconcile<K>
+  readonly #options: WorkersOptions<K>
+  readonly #reconcileDeadlineMs: number
+  readonly #identify: (key: K) => string
+  readonly #running = new Map<string, { readonly key: K; readonly controller: AbortController }>()
+  readonly #failures = new Map<string, number>()
+  readonly #abandoned = new Map<string, K>()
   #stopped = false
 
-  constructor({ queue, reconcile, options }: ReconciliationOptions) {
-    this.#queue = queue
-    this.#reconcile = reconcile
-    this.#options = options
+  constructor(options: ReconciliationOptions<K>, identify: (key: K) => string) {
+    this.#queue = options.queue
+    this.#reconcile = options.reconcile
+    this.#options = options.options
+    this.#reconcileDeadlineMs = options.reconcileDeadlineMs
+    this.#identify = identify
   }
 
-  get running(): readonly string[] {
-    return [...this.#running.keys()]
+  get running(): readonly K[] {
+    return Array.from(this.#running.values(), ({ key }) => key)
   }
 
-  get abandoned(): readonly string[] {
-    return [...this.#abandoned]
+  get abandoned(): readonly K[] {
+    return [...this.#abandoned.values()]
   }
 
   /** These keys will not be processed once more. */
-  abandon(keys: Iterable<string>): void {
-    for (const key of keys) this.#abandoned.add(key)
+  abandon(keys: Iterable<K>): void {
+    for (const key of keys) this.#abandoned.set(this.#identify(key), key)
   }
 
   /** Aborts what is running and leaves what comes. Idempotent. */
   stop(): void {
     this.#stopped = true
-    for (const controller of this.#running.values()) {
+    for (const { controller } of this.#running.values()) {
       controller.abort(new DOMException('the workers stop', 'AbortError'))
     }
   }
 
   /** Processes one key and decides when it comes again. Rejects only where an observer throws. */
-  async process(key: string): Promise<void> {
+  async process(key: K): Promise<void> {
     if (this.#stopped) {
-      this.#abandoned.add(key)
+      this.abandon([key])
       return
     }
     // What is left while this one runs, it may not have seen.
-    this.#abandoned.delete(key)
+    this.#abandoned.delete(this.#identify(key))
     try {
       this.#succeeded(key, await this.#call(key))
     } catch (cause) {
@@ -77,44 +83,45 @@ export class Reconciliation {
     }
   }
 
-  async #call(key: string): Promise<void | ReconcileResult> {
-    const { reconcileDeadlineMs } = { ...workQueueDefaults, ...this.#options }
+  async #call(key: K): Promise<void | ReconcileResult> {
     const controller = new AbortController()
-    const timer = setTimeout(() => {
-      controller.abort(
-        new DeadlineError(`reconcile of ${JSON.stringify(key)}`, reconcileDeadlineMs),
-      )
-    }, reconcileDeadlineMs)
-    this.#running.set(key, controller)
+    const deadlineMs = this.#reconcileDeadlineMs
+    const late = () => {
+      controller.abort(new DeadlineError(`reconcile of ${shownKey(key)}`, deadlineMs))
+    }
+    const timer = deadlineMs > maxTimerMs ? undefined : setTimeout(late, deadlineMs)
+    const id = this.#identify(key)
+    this.#running.set(id, { key, controller })
     try {
       return await this.#reconcile(key, controller.signal)
     } finally {
       clearTimeout(timer)
-      this.#running.delete(key)
+      this.#running.delete(id)
     }
   }
 
   /** Throws where the time of the result is no number: that is a failure, too. */
-  #succeeded(key: string, result: void | ReconcileResult): void {
+  #succeeded(key: K, result: void | ReconcileResult): void {
     const requeueAfterMs = result?.requeueAfterMs
     if (requeueAfterMs !== undefined && !this.#queue.addAfter(key, requeueAfterMs)) {
-      this.#abandoned.add(key)
+      this.abandon([key])
     }
-    this.#failuresByKey.delete(key)
+    this.#failures.delete(this.#identify(key))
     this.#queue.forget(key)
   }
 
-  #failed(key: string, cause: unknown): void {
-    const failures = (this.#failuresByKey.get(key) ?? 0) + 1
+  #failed(key: K, cause: unknown): void {
+    const id = this.#identify(key)
+    const failures = (this.#failures.get(id) ?? 0) + 1
     const { maxRetries = Number.POSITIVE_INFINITY, onFailure = warn } = this.#options
     let retried = false
-    if (failures > maxRetries) {
-      this.#failuresByKey.delete(key)
+    if (failures > maxRetries || cause instanceof TerminalError) {
+      this.#failures.delete(id)
       this.#queue.forget(key)
     } else {
-      this.#failuresByKey.set(key, failures)
+      this.#failures.set(id, failures)
       retried = this.#queue.addRateLimited(key)
-      if (!retried) this.#abandoned.add(key)
+      if (!retried) this.abandon([key])
     }
     onFailure(new ReconcileError(key, cause, { failures, retried }))
   }

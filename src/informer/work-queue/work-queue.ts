@@ -1,12 +1,18 @@
-import { withDeadline } from '../../lib/deadline.ts'
+import { type WaitOptions, withDeadline } from '../../lib/deadline.ts'
+import { InvalidOptionError, requireDeadline } from '../../lib/options.ts'
 import { DelayedKeys } from './delayed-keys.ts'
+import { keyIdentity } from './key-identity.ts'
 import { FifoKeys, type PendingKeys } from './pending-keys.ts'
 import { defaultControllerRateLimiter, type RateLimiter } from './rate-limiter.ts'
-import { WorkQueueOptionError } from './work-queue-errors.ts'
-import type { WorkQueueObserver } from './work-queue-observer.ts'
-import type { WorkQueueOptions } from './work-queue-options.ts'
+import type { WorkQueueObserver, WorkQueueOptions } from './work-queue-options.ts'
 
-type Taker = (key: string | undefined) => void
+type Taker<K> = (key: K | undefined) => void
+
+/** A key, and `performance.now()` of what has been done with it. */
+interface TimedKey<K> {
+  readonly key: K
+  readonly atMs: number
+}
 
 /**
  * The keys that a controller still has to look at (client-go's `TypedRateLimitingInterface`, `util/workqueue/queue.go`,
@@ -16,24 +22,28 @@ type Taker = (key: string | undefined) => void
  * A key is in it at most once, however often it is added, so the number of distinct keys is its bound. It is never
  * with two workers at once: one that is added while it is being processed waits for {@link done}, and then comes once
  * more. No add after the last {@link get} of a key is without effect.
+ *
+ * Keys are strings, or any value that JSON can write: two of equal content are one key.
  */
-export class WorkQueue implements AsyncDisposable {
-  readonly #pending: PendingKeys
+export class WorkQueue<K = string> implements AsyncDisposable {
+  readonly #pending: PendingKeys<K>
   readonly #rateLimiter: RateLimiter
-  readonly #observer: WorkQueueObserver
-  readonly #delayed: DelayedKeys = new DelayedKeys((key) => this.add(key))
-  /** Has to be processed -> `performance.now()` of its adding. In `#pending`, or in `#processing` too. */
-  readonly #dirty = new Map<string, number>()
-  /** With a worker -> `performance.now()` of its taking. */
-  readonly #processing = new Map<string, number>()
-  readonly #takers = new Set<Taker>()
+  readonly #observer: WorkQueueObserver<K>
+  readonly #identify: (key: K) => string
+  readonly #delayed: DelayedKeys<K> = new DelayedKeys((key) => this.add(key))
+  /** Has to be processed, since when; by identity. In `#pending`, or in `#processing` too. */
+  readonly #dirty = new Map<string, TimedKey<K>>()
+  /** With a worker, since when; by identity. */
+  readonly #processing = new Map<string, TimedKey<K>>()
+  readonly #takers = new Set<Taker<K>>()
   #idle: PromiseWithResolvers<void> | undefined
   #shuttingDown = false
 
-  constructor(options: WorkQueueOptions) {
+  constructor(options: WorkQueueOptions<K>) {
     this.#pending = options.pending ?? new FifoKeys()
     this.#rateLimiter = options.rateLimiter ?? defaultControllerRateLimiter()
     this.#observer = options.observer ?? {}
+    this.#identify = options.identify ?? keyIdentity
   }
 
   /** How many keys {@link get} could hand out now. */
@@ -52,8 +62,8 @@ export class WorkQueue implements AsyncDisposable {
   }
 
   /** The keys that are with a worker. */
-  get processing(): readonly string[] {
-    return [...this.#processing.keys()]
+  get processing(): readonly K[] {
+    return Array.from(this.#processing.values(), ({ key }) => key)
   }
 
   get shuttingDown(): boolean {
@@ -62,28 +72,35 @@ export class WorkQueue implements AsyncDisposable {
 
   /** For how long the oldest key in work has been there; 0 when there is none. */
   get longestRunningMs(): number {
-    const [startMs] = this.#processing.values()
-    return startMs === undefined ? 0 : performance.now() - startMs
+    const [oldest] = this.#processing.values()
+    return oldest === undefined ? 0 : performance.now() - oldest.atMs
   }
 
   /** The time that all keys in work have taken so far, together. */
   get unfinishedWorkMs(): number {
     const nowMs = performance.now()
     let sumMs = 0
-    for (const startMs of this.#processing.values()) sumMs += nowMs - startMs
+    for (const { atMs } of this.#processing.values()) sumMs += nowMs - atMs
     return sumMs
   }
 
+  /** The text that tells this key from others. */
+  identify(key: K): string {
+    return this.#identify(key)
+  }
+
   /** The key has to be processed (again). False when it was ignored: the queue is shutting down. */
-  add(key: string): boolean {
+  add(key: K): boolean {
     if (this.#shuttingDown) return false
-    if (this.#dirty.has(key)) {
-      if (!this.#processing.has(key)) this.#pending.touch(key)
+    const id = this.#identify(key)
+    const isProcessing = this.#processing.has(id)
+    if (this.#dirty.has(id)) {
+      if (!isProcessing) this.#pending.touch(key)
       return true
     }
-    this.#dirty.set(key, performance.now())
+    this.#dirty.set(id, { key, atMs: performance.now() })
     this.#observer.added?.(key)
-    if (this.#processing.has(key)) return true
+    if (isProcessing) return true
     this.#pending.push(key)
     this.#handOut()
     return true
@@ -91,33 +108,33 @@ export class WorkQueue implements AsyncDisposable {
 
   /**
    * Adds the key when `delayMs` have passed, or at once when that is not above 0. A key that waits already keeps the
-   * earlier moment. False when it was ignored: the queue is shutting down. Throws `WorkQueueOptionError` when the delay
+   * earlier moment. False when it was ignored: the queue is shutting down. Throws `InvalidOptionError` when the delay
    * is no finite number.
    */
-  addAfter(key: string, delayMs: number): boolean {
+  addAfter(key: K, delayMs: number): boolean {
     if (!Number.isFinite(delayMs)) {
-      throw new WorkQueueOptionError('delayMs', delayMs, 'a finite number of milliseconds')
+      throw new InvalidOptionError('delayMs', delayMs, 'a finite number of milliseconds')
     }
     if (this.#shuttingDown) return false
     this.#observer.retried?.(key, delayMs)
     if (delayMs <= 0) return this.add(key)
-    this.#delayed.add(key, delayMs)
+    this.#delayed.add(this.#identify(key), key, delayMs)
     return true
   }
 
   /** Adds the key when the rate limiter allows it. False when it was ignored: the queue is shutting down. */
-  addRateLimited(key: string): boolean {
-    return this.addAfter(key, this.#rateLimiter.when(key))
+  addRateLimited(key: K): boolean {
+    return this.addAfter(key, this.#rateLimiter.when(this.#identify(key)))
   }
 
   /** The next retry of the key waits as the first one did. Does not take it from the queue. */
-  forget(key: string): void {
-    this.#rateLimiter.forget(key)
+  forget(key: K): void {
+    this.#rateLimiter.forget(this.#identify(key))
   }
 
   /** How many times the key was added by {@link addRateLimited} since it was last forgotten. */
-  numRequeues(key: string): number {
-    return this.#rateLimiter.numRequeues(key)
+  numRequeues(key: K): number {
+    return this.#rateLimiter.numRequeues(this.#identify(key))
   }
 
   /**
@@ -125,11 +142,11 @@ export class WorkQueue implements AsyncDisposable {
    * Waits for as long as there is nothing to do; the abort of `signal` ends that by a rejection with its reason, and
    * never costs a key.
    */
-  async get(signal?: AbortSignal): Promise<string | undefined> {
+  async get(signal?: AbortSignal): Promise<K | undefined> {
     signal?.throwIfAborted()
     const key = this.#take()
     if (key !== undefined || this.#shuttingDown) return key
-    const { promise, resolve, reject } = Promise.withResolvers<string | undefined>()
+    const { promise, resolve, reject } = Promise.withResolvers<K | undefined>()
     const abort = () => {
       if (this.#takers.delete(resolve)) reject(signal?.reason as Error)
     }
@@ -143,13 +160,15 @@ export class WorkQueue implements AsyncDisposable {
   }
 
   /** The worker is done with the key, successfully or not. Ignored for a key that is not in work. */
-  done(key: string): void {
-    const startMs = this.#processing.get(key)
-    if (startMs === undefined) return
-    this.#processing.delete(key)
-    this.#observer.finished?.(key, performance.now() - startMs)
-    if (this.#dirty.has(key)) {
-      this.#pending.push(key)
+  done(key: K): void {
+    const id = this.#identify(key)
+    const taken = this.#processing.get(id)
+    if (taken === undefined) return
+    this.#processing.delete(id)
+    this.#observer.finished?.(taken.key, performance.now() - taken.atMs)
+    const again = this.#dirty.get(id)
+    if (again !== undefined) {
+      this.#pending.push(again.key)
       this.#handOut()
     }
     this.#checkIdle()
@@ -159,7 +178,7 @@ export class WorkQueue implements AsyncDisposable {
    * From now on whatever is added is ignored. Keys in the queue are still handed out; those that wait for their delay
    * are dropped, as in client-go, and returned. Ends the wait of {@link shutDownWithDrain}. Idempotent.
    */
-  shutDown(): readonly string[] {
+  shutDown(): readonly K[] {
     const dropped = this.#beginShutDown()
     this.#idle?.resolve()
     this.#idle = undefined
@@ -170,10 +189,8 @@ export class WorkQueue implements AsyncDisposable {
    * As {@link shutDown}, and waits until every key in the queue has been taken and is done. Rejects with `DeadlineError`
    * or the signal's reason. (client-go waits for the keys in work only, and without a deadline.)
    */
-  async shutDownWithDrain(options: {
-    readonly deadlineMs: number
-    readonly signal?: AbortSignal
-  }): Promise<readonly string[]> {
+  async shutDownWithDrain(options: WaitOptions = {}): Promise<readonly K[]> {
+    requireDeadline('deadlineMs', options.deadlineMs)
     const dropped = this.#beginShutDown()
     this.#idle ??= Promise.withResolvers()
     this.#checkIdle()
@@ -187,7 +204,7 @@ export class WorkQueue implements AsyncDisposable {
     this.shutDown()
   }
 
-  #beginShutDown(): readonly string[] {
+  #beginShutDown(): readonly K[] {
     this.#shuttingDown = true
     // Somebody waits only while nothing is pending.
     for (const taker of this.#takers) taker(undefined)
@@ -195,13 +212,14 @@ export class WorkQueue implements AsyncDisposable {
     return this.#delayed.clear()
   }
 
-  #take(): string | undefined {
+  #take(): K | undefined {
     const key = this.#pending.pop()
     if (key === undefined) return undefined
+    const id = this.#identify(key)
     const nowMs = performance.now()
-    const addedMs = this.#dirty.get(key) ?? nowMs
-    this.#dirty.delete(key)
-    this.#processing.set(key, nowMs)
+    const addedMs = this.#dirty.get(id)?.atMs ?? nowMs
+    this.#dirty.delete(id)
+    this.#processing.set(id, { key, atMs: nowMs })
     this.#observer.started?.(key, nowMs - addedMs)
     return key
   }
@@ -223,6 +241,6 @@ export class WorkQueue implements AsyncDisposable {
 }
 
 /** Creates a work queue, empty and open. */
-export function createWorkQueue(options: WorkQueueOptions = {}): WorkQueue {
+export function createWorkQueue<K = string>(options: WorkQueueOptions<K> = {}): WorkQueue<K> {
   return new WorkQueue(options)
 }

@@ -1,47 +1,73 @@
 import { DeadlineError, withDeadline } from '../../lib/deadline.ts'
+import {
+  InvalidOptionError,
+  requireDeadline,
+  present,
+  requireNumber,
+  withDefaults,
+} from '../../lib/options.ts'
+import { keyIdentity } from './key-identity.ts'
 import { Reconciliation, type Reconcile } from './reconciliation.ts'
-import { ReconcileStuckError, WorkQueueOptionError } from './work-queue-errors.ts'
-import { workQueueDefaults } from './work-queue-defaults.ts'
-import type { WorkersOptions } from './work-queue-options.ts'
+import {
+  ReconcileStuckError,
+  workQueueDefaults,
+  type WorkersOptions,
+} from './work-queue-options.ts'
 import type { WorkQueue } from './work-queue.ts'
 
 /** What workers ask of a queue. */
-export type WorkersQueue = Pick<
-  WorkQueue,
+export type WorkersQueue<K = string> = Pick<
+  WorkQueue<K>,
   'addAfter' | 'addRateLimited' | 'done' | 'forget' | 'get' | 'shutDown'
->
+> &
+  Partial<Pick<WorkQueue<K>, 'identify'>>
 
 /** How a run of workers ended. */
-export interface WorkersReport {
+export interface WorkersReport<K = string> {
   /**
    * The keys that should have been processed once more and were not: their delay or retry had not come, they failed
    * during the drain, or the drain took too long. A controller finds them again in its next initial list.
    */
-  readonly abandoned: readonly string[]
+  readonly abandoned: readonly K[]
+}
+
+type WorkersDeadlines = Record<'reconcileDeadlineMs' | 'drainDeadlineMs' | 'stopDeadlineMs', number>
+
+const workersDeadlines: WorkersDeadlines = {
+  reconcileDeadlineMs: workQueueDefaults.reconcileDeadlineMs,
+  drainDeadlineMs: workQueueDefaults.drainDeadlineMs,
+  stopDeadlineMs: workQueueDefaults.stopDeadlineMs,
 }
 
 /**
  * Processes the keys of a queue with `workers` concurrent calls of `reconcile`, never two for one key. One that throws
- * is tried again as the queue's rate limiter says, at most `maxRetries` times in a row; success forgets the failures,
+ * is tried again as the queue's rate limiter says, at most `maxRetries` times in a row (one that throws `TerminalError`, not
+ * at all); success forgets the failures,
  * and `{ requeueAfterMs }` asks for the key once more after that time.
  *
  * The abort of `signal` shuts the queue down: what is in it is processed first, then the promise resolves. When that
  * takes longer than `drainDeadlineMs`, the signal that every reconcile was given is aborted and the rest is left; one
  * that still does not end within `stopDeadlineMs` rejects the promise with `ReconcileStuckError`. It resolves also
- * when somebody else shuts the queue down. Throws `WorkQueueOptionError`.
+ * when somebody else shuts the queue down. Throws `InvalidOptionError`.
  */
-export async function runWorkers(
-  queue: WorkersQueue,
+export async function runWorkers<K = string>(
+  queue: WorkersQueue<K>,
   workers: number,
-  reconcile: Reconcile,
+  reconcile: Reconcile<K>,
   signal: AbortSignal,
-  options: WorkersOptions = {},
-): Promise<WorkersReport> {
-  const { drainDeadlineMs, stopDeadlineMs } = { ...workQueueDefaults, ...options }
+  given: WorkersOptions<K> = {},
+): Promise<WorkersReport<K>> {
+  const options = present(given)
+  const deadlines = withDefaults<WorkersDeadlines>(workersDeadlines, options)
+  const { drainDeadlineMs, reconcileDeadlineMs, stopDeadlineMs } = deadlines
+  for (const [name, value] of Object.entries(deadlines)) requireDeadline(name, value as number)
+  if (options.maxRetries !== Number.POSITIVE_INFINITY)
+    requireNumber('maxRetries', options.maxRetries)
   if (!Number.isInteger(workers) || workers < 1) {
-    throw new WorkQueueOptionError('workers', workers, 'a whole number of at least 1')
+    throw new InvalidOptionError('workers', workers, 'a whole number of at least 1')
   }
-  const work = new Reconciliation({ queue, reconcile, options })
+  const identify = queue.identify?.bind(queue) ?? keyIdentity
+  const work = new Reconciliation({ queue, reconcile, options, reconcileDeadlineMs }, identify)
   const ended = Promise.all(Array.from({ length: workers }, () => runWorker(queue, work)))
   const aborted = Promise.withResolvers<void>()
   const abort = () => {
@@ -65,7 +91,7 @@ export async function runWorkers(
   return { abandoned: work.abandoned }
 }
 
-async function runWorker(queue: WorkersQueue, work: Reconciliation): Promise<void> {
+async function runWorker<K>(queue: WorkersQueue<K>, work: Reconciliation<K>): Promise<void> {
   for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
     try {
       await work.process(key)

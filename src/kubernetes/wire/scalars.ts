@@ -10,11 +10,16 @@ export type Quantity = string
 /** A number, or text such as `25%` or the name of a port. */
 export type IntOrString = number | string
 
+/** A number of more digits than a double holds, as `JSON.rawJSON` makes it: `JSON.stringify` writes its digits. */
+export interface RawNumber {
+  readonly rawJSON: string
+}
+
 /**
- * An integer of 64 bits. One that a double cannot hold (beyond 2^53) is an object made by `JSON.rawJSON`, so that no
- * digit is lost; `JSON.stringify` writes its digits.
+ * An integer of 64 bits: a number, or where a double cannot hold it (beyond 2^53) its digits, so that none is lost. Sent
+ * back as it is, it is unchanged; to count with it, take {@link int64ToBigInt} or {@link int64ToNumber}.
  */
-export type Int64 = number
+export type Int64 = number | RawNumber
 
 /** Bytes in base64. */
 export type Base64 = string

@@ -1,3 +1,4 @@
+import type { Unstructured } from '../../kubernetes/object.ts'
 import type {
   IndexFunction,
   Indexers,
@@ -18,7 +19,8 @@ const about = 'event:about'
  * kind, namespace and name. Reads both forms of Event: `involvedObject` and `regarding`.
  */
 const aboutOf: IndexFunction = (event) => {
-  const reference = event['involvedObject'] ?? event['regarding']
+  const { involvedObject, regarding } = event as Unstructured
+  const reference = involvedObject ?? regarding
   if (typeof reference !== 'object' || reference === null) return []
   const { uid, kind, namespace, name, apiVersion } = reference as Readonly<Record<string, unknown>>
   if (typeof uid === 'string' && uid !== '' && uid !== name) return [`uid:${uid}`]

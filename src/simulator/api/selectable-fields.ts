@@ -1,10 +1,10 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 
 /** Which fields of a resource a field selector may name, beside `metadata.name` and `metadata.namespace`. */
 export interface SelectableFields {
   readonly paths: readonly string[]
   /** Their values in an object, in the order of {@link paths}. */
-  readonly valuesOf: (object: KubernetesObject) => readonly string[]
+  readonly valuesOf: (object: Unstructured) => readonly string[]
   /** What the server says about any other field. */
   readonly unsupported: (path: string) => string
 }
@@ -26,7 +26,7 @@ function selectable(
   const readers = fields.map((field) => {
     const keys = ('from' in field ? (field.from ?? field.path) : field.path).split('.')
     const missing = 'missing' in field ? (field.missing ?? '') : ''
-    return (object: KubernetesObject): string => textAt(object, keys) ?? missing
+    return (object: Unstructured): string => textAt(object, keys) ?? missing
   })
   return {
     paths: fields.map(({ path }) => path),

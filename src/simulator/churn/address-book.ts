@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import { type Placement, podsPerNode } from '../population/node-plan.ts'
 import type { Random } from '../population/random.ts'
 
@@ -24,7 +24,7 @@ export class AddressBook {
     return this.#open.map(({ name }) => name)
   }
 
-  addNode(node: KubernetesObject): void {
+  addNode(node: Unstructured): void {
     const { name, labels } = node.metadata
     const { podCIDR = '', unschedulable = false } = (node['spec'] ?? {}) as NodeSpec
     const { addresses = [], conditions = [] } = (node['status'] ?? {}) as NodeStatus

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import { autoscalerStatus } from '../population/app-policy.ts'
 import { resources } from '../population/resources.ts'
 import type { ChurnContext } from './churn-context.ts'
@@ -39,7 +39,7 @@ export function readMetrics(context: ChurnContext): Activity | undefined {
 
 function* rescale(
   context: ChurnContext,
-  autoscaler: KubernetesObject,
+  autoscaler: Unstructured,
   record: DeploymentRecord,
   desired: number,
 ): Activity {
@@ -56,7 +56,7 @@ function* rescale(
 
 function report(
   { cluster }: ChurnContext,
-  autoscaler: KubernetesObject,
+  autoscaler: Unstructured,
   counted: { replicas: number; desired: number; utilization: number },
 ): void {
   const { namespace = '', name } = autoscaler.metadata
@@ -75,7 +75,7 @@ interface AutoscalerStatus {
   readonly lastScaleTime?: string
 }
 
-function specOf(autoscaler: KubernetesObject): {
+function specOf(autoscaler: Unstructured): {
   readonly scaleTargetRef: { readonly name: string }
   readonly minReplicas?: number
   readonly maxReplicas: number

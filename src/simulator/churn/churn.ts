@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import { createRandom } from '../population/random.ts'
 import type { GroupVersionResource } from '../population/resources.ts'
 import type { ChurnContext } from './churn-context.ts'
@@ -32,7 +32,7 @@ export interface Churn {
    * Takes note of an object that is there from the beginning, owners before what they own. Whoever fills the storage saves
    * the churn from reading everything again; without any call it reads everything before its first step.
    */
-  observe(resource: GroupVersionResource, object: KubernetesObject): void
+  observe(resource: GroupVersionResource, object: Unstructured): void
   /**
    * Does one thing and all that follows from it at once, so that counters, endpoints and pods agree whenever it returns.
    * Returns the number of writes: usually 1 to 6, 0 where there is nothing to do.

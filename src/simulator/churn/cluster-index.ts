@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import type { Placement } from '../population/node-plan.ts'
 import { type GroupVersionResource, resources } from '../population/resources.ts'
 import { AddressBook } from './address-book.ts'
@@ -59,7 +59,7 @@ export class ClusterIndex {
   }
 
   /** Takes note of one object; owners come before what they own. */
-  observe({ resource }: GroupVersionResource, object: KubernetesObject): void {
+  observe({ resource }: GroupVersionResource, object: Unstructured): void {
     const { namespace = '', name, uid = '' } = object.metadata
     switch (resource) {
       case 'nodes':
@@ -103,7 +103,7 @@ export class ClusterIndex {
   }
 
   /** Takes note of a controller and finds the Services and budgets that select its pods. */
-  addGroup(kind: GroupKind, object: KubernetesObject): PodGroup {
+  addGroup(kind: GroupKind, object: Unstructured): PodGroup {
     const { namespace = '', name, uid = '' } = object.metadata
     const { template } = object['spec'] as { readonly template?: { readonly metadata?: Labelled } }
     const labels = template?.metadata?.labels ?? {}
@@ -151,7 +151,7 @@ export class ClusterIndex {
     return records
   }
 
-  #addService(object: KubernetesObject): void {
+  #addService(object: Unstructured): void {
     const { namespace = '', name } = object.metadata
     const { selector } = object['spec'] as { readonly selector?: Record<string, string> }
     if (selector === undefined) return
@@ -168,7 +168,7 @@ export class ClusterIndex {
     for (const group of records.groups) link(service, group, group.services)
   }
 
-  #addBudget(object: KubernetesObject): void {
+  #addBudget(object: Unstructured): void {
     const { namespace = '', name } = object.metadata
     const { selector } = object['spec'] as { readonly selector?: { matchLabels?: Labels } }
     if (selector?.matchLabels === undefined) return
@@ -179,14 +179,14 @@ export class ClusterIndex {
     for (const group of records.groups) link(budget, group, group.budgets)
   }
 
-  #addSlice(object: KubernetesObject): void {
+  #addSlice(object: Unstructured): void {
     const { namespace = '', name, labels } = object.metadata
     const serviceName = labels?.['kubernetes.io/service-name']
     for (const service of this.#in(namespace).services)
       if (service.name === serviceName) service.slices.push({ name, written: '' })
   }
 
-  #addPod(object: KubernetesObject): void {
+  #addPod(object: Unstructured): void {
     const owner = object.metadata.ownerReferences?.find(({ controller }) => controller === true)
     const group = this.#groups.get(owner?.uid ?? '')
     const record = podRecord(object)
@@ -204,7 +204,7 @@ export class ClusterIndex {
 export const revisionAnnotation = 'deployment.kubernetes.io/revision'
 
 /** What tells like Events apart: the object, the reason, the part of it and the message. */
-export function eventKey(event: KubernetesObject): string {
+export function eventKey(event: Unstructured): string {
   const { uid = '' } = (event['involvedObject'] ?? {}) as { readonly uid?: string }
   return `${uid}/${String(event['reason'])}/${String(event['message'])}`
 }
@@ -224,7 +224,7 @@ interface PodStatus {
   }[]
 }
 
-function podRecord(object: KubernetesObject): PodRecord {
+function podRecord(object: Unstructured): PodRecord {
   const { name, uid = '', deletionTimestamp } = object.metadata
   const { nodeName } = object['spec'] as { readonly nodeName?: string }
   const { phase, podIP, hostIP = '', conditions = [] } = (object['status'] ?? {}) as PodStatus

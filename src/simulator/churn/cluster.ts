@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import type { Random } from '../population/random.ts'
 import type { GroupVersionResource, PopulationResource } from '../population/resources.ts'
 import type { PopulationItem } from '../population/population-object.ts'
@@ -29,22 +29,18 @@ export class Cluster {
     this.now = now
   }
 
-  get(
-    resource: GroupVersionResource,
-    namespace: string,
-    name: string,
-  ): KubernetesObject | undefined {
+  get(resource: GroupVersionResource, namespace: string, name: string): Unstructured | undefined {
     return this.#writer.get(resource, namespace, name)
   }
 
   /** Throws {@link ObjectGoneError}. */
-  require(resource: GroupVersionResource, namespace: string, name: string): KubernetesObject {
+  require(resource: GroupVersionResource, namespace: string, name: string): Unstructured {
     const object = this.#writer.get(resource, namespace, name)
     if (object === undefined) throw new ObjectGoneError(resource, namespace, name)
     return object
   }
 
-  create({ resource, object }: PopulationItem): KubernetesObject {
+  create({ resource, object }: PopulationItem): Unstructured {
     this.writes += 1
     return this.#writer.create(resource, object)
   }
@@ -54,8 +50,8 @@ export class Cluster {
     resource: PopulationResource,
     namespace: string,
     name: string,
-    change: (object: KubernetesObject) => KubernetesObject | undefined,
-  ): KubernetesObject {
+    change: (object: Unstructured) => Unstructured | undefined,
+  ): Unstructured {
     return this.replace(resource, this.require(resource, namespace, name), change)
   }
 
@@ -64,7 +60,7 @@ export class Cluster {
     resource: PopulationResource,
     namespace: string,
     name: string,
-    change: (object: KubernetesObject) => KubernetesObject | undefined,
+    change: (object: Unstructured) => Unstructured | undefined,
   ): void {
     const object = this.#writer.get(resource, namespace, name)
     if (object !== undefined) this.replace(resource, object, change)
@@ -73,9 +69,9 @@ export class Cluster {
   /** As {@link change}, for an object that has just been read. */
   replace(
     resource: PopulationResource,
-    object: KubernetesObject,
-    change: (object: KubernetesObject) => KubernetesObject | undefined,
-  ): KubernetesObject {
+    object: Unstructured,
+    change: (object: Unstructured) => Unstructured | undefined,
+  ): Unstructured {
     const changed = change(object)
     if (changed === undefined) return object
     this.writes += 1

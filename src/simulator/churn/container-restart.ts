@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import { backOff, kubeletReport, mainContainer } from '../population/pod-events.ts'
 import type { ContainerExit } from '../population/pod-state.ts'
 import { resources } from '../population/resources.ts'
@@ -79,7 +79,7 @@ export function turnCrashLoop(context: ChurnContext): void {
 
 const failure = { reason: 'Error', exitCode: 1 } as const
 
-function mainStatus(pod: KubernetesObject): {
+function mainStatus(pod: Unstructured): {
   readonly restarts: number
   readonly startedAtMs: number | undefined
 } {

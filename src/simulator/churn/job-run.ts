@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import { jobHistoryLimits } from '../population/cron-job.ts'
 import { jobItem, jobName, type JobOutcome, jobStatus } from '../population/job.ts'
 import type { PodTemplate } from '../population/pod-spec.ts'
@@ -89,7 +89,7 @@ function* runPods(context: ChurnContext, group: PodGroup): Generator<void, JobOu
 /** Deletes the Jobs beyond the history limits, with their pods, as the garbage collector would. */
 function* clearHistory(
   { cluster }: ChurnContext,
-  cronJob: KubernetesObject,
+  cronJob: Unstructured,
   lifecycle: ChurnContext['lifecycle'],
 ): Activity {
   const { namespace = '', uid: owner } = cronJob.metadata
@@ -122,7 +122,7 @@ function freeTime({ cluster }: ChurnContext, namespace: string, name: string): n
   return atMs
 }
 
-function statusOf(cronJob: KubernetesObject): { readonly active: readonly object[] } {
+function statusOf(cronJob: Unstructured): { readonly active: readonly object[] } {
   const { active = [] } = (cronJob['status'] ?? {}) as { readonly active?: readonly object[] }
   return { active }
 }
@@ -143,7 +143,7 @@ function withoutActive({ active: _active, ...rest }: { readonly active?: unknown
   return rest
 }
 
-function outcomeOf(job: KubernetesObject): 'complete' | 'failed' | 'active' {
+function outcomeOf(job: Unstructured): 'complete' | 'failed' | 'active' {
   const { conditions = [] } = (job['status'] ?? {}) as {
     readonly conditions?: readonly { readonly type: string }[]
   }
@@ -151,6 +151,6 @@ function outcomeOf(job: KubernetesObject): 'complete' | 'failed' | 'active' {
   return conditions.some(({ type }) => type === 'Failed') ? 'failed' : 'active'
 }
 
-function startOf(job: KubernetesObject): number {
+function startOf(job: Unstructured): number {
   return Date.parse(job.metadata.creationTimestamp ?? '')
 }

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import {
   newPod,
   type PodIdentity,
@@ -147,7 +147,7 @@ export class PodLifecycle {
     ready: boolean,
     restarts: number,
     lastExit?: ContainerExit,
-  ): KubernetesObject {
+  ): Unstructured {
     const nowMs = this.#cluster.now()
     record.ready = ready
     return this.#report(group, shape, record, {
@@ -162,7 +162,7 @@ export class PodLifecycle {
   }
 
   /** Reports any other state; does not sync. */
-  report(group: PodGroup, shape: PodShape, record: PodRecord, state: PodState): KubernetesObject {
+  report(group: PodGroup, shape: PodShape, record: PodRecord, state: PodState): Unstructured {
     record.ready = false
     return this.#report(group, shape, record, state)
   }
@@ -200,7 +200,7 @@ export class PodLifecycle {
     syncGroup(this.#cluster, group)
   }
 
-  #report(group: PodGroup, shape: PodShape, record: PodRecord, state: PodState): KubernetesObject {
+  #report(group: PodGroup, shape: PodShape, record: PodRecord, state: PodState): Unstructured {
     const atMs = this.#cluster.now()
     return this.#changePod(group, record, (pod) => withPodState(shape, pod, state, atMs))
   }
@@ -208,8 +208,8 @@ export class PodLifecycle {
   #changePod(
     group: PodGroup,
     record: PodRecord,
-    change: (pod: KubernetesObject) => KubernetesObject,
-  ): KubernetesObject {
+    change: (pod: Unstructured) => Unstructured,
+  ): Unstructured {
     const { namespace } = group
     const pod = this.#cluster.get(resources.pods, namespace, record.name)
     if (pod === undefined || pod.metadata.uid !== record.uid) {
@@ -219,7 +219,7 @@ export class PodLifecycle {
     return this.#cluster.replace(resources.pods, pod, change)
   }
 
-  #controller(group: PodGroup): KubernetesObject | undefined {
+  #controller(group: PodGroup): Unstructured | undefined {
     return this.#cluster.get(controllerResources[group.kind], group.namespace, group.name)
   }
 }

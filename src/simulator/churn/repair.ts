@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import type { PodTemplate } from '../population/pod-spec.ts'
 import { resources } from '../population/resources.ts'
 import type { ChurnContext } from './churn-context.ts'
@@ -38,13 +38,13 @@ export function inspect(context: ChurnContext, record: DeploymentRecord): Activi
 function hasTemplateOf(
   { cluster }: ChurnContext,
   { namespace, name }: PodGroup,
-  deployment: KubernetesObject,
+  deployment: Unstructured,
 ): boolean {
   const replicaSet = cluster.get(resources.replicaSets, namespace, name)
   return replicaSet === undefined || imagesOf(replicaSet) === imagesOf(deployment)
 }
 
-function imagesOf(workload: KubernetesObject): string {
+function imagesOf(workload: Unstructured): string {
   const { template } = workload['spec'] as { readonly template: PodTemplate }
   return template.spec.containers.map(({ image }) => image).join(' ')
 }

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import type { PodTemplate } from '../population/pod-spec.ts'
 import { populationItem } from '../population/population-object.ts'
 import { hashedTemplate, replicaSetBody, replicaSetParts } from '../population/replica-set.ts'
@@ -63,7 +63,7 @@ function* replaceRevision(context: ChurnContext, record: DeploymentRecord): Acti
 }
 
 /** `spec.replicas` of a Deployment, 1 where it is not given. */
-export function desiredReplicas(deployment: KubernetesObject): number {
+export function desiredReplicas(deployment: Unstructured): number {
   return (deployment['spec'] as { readonly replicas?: number }).replicas ?? 1
 }
 
@@ -118,14 +118,14 @@ function pruneRevisions(
 }
 
 /** Whether a Deployment's image has a version that can go up. */
-export function isVersioned(deployment: KubernetesObject): boolean {
+export function isVersioned(deployment: Unstructured): boolean {
   const { template } = deployment['spec'] as { readonly template: PodTemplate }
   return versionPattern.test(template.spec.containers[0]?.image ?? '')
 }
 
 const versionPattern = /:(\d+)\.(\d+)\.(\d+)$/
 
-function withNextVersion(deployment: KubernetesObject, minor: boolean): KubernetesObject {
+function withNextVersion(deployment: Unstructured, minor: boolean): Unstructured {
   const { metadata } = deployment
   const spec = deployment['spec'] as { readonly template: PodTemplate }
   const image = spec.template.spec.containers[0]?.image ?? ''

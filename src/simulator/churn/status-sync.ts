@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import type { BackendPod } from '../population/app-context.ts'
 import { endpointOf, endpointSliceItem, endpointsPerSlice } from '../population/endpoint-slice.ts'
 import { resources } from '../population/resources.ts'
@@ -143,7 +143,7 @@ function backendsOf(group: PodGroup): BackendPod[] {
   return backends
 }
 
-function touched(object: KubernetesObject, atMs: number): KubernetesObject {
+function touched(object: Unstructured, atMs: number): Unstructured {
   const { metadata } = object
   const annotations = {
     ...metadata.annotations,
@@ -181,9 +181,9 @@ function syncBudget(cluster: Cluster, budget: SelectorRecord): void {
 
 /** The object with another status; `undefined` where it has that already. */
 export function withStatus(
-  object: KubernetesObject,
+  object: Unstructured,
   status: Readonly<Record<string, unknown>>,
-): KubernetesObject | undefined {
+): Unstructured | undefined {
   return sameJson(object['status'], status) ? undefined : { ...object, status }
 }
 

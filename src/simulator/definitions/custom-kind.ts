@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import type { Schema } from '../api/captured-api.ts'
 import { customSelectableFields } from '../api/selectable-fields.ts'
 import type { ServedResource } from '../api/served-resource.ts'
@@ -43,7 +43,7 @@ interface DefinitionSpec {
 }
 
 /** The versions that a CustomResourceDefinition serves. */
-export function customKinds(definition: KubernetesObject): CustomKind[] {
+export function customKinds(definition: Unstructured): CustomKind[] {
   const { group, names, scope, versions } = definition['spec'] as DefinitionSpec
   const storageVersion = versions.find(({ storage }) => storage)?.name ?? versions[0]?.name ?? ''
   return versions

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import {
   aggregatedKind,
   type CustomKind,
@@ -39,7 +39,7 @@ export function serveCustomResources(storage: Storage): void {
   sync()
 }
 
-function versionsOf(storage: Storage, current: readonly KubernetesObject[]): CustomVersion[] {
+function versionsOf(storage: Storage, current: readonly Unstructured[]): CustomVersion[] {
   const byVersion = Map.groupBy(
     current.flatMap(customKinds),
     ({ group, version }) => `${group}/${version}`,
@@ -69,7 +69,7 @@ function endWatches(storage: Storage, before: readonly CustomVersion[]): void {
   }
 }
 
-function deleteOrphans(storage: Storage, current: readonly KubernetesObject[]): void {
+function deleteOrphans(storage: Storage, current: readonly Unstructured[]): void {
   const defined = new Set(current.map(({ metadata }) => metadata.name))
   for (const { resources } of storage.registry.custom.values()) {
     for (const resource of resources) {
@@ -85,14 +85,14 @@ interface DefinitionStatus {
   readonly conditions?: readonly { readonly type: string; readonly status: string }[] | null
 }
 
-function isEstablished(definition: KubernetesObject): boolean {
+function isEstablished(definition: Unstructured): boolean {
   const { conditions } = (definition['status'] ?? {}) as DefinitionStatus
   return (
     conditions?.some(({ type, status }) => type === 'Established' && status === 'True') === true
   )
 }
 
-function established(definition: KubernetesObject): KubernetesObject {
+function established(definition: Unstructured): Unstructured {
   const { names, versions } = definition['spec'] as {
     names: { kind: string }
     versions: { name: string; storage: boolean }[]

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { parse as parseYaml } from 'yaml'
-import type { KubernetesObject, ObjectMeta } from '../../kubernetes/object.ts'
+import type { Unstructured, ObjectMeta } from '../../kubernetes/object.ts'
 import { isObject } from '../api/json.ts'
 import { badRequest, Refusal } from '../api/status-refusal.ts'
 import type { ServedResource } from '../api/served-resource.ts'
@@ -55,20 +55,13 @@ function parsed(text: string, mustBe: string, parse: () => unknown): unknown {
 }
 
 /** Reads an object for a resource; fills in `kind` and `apiVersion`. Throws 400 where they, or its shape, are others. */
-export function parseObject(
-  body: Buffer,
-  mediaType: string,
-  served: ServedResource,
-): KubernetesObject {
+export function parseObject(body: Buffer, mediaType: string, served: ServedResource): Unstructured {
   const value = parseBody(body, mediaType, served.kind)
   return checkedObject(value ?? {}, served)
 }
 
 /** What {@link parseObject} promises, for a value that is JSON already. */
-export function checkedObject(
-  value: unknown,
-  { kind, apiVersion }: ServedResource,
-): KubernetesObject {
+export function checkedObject(value: unknown, { kind, apiVersion }: ServedResource): Unstructured {
   if (!isObject(value)) {
     throw badRequest(
       `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; it is not a JSON object`,

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import { type AppContext, type BackendPod, firstUid } from './app-context.ts'
 import { appLabels, selectorLabels } from './app-labels.ts'
 import { appTemplate } from './app-template.ts'
@@ -104,7 +104,7 @@ function countsOf(states: readonly PodState[]): PodCounts {
 /** A rollout that is still going on is remembered; the Events of older ones are gone. */
 function* rolloutEventItems(
   { app }: AppContext,
-  deployment: KubernetesObject,
+  deployment: Unstructured,
   revisions: readonly Revision[],
 ): Generator<PopulationItem> {
   const [current] = revisions

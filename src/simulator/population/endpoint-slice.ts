@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import type { BackendPod } from './app-context.ts'
 import { managers } from './managed-fields.ts'
 import { ownerReference, type PopulationItem, populationItem } from './population-object.ts'
@@ -10,7 +10,7 @@ export const endpointsPerSlice = 100
 
 /** One slice of a Service's endpoints. */
 export function endpointSliceItem(
-  service: KubernetesObject,
+  service: Unstructured,
   backends: readonly BackendPod[],
   zones: ReadonlyMap<string, string>,
   identity: { readonly name: string; readonly uid: string; readonly createdAtMs: number },
@@ -54,7 +54,7 @@ export function endpointOf(
   }
 }
 
-function slicePorts(service: KubernetesObject): readonly object[] {
+function slicePorts(service: Unstructured): readonly object[] {
   const { ports } = service['spec'] as { readonly ports: readonly ServicePort[] }
   return ports.map(({ name, targetPort, protocol }) => ({ name, port: targetPort, protocol }))
 }

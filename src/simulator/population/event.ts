@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import type { FieldManager } from './managed-fields.ts'
 import { type PopulationItem, populationItem } from './population-object.ts'
 import { hexDigest } from './random.ts'
@@ -7,7 +7,7 @@ import { timestamp } from '../../kubernetes/timestamp.ts'
 
 /** What a component reports about an object. */
 export interface EventReport {
-  readonly regarding: KubernetesObject
+  readonly regarding: Unstructured
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
   readonly message: string
@@ -60,7 +60,7 @@ export function eventItem(report: EventReport): PopulationItem {
 }
 
 /** The Event after it has happened once more. */
-export function repeatedEvent(event: KubernetesObject, atMs: number): KubernetesObject {
+export function repeatedEvent(event: Unstructured, atMs: number): Unstructured {
   const count = typeof event['count'] === 'number' ? event['count'] : 1
   return { ...event, count: count + 1, lastTimestamp: timestamp(atMs) }
 }

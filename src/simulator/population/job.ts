@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import { managers } from './managed-fields.ts'
 import type { PodTemplate } from './pod-spec.ts'
 import { ownerReference, type PopulationItem, populationItem } from './population-object.ts'
@@ -35,7 +35,7 @@ export function jobTemplate(template: PodTemplate, name: string, uid: string): P
 
 /** One Job of a CronJob. */
 export function jobItem(
-  cronJob: KubernetesObject,
+  cronJob: Unstructured,
   template: PodTemplate,
   uid: string,
   startedAtMs: number,

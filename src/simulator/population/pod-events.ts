@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import { eventItem, type EventReport } from './event.ts'
 import type { PodState } from './pod-state.ts'
 import type { PopulationItem } from './population-object.ts'
@@ -6,7 +6,7 @@ import { minute, second } from './duration.ts'
 
 /** What the cluster still remembers of a pod's trouble; nothing of one that is well. */
 export function* podEventItems(
-  pod: KubernetesObject,
+  pod: Unstructured,
   state: PodState,
   nowMs: number,
 ): Generator<PopulationItem> {
@@ -60,7 +60,7 @@ export function* podEventItems(
 
 /** The parts of an Event that every kubelet report about a pod's main container has. */
 export function kubeletReport(
-  pod: KubernetesObject,
+  pod: Unstructured,
   nodeName: string,
 ): Pick<EventReport, 'regarding' | 'type' | 'component' | 'host' | 'fieldPath'> {
   return {
@@ -73,7 +73,7 @@ export function kubeletReport(
 }
 
 /** The report of a container that fails again and again. */
-export function backOff(pod: KubernetesObject): Pick<EventReport, 'reason' | 'message'> {
+export function backOff(pod: Unstructured): Pick<EventReport, 'reason' | 'message'> {
   const { name, namespace = '', uid = '' } = pod.metadata
   const container = mainContainer(pod).name
   const message = `Back-off restarting failed container ${container} in pod ${name}_${namespace}(${uid})`
@@ -81,7 +81,7 @@ export function backOff(pod: KubernetesObject): Pick<EventReport, 'reason' | 'me
 }
 
 /** The container that the pod is there for: its first. */
-export function mainContainer(pod: KubernetesObject): {
+export function mainContainer(pod: Unstructured): {
   readonly name: string
   readonly image: string
 } {

@@ -1,4 +1,4 @@
-import type { JsonObject, KubernetesObject, OwnerReference } from '../../kubernetes/object.ts'
+import type { JsonObject, Unstructured, OwnerReference } from '../../kubernetes/object.ts'
 import { rootCertificate } from './app-labels.ts'
 import {
   type ContainerFacts,
@@ -67,7 +67,7 @@ export function podShape(
 }
 
 /** A pod as its controller has just created it: nobody has scheduled it. */
-export function newPod(shape: PodShape, identity: PodIdentity): KubernetesObject {
+export function newPod(shape: PodShape, identity: PodIdentity): Unstructured {
   const { template, owner, namespace, generateName } = shape
   const { name, uid, createdAtMs, labels, finalizers } = identity
   const { annotations } = template.metadata
@@ -89,7 +89,7 @@ export function newPod(shape: PodShape, identity: PodIdentity): KubernetesObject
       ownerReferences: [owner],
       ...(finalizers === undefined ? {} : { finalizers }),
       managedFields: [managedBy(managers.controller, 'v1', createdAtMs, shape.createdFields)],
-    } as KubernetesObject['metadata'],
+    } as Unstructured['metadata'],
     spec: podSpec(shape, identity),
     status: { observedGeneration: 1, phase: 'Pending', qosClass: shape.qosClass },
   }
@@ -101,10 +101,10 @@ export function newPod(shape: PodShape, identity: PodIdentity): KubernetesObject
  */
 export function withPodState(
   shape: PodShape,
-  pod: KubernetesObject,
+  pod: Unstructured,
   state: PodState,
   atMs: number,
-): KubernetesObject {
+): Unstructured {
   const { metadata } = pod
   const createdAtMs = Date.parse(metadata.creationTimestamp ?? '')
   const status = podStatus(shape, metadata.uid ?? '', state, createdAtMs)
@@ -118,7 +118,7 @@ export function withPodState(
     metadata: {
       ...metadata,
       managedFields: [...others, reported],
-    } as KubernetesObject['metadata'],
+    } as Unstructured['metadata'],
     spec: state.kind === 'unscheduled' ? spec : { ...spec, nodeName: state.at.nodeName },
     status,
   }

@@ -1,4 +1,4 @@
-import type { KubernetesObject, OwnerReference } from '../../kubernetes/object.ts'
+import type { Unstructured, OwnerReference } from '../../kubernetes/object.ts'
 import { type FieldManager, managedBy, managers, ownedFields } from './managed-fields.ts'
 import type { PopulationResource } from './resources.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
@@ -6,7 +6,7 @@ import { timestamp } from '../../kubernetes/timestamp.ts'
 /** One object of the population and where it belongs. */
 export interface PopulationItem {
   readonly resource: PopulationResource
-  readonly object: KubernetesObject
+  readonly object: Unstructured
 }
 
 /** What an object other than a pod is made of. */

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import { managers } from './managed-fields.ts'
 import type { PodTemplate } from './pod-spec.ts'
 import { type ObjectParts, ownerReference } from './population-object.ts'
@@ -13,7 +13,7 @@ export function hashedTemplate(template: PodTemplate, hash: string): PodTemplate
 
 /** All parts of a ReplicaSet but its body, derived from its Deployment. */
 export function replicaSetParts(
-  deployment: KubernetesObject,
+  deployment: Unstructured,
   template: PodTemplate,
   revision: number,
   desired: number,

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 
 type Fields = Record<string, unknown>
 
@@ -13,7 +13,7 @@ const eventFields: readonly (readonly [core: string, events: string])[] = [
   ['reportingComponent', 'reportingController'],
 ]
 
-function renamed(object: KubernetesObject, names: ReadonlyMap<string, string>): Fields {
+function renamed(object: Unstructured, names: ReadonlyMap<string, string>): Fields {
   return Object.fromEntries(
     Object.entries(object).map(([name, value]) => [names.get(name) ?? name, value]),
   )
@@ -23,7 +23,7 @@ const toEvents = new Map(eventFields)
 const toCore = new Map(eventFields.map(([core, events]) => [events, core]))
 
 /** `autoscaling/v1` knows one metric, the CPU's utilisation; the others are not in it. */
-function autoscalerV1({ spec, ...object }: KubernetesObject): Fields {
+function autoscalerV1({ spec, ...object }: Unstructured): Fields {
   const { metrics = [], behavior: _, ...rest } = (spec ?? {}) as Fields & { metrics?: Fields[] }
   const cpu = metrics.map((metric) => metric['resource'] as Fields | undefined)
   const target = cpu.find((resource) => resource?.['name'] === 'cpu')?.['target'] as Fields
@@ -37,7 +37,7 @@ function autoscalerV1({ spec, ...object }: KubernetesObject): Fields {
   }
 }
 
-function autoscalerV2({ spec, ...object }: KubernetesObject): Fields {
+function autoscalerV2({ spec, ...object }: Unstructured): Fields {
   const { targetCPUUtilizationPercentage: averageUtilization, ...rest } = (spec ?? {}) as Fields
   const target = { type: 'Utilization', averageUtilization }
   const metrics = [{ type: 'Resource', resource: { name: 'cpu', target } }]
@@ -45,7 +45,7 @@ function autoscalerV2({ spec, ...object }: KubernetesObject): Fields {
 }
 
 /** By `kind from to`. */
-const conversions: Readonly<Record<string, (object: KubernetesObject) => Fields>> = {
+const conversions: Readonly<Record<string, (object: Unstructured) => Fields>> = {
   'Event v1 events.k8s.io/v1': (event) => renamed(event, toEvents),
   'Event events.k8s.io/v1 v1': (event) => renamed(event, toCore),
   'HorizontalPodAutoscaler autoscaling/v2 autoscaling/v1': autoscalerV1,
@@ -56,8 +56,8 @@ const conversions: Readonly<Record<string, (object: KubernetesObject) => Fields>
  * The object as another version of its kind has it. Kinds without a declared conversion change their `apiVersion`
  * only: what the versions of custom resources do too, unless a webhook converts them.
  */
-export function converted(object: KubernetesObject, apiVersion: string): KubernetesObject {
+export function converted(object: Unstructured, apiVersion: string): Unstructured {
   if (object.apiVersion === apiVersion) return object
   const convert = conversions[`${object.kind} ${object.apiVersion} ${apiVersion}`]
-  return { ...(convert?.(object) ?? object), apiVersion } as KubernetesObject
+  return { ...(convert?.(object) ?? object), apiVersion } as Unstructured
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import type { StorageEvent } from './event-history.ts'
 import { converted } from './object-conversion.ts'
@@ -81,7 +81,7 @@ export class Storage {
   }
 
   /** Stores a new object; fills in `uid`, `creationTimestamp` and `generation` where they are missing. Throws 409. */
-  create(name: ResourceName, object: KubernetesObject): KubernetesObject {
+  create(name: ResourceName, object: Unstructured): Unstructured {
     const { stored } = this.#served(name)
     const { metadata } = object
     const key = objectKey(metadata)
@@ -103,7 +103,7 @@ export class Storage {
   }
 
   /** Replaces an object, status and all; keeps its `uid` and `creationTimestamp` where they are missing. Throws 404. */
-  update(name: ResourceName, object: KubernetesObject): KubernetesObject {
+  update(name: ResourceName, object: Unstructured): Unstructured {
     const { stored } = this.#served(name)
     const { metadata } = object
     const existing = this.store(stored).get(objectKey(metadata))
@@ -134,14 +134,14 @@ export class Storage {
   }
 
   /** An object, in the version that is asked for. */
-  get(resource: ResourceName, namespace: string, name: string): KubernetesObject | undefined {
+  get(resource: ResourceName, namespace: string, name: string): Unstructured | undefined {
     const served = this.#served(resource)
     const found = this.store(served.stored).get(objectKey({ namespace, name }))
     return found === undefined ? undefined : this.#read(found, served)
   }
 
   /** The objects of one namespace, or of all, in no particular order. */
-  *list(resource: ResourceName, namespace = ''): Generator<KubernetesObject, undefined, undefined> {
+  *list(resource: ResourceName, namespace = ''): Generator<Unstructured, undefined, undefined> {
     const served = this.#served(resource)
     for (const object of this.store(served.stored).values()) {
       if (namespace === '' || object.namespace === namespace) yield this.#read(object, served)
@@ -155,7 +155,7 @@ export class Storage {
     return served
   }
 
-  #read(object: StoredObject, { stored, apiVersion }: ServedResource): KubernetesObject {
+  #read(object: StoredObject, { stored, apiVersion }: ServedResource): Unstructured {
     return converted(readObject(object, stored), apiVersion)
   }
 
@@ -163,8 +163,8 @@ export class Storage {
     type: 'ADDED' | 'MODIFIED',
     stored: StoredResource,
     previous: StoredObject | undefined,
-    object: KubernetesObject,
-  ): KubernetesObject {
+    object: Unstructured,
+  ): Unstructured {
     const revision = ++this.#revision
     const typed = {
       ...object,

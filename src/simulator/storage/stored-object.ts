@@ -1,4 +1,4 @@
-import type { KubernetesObject, ObjectMeta } from '../../kubernetes/object.ts'
+import type { Unstructured, ObjectMeta } from '../../kubernetes/object.ts'
 
 /**
  * One version of one object as the simulated server holds it: its JSON text, ready to be sent, and beside it only what
@@ -40,9 +40,9 @@ function orderedMetadata(metadata: ObjectMeta, revision: number): ObjectMeta {
 
 /** Writes an object down. `fieldsOf` reads the values of its selectable fields. */
 export function storedObject(
-  object: KubernetesObject,
+  object: Unstructured,
   revision: number,
-  fieldsOf: (object: KubernetesObject) => readonly string[],
+  fieldsOf: (object: Unstructured) => readonly string[],
 ): StoredObject {
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...body } = object
   const metadataText = head + JSON.stringify(orderedMetadata(metadata, revision))
@@ -84,10 +84,10 @@ export function withRevision(object: StoredObject, revision: number): StoredObje
 export function readObject(
   object: StoredObject,
   { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
-): KubernetesObject {
+): Unstructured {
   return JSON.parse(
     `${kindPrefix(kind, apiVersion)}${object.text.toString().slice(1)}`,
-  ) as KubernetesObject
+  ) as Unstructured
 }
 
 /** `{"kind":…,"apiVersion":…,`: what turns an item's text, without its first brace, into a whole object. */

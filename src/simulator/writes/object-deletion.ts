@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import { currentObject, type WriteOptions, type WriteTarget } from './object-writes.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
 import { conflict } from '../api/status-refusal.ts'
@@ -12,7 +12,7 @@ export interface DeleteOptions {
 
 /** What a delete did: the object where it is still there or where the server shows it, else only that it is gone. */
 export type Deletion =
-  | { readonly kind: 'object'; readonly object: KubernetesObject }
+  | { readonly kind: 'object'; readonly object: Unstructured }
   | { readonly kind: 'gone'; readonly uid: string }
 
 /**
@@ -59,10 +59,7 @@ export function deleteObject(
   return { kind: 'object', object: marked }
 }
 
-function markedForDeletion(
-  { stored }: ServedResource,
-  current: KubernetesObject,
-): KubernetesObject {
+function markedForDeletion({ stored }: ServedResource, current: Unstructured): Unstructured {
   const { metadata } = current
   const isNamespace = stored.groupResource === 'namespaces'
   return {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { KubernetesObject, ObjectMeta } from '../../kubernetes/object.ts'
+import type { Unstructured, ObjectMeta } from '../../kubernetes/object.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import { converted } from '../storage/object-conversion.ts'
 import { generatedName, nameProblem } from './object-name.ts'
@@ -40,7 +40,7 @@ const firstStatus: Readonly<Record<string, object>> = {
 export function currentObject(
   storage: Storage,
   { served, namespace, name }: WriteTarget,
-): KubernetesObject {
+): Unstructured {
   const found = storage.store(served.stored).get(objectKey({ namespace, name }))
   if (found === undefined) throw notFound({ ...named(served), name })
   return converted(readObject(found, served.stored), served.apiVersion)
@@ -55,9 +55,9 @@ const named = ({ group, resource }: ServedResource): { group: string; resource: 
 export function createObject(
   storage: Storage,
   { served, namespace }: Omit<WriteTarget, 'name'>,
-  given: KubernetesObject,
+  given: Unstructured,
   { dryRun }: WriteOptions,
-): KubernetesObject {
+): Unstructured {
   const { stored } = served
   const metadata = newMetadata(given.metadata, namespace, served)
   if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== '') {
@@ -128,7 +128,7 @@ function checkNamespace(
   })
 }
 
-function firstState(stored: StoredResource, given: KubernetesObject): object {
+function firstState(stored: StoredResource, given: Unstructured): object {
   if (!stored.statusApart || stored.groupResource === 'nodes') return {}
   const status = stored.custom ? undefined : (firstStatus[stored.groupResource] ?? {})
   const spec = given['spec'] as object | undefined
@@ -141,9 +141,9 @@ function firstState(stored: StoredResource, given: KubernetesObject): object {
 export function updateObject(
   storage: Storage,
   target: WriteTarget,
-  given: KubernetesObject,
+  given: Unstructured,
   { dryRun, subresource }: WriteOptions & { readonly subresource: string },
-): KubernetesObject {
+): Unstructured {
   const { served, namespace, name } = target
   const { metadata } = given
   if ((metadata.name ?? '') === '') {
@@ -215,10 +215,10 @@ const serversOwn = [
 /** The object that a write makes of the current one, before it has a new resource version. */
 function nextObject(
   stored: StoredResource,
-  current: KubernetesObject,
-  given: KubernetesObject,
+  current: Unstructured,
+  given: Unstructured,
   subresource: string,
-): KubernetesObject {
+): Unstructured {
   const kept = Object.fromEntries(
     Object.entries(current.metadata).filter(([field]) =>
       (serversOwn as readonly string[]).includes(field),
@@ -244,12 +244,12 @@ function nextObject(
     ...desired,
     ...(status === undefined ? {} : { status }),
     metadata,
-  } as KubernetesObject
+  } as Unstructured
   if (!stored.counted || isDeepStrictEqual(contentOf(next), contentOf(current))) return next
   return { ...next, metadata: { ...metadata, generation: (metadata.generation ?? 0) + 1 } }
 }
 
-function contentOf({ metadata: _metadata, status: _status, ...content }: KubernetesObject): object {
+function contentOf({ metadata: _metadata, status: _status, ...content }: Unstructured): object {
   return content
 }
 

@@ -2,12 +2,10 @@
  * The process of a soak: fifty informers over one connection, until its parent goes. Argument: the kubeconfig's path. It
  * answers `FleetQuestion`s.
  */
+import { createApiServer, loadClusterConfig } from 'informerql/cluster'
 import {
-  createApiServer,
   createSharedInformerFactory,
-  DeletedFinalStateUnknown,
   type KubernetesObject,
-  loadClusterConfig,
   type SharedInformer,
 } from 'informerql/informer'
 import { type FleetMember, fleetMembers } from '../fleet-member.ts'
@@ -52,7 +50,7 @@ const start = (member: FleetMember): Running => {
     onUpdate: (_, object) => keep(object),
     onDelete: (deleted) => {
       events += 1
-      view.delete(deleted instanceof DeletedFinalStateUnknown ? deleted.key : keyOf(deleted))
+      view.delete(keyOf(deleted))
     },
   })
   return { member, informer, view }

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../../kubernetes/object.ts'
+import type { Unstructured } from '../../../kubernetes/object.ts'
 import { objectKey } from '../../../kubernetes/object.ts'
 import type { OpenApiDocument } from '../../api/captured-api.ts'
 import { type Exchange, beginJson, sendJson } from '../simulated-exchange.ts'
@@ -30,7 +30,7 @@ const dryRunOf = ({ exchange }: ObjectRequest): { readonly dryRun: boolean } => 
   dryRun: exchange.params.getAll('dryRun').includes('All'),
 })
 
-function sendObject({ exchange }: ObjectRequest, status: number, object: KubernetesObject): void {
+function sendObject({ exchange }: ObjectRequest, status: number, object: Unstructured): void {
   const shown = representationOf(exchange.request.headers.accept, false)
   const { kind, apiVersion, metadata } = object
   sendJson(
@@ -100,7 +100,7 @@ function parsedPatch(body: Buffer): unknown {
 
 /** The patch types by their media types. Server-side apply is not played: 415. */
 const patchers: Readonly<
-  Record<string, (current: KubernetesObject, patch: unknown, request: ObjectRequest) => unknown>
+  Record<string, (current: Unstructured, patch: unknown, request: ObjectRequest) => unknown>
 > = {
   'application/merge-patch+json': mergePatch,
   'application/json-patch+json': (current, patch) => {

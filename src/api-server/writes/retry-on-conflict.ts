@@ -1,0 +1,44 @@
+import { isConflict } from '../../kubernetes/status.ts'
+import { Backoff, sleep } from '../../lib/backoff.ts'
+import { requireNumber, withDefaults } from '../../lib/options.ts'
+
+/** How often and how soon a write is tried again; times in milliseconds. */
+export interface RetryOptions {
+  /** How many times in all. */
+  readonly attempts?: number
+  /** The first pause; doubled by each further one, and up to twice as long by chance. */
+  readonly initialMs?: number
+  readonly maxMs?: number
+  readonly signal?: AbortSignal
+}
+
+/** Every default of {@link RetryOptions}. */
+export const retryDefaults = { attempts: 5, initialMs: 10, maxMs: 1000 } as const
+
+/**
+ * Calls `attempt` again where it rejects with a conflict: it is to read the object anew, change it and write it
+ * (client-go's `retry.RetryOnConflict`). Rejects with anything else at once, with the last conflict after `attempts`
+ * times, or with the signal's reason. Throws `InvalidOptionError`.
+ */
+export async function retryOnConflict<R>(
+  attempt: () => Promise<R>,
+  options: RetryOptions = {},
+): Promise<R> {
+  const { attempts, initialMs, maxMs } = withDefaults<
+    Record<'attempts' | 'initialMs' | 'maxMs', number>
+  >(retryDefaults, options)
+  requireNumber('attempts', attempts, 1)
+  const backoff = new Backoff({ initialMs, maxMs, factor: 2 })
+  const signal = options.signal ?? new AbortController().signal
+  for (let made = 1; ; made += 1) {
+    signal.throwIfAborted()
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
+      return await attempt()
+    } catch (error) {
+      if (!isConflict(error) || made >= attempts) throw error
+    }
+    // oxlint-disable-next-line no-await-in-loop -- the pause between two attempts
+    await sleep(backoff.nextMs(), signal)
+  }
+}

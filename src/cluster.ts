@@ -1,0 +1,64 @@
+/** `informerql/cluster`: connections to clusters, found as kubectl finds them; sources of informers, reads and writes. */
+import './lib/node-version.ts'
+export {
+  type ApiRequestOptions,
+  type ApiServer,
+  apiServerDefaults,
+  type ApiServerLimits,
+  type ApiServerOptions,
+  createApiServer,
+} from './api-server/api-server.ts'
+export type { Discovery } from './api-server/discovery/discovery.ts'
+export type { ServerVersion } from './api-server/discovery/server-version.ts'
+export {
+  ClusterConfigError,
+  type ClusterConfigErrorCode,
+} from './api-server/kubeconfig/cluster-config-error.ts'
+export type {
+  ClusterConfig,
+  ClusterEntry,
+  ClusterSelection,
+  UserEntry,
+} from './api-server/kubeconfig/cluster-config.ts'
+export { loadClusterConfig } from './api-server/kubeconfig/cluster-lookup.ts'
+export { CredentialsError } from './api-server/kubeconfig/credentials.ts'
+export { serverConfig } from './api-server/kubeconfig/server-config.ts'
+export { ConnectionError, type ConnectionFailure } from './api-server/transport/connection-error.ts'
+export { UnexpectedAnswerError } from './api-server/transport/json-request.ts'
+export {
+  ObjectClient,
+  type ObjectClientOptions,
+  type StatusClient,
+} from './api-server/writes/object-client.ts'
+export type {
+  AppliedObject,
+  DeepPartial,
+  JsonPatchOperation,
+  MergePatch,
+  NewObject,
+  ObjectPatch,
+  PatchDirectives,
+  StrategicPatch,
+} from './api-server/writes/object-patch.ts'
+export {
+  retryDefaults,
+  retryOnConflict,
+  type RetryOptions,
+} from './api-server/writes/retry-on-conflict.ts'
+export type {
+  ApplyOptions,
+  ChangeOptions,
+  DeleteOptions,
+  ObjectName,
+  Preconditions,
+  ReadOptions,
+  WriteOptions,
+} from './api-server/writes/write-options.ts'
+export {
+  ApiStatusError,
+  isAlreadyExists,
+  isConflict,
+  isExpired,
+  isNotFound,
+  type Status,
+} from './kubernetes/status.ts'

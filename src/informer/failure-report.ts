@@ -1,0 +1,38 @@
+import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
+import type { InformerFailure, InformerObserver } from './informer-observer.ts'
+
+/**
+ * Counts the failures of one informer and tells its observer. Where nobody observes them, the first of each kind is a
+ * warning of the process: what goes wrong is heard.
+ */
+export class FailureReport {
+  readonly #resourceName: string
+  readonly #observer: InformerObserver
+  readonly #counts = new Map<InformerFailure, number>()
+
+  constructor(resource: ApiResource, observer: InformerObserver) {
+    this.#resourceName = groupResourceOf(resource)
+    this.#observer = observer
+  }
+
+  get counts(): ReadonlyMap<InformerFailure, number> {
+    return this.#counts
+  }
+
+  readonly failed = (failure: InformerFailure, error: Error): void => {
+    const count = (this.#counts.get(failure) ?? 0) + 1
+    this.#counts.set(failure, count)
+    if (this.#observer.failed !== undefined) this.#observer.failed(failure, error)
+    else if (count === 1) this.#warn(failure, error)
+  }
+
+  #warn(failure: InformerFailure, error: Error): void {
+    process.emitWarning(`informer of ${this.#resourceName}: ${error.message}`, {
+      type: 'InformerWarning',
+      code: `INFORMER_${failure.toUpperCase()}`,
+      detail:
+        `The first failure of the kind "${failure}"; further ones are counted in informer.failures. ` +
+        'Give the informer an observer to hear of each.',
+    })
+  }
+}

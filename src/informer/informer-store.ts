@@ -1,0 +1,87 @@
+import type { ApiResource } from '../kubernetes/api-resource.ts'
+import type { KubernetesObject } from '../kubernetes/object.ts'
+import type { ResourceVersion } from '../kubernetes/resource-version.ts'
+import type { WaitOptions } from '../lib/deadline.ts'
+import type { HeldObject } from './codec/object-codec.ts'
+import type { ObjectSelection } from './codec/projection.ts'
+import type { IndexedStore } from './store/indexed-store.ts'
+import type { IndexView, ObjectId, StoreView } from './store/store-view.ts'
+
+/** The store of an informer as everyone but the informer has it: to read, not to write. */
+export class InformerStore<T extends KubernetesObject = KubernetesObject> implements StoreView<T> {
+  readonly resource: ApiResource
+  readonly #store: IndexedStore<T>
+
+  constructor(store: IndexedStore<T>) {
+    this.resource = store.resource
+    this.#store = store
+  }
+
+  get size(): number {
+    return this.#store.size
+  }
+
+  get resourceVersion(): ResourceVersion {
+    return this.#store.resourceVersion
+  }
+
+  idOf(key: string): ObjectId | undefined {
+    return this.#store.idOf(key)
+  }
+
+  idOfUid(uid: string): ObjectId | undefined {
+    return this.#store.idOfUid(uid)
+  }
+
+  keyOf(id: ObjectId): string {
+    return this.#store.keyOf(id)
+  }
+
+  uidOf(id: ObjectId): string {
+    return this.#store.uidOf(id)
+  }
+
+  held(id: ObjectId): HeldObject {
+    return this.#store.held(id)
+  }
+
+  object(id: ObjectId): T {
+    return this.#store.object(id)
+  }
+
+  projection(selection: ObjectSelection): (held: HeldObject) => string | undefined {
+    return this.#store.projection(selection)
+  }
+
+  ids(): IterableIterator<ObjectId> {
+    return this.#store.ids()
+  }
+
+  idsAfter(key: string): IterableIterator<ObjectId> {
+    return this.#store.idsAfter(key)
+  }
+
+  index(name: string): IndexView {
+    return this.#store.index(name)
+  }
+
+  hasIndex(name: string): boolean {
+    return this.#store.hasIndex(name)
+  }
+
+  indexNames(): readonly string[] {
+    return this.#store.indexNames()
+  }
+
+  label(key: string): IndexView | undefined {
+    return this.#store.label(key)
+  }
+
+  /**
+   * Read-your-writes: resolves when the store has applied `wanted` or something later. Rejects with `DeadlineError`,
+   * or with `IncomparableResourceVersionError` where only equality could be tested.
+   */
+  waitForResourceVersion(wanted: ResourceVersion, options: WaitOptions = {}): Promise<void> {
+    return this.#store.waitForResourceVersion(wanted, options)
+  }
+}

@@ -1,0 +1,122 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type ApiResource, apiVersionOf, groupResourceOf } from '../kubernetes/api-resource.ts'
+import type { KubernetesObject } from '../kubernetes/object.ts'
+import { reflectorBackoff } from '../lib/backoff.ts'
+import { CodedError } from '../lib/coded-error.ts'
+import { reflectorDefaults } from './reflector/reflector-options.ts'
+import { sharedInformerDefaults, type SharedInformerOptions } from './shared-informer-options.ts'
+import type { IndexFunction, Indexers } from './store/store-view.ts'
+
+/** The options of one informer that its factory does not decide. */
+export type InformerOptions<T extends KubernetesObject = KubernetesObject> = Partial<
+  Omit<SharedInformerOptions<T>, 'resource' | 'source' | 'apiServer'>
+>
+
+/** Two callers want one informer, but not the same of it. */
+export class InformerConflictError extends CodedError {
+  /** The option's name; `indexers.byNode` for an index function. */
+  readonly option: string
+
+  constructor(resource: ApiResource, option: string, value: unknown) {
+    super(
+      'INFORMER_CONFLICT',
+      `the informer of ${groupResourceOf(resource)} is there already with another ${option}`,
+      {
+        value,
+        hint: option.startsWith('indexers.')
+          ? 'give the index another name, or both callers the same function'
+          : 'ask everywhere for the same, or give the option to the factory (forResource)',
+      },
+    )
+    this.option = option
+  }
+}
+
+/** What an option counts as where it is absent. A page size that is not given is more than its default. */
+const defaults: Readonly<Record<string, unknown>> = {
+  ...reflectorDefaults,
+  ...sharedInformerDefaults,
+  pageSize: undefined,
+}
+
+/** The options that make it another informer; whoever differs in others cannot share it. */
+const distinguishing = [
+  'namespace',
+  'labelSelector',
+  'fieldSelector',
+  'tweakListOptions',
+  'transform',
+  'metadataOnly',
+] as const satisfies readonly (keyof InformerOptions)[]
+
+/** The same text for the same informer: its resource, selection, transform and `metadataOnly`. */
+export function identityOf(resource: ApiResource, options: InformerOptions): string {
+  const parts = distinguishing.map((name) => identify(options[name] ?? defaults[name]))
+  return [apiVersionOf(resource), resource.resource, resource.kind, ...parts].join('\n')
+}
+
+/** The options that an informer was created with, and what others may still add to them. */
+export class SharedOptions {
+  readonly #resource: ApiResource
+  readonly #options: Readonly<Record<string, unknown>>
+  readonly #indexers = new Map<string, IndexFunction>()
+
+  constructor(resource: ApiResource, options: InformerOptions) {
+    this.#resource = resource
+    this.#options = options as Readonly<Record<string, unknown>>
+    for (const [name, index] of Object.entries(options.indexers ?? {})) {
+      this.#indexers.set(name, index)
+    }
+  }
+
+  /** The indexers that the informer lacks for somebody with these options. Throws {@link InformerConflictError}. */
+  join({ indexers = {}, ...options }: InformerOptions): Indexers {
+    for (const [name, value] of Object.entries(options)) {
+      if (!isSame(name, value, this.#options[name])) {
+        throw new InformerConflictError(this.#resource, name, value)
+      }
+    }
+    const added: Record<string, IndexFunction> = {}
+    for (const [name, index] of Object.entries(indexers)) {
+      const known = this.#indexers.get(name)
+      if (known === undefined) added[name] = index
+      else if (!isSameIndex(known, index)) {
+        throw new InformerConflictError(this.#resource, `indexers.${name}`, index)
+      }
+    }
+    for (const [name, index] of Object.entries(added)) this.#indexers.set(name, index)
+    return added
+  }
+}
+
+function isSame(name: string, value: unknown, known: unknown): boolean {
+  const [one, other] = [value, known].map((given) => given ?? defaults[name])
+  if (name !== 'backoff') return isDeepStrictEqual(one, other)
+  return isDeepStrictEqual(
+    { ...reflectorBackoff, ...(one as object) },
+    {
+      ...reflectorBackoff,
+      ...(other as object),
+    },
+  )
+}
+
+/**
+ * One function, or two of the same text: an index function is pure, and one that is written where the informer is asked for
+ * is another object each time. (Its text does not tell what it captures: let it depend on its object alone.)
+ */
+function isSameIndex(one: IndexFunction, other: IndexFunction): boolean {
+  if (one === other) return true
+  const text = String(one)
+  return text === String(other) && !text.includes('[native code]')
+}
+
+const identities = new WeakMap<object, number>()
+let nextIdentity = 1
+
+function identify(value: unknown): string {
+  if (typeof value !== 'function') return JSON.stringify(value) ?? ''
+  let identity = identities.get(value)
+  if (identity === undefined) identities.set(value, (identity = nextIdentity++))
+  return `#${identity}`
+}
