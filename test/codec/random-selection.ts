@@ -81,16 +81,10 @@ function randomValue(sample: unknown, random: Random): SelectedValue {
 }
 
 function writerFor(sample: unknown, random: Random): LeafWriter {
-  switch (typeof sample) {
-    case 'string':
-      return writeString
-    case 'boolean':
-      return writeBoolean
-    case 'number':
-      return pick([writeInt, writeInt64, writeFloat], random)
-    default:
-      return random() < 0.2 ? pick(writers, random) : writeJson
-  }
+  if (typeof sample === 'string') return writeString
+  if (typeof sample === 'boolean') return writeBoolean
+  if (typeof sample === 'number') return pick([writeInt, writeInt64, writeFloat], random)
+  return random() < 0.2 ? pick(writers, random) : writeJson
 }
 
 function isRecord(value: unknown): value is object {

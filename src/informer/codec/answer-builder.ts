@@ -5,8 +5,8 @@ import { type Hole, noNode, TemplateAnswer } from './template-answer.ts'
 import { nodeField, nodeWidth, type Template } from './template.ts'
 
 /**
- * Writes the selection of the template's own object. `undefined` where the slow way must do for it: then its rows have
- * to be decoded.
+ * Writes the selection of the template's own object. `undefined` where the slow way must do for that one, and where the
+ * answer would be too large: then the rows of the template have to be decoded.
  */
 export function answerOf(
   template: Template,
@@ -17,6 +17,10 @@ export function answerOf(
   const { text, holes } = builder
   return text === undefined ? undefined : new TemplateAnswer(text, holes)
 }
+
+/** An answer of more holes, or of more texts of containers, saves too little: its rows are decoded. */
+const maxHoles = 1 << 14
+const maxContainers = 16
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -29,6 +33,7 @@ class AnswerBuilder {
   text: string | undefined = ''
   readonly holes: Mutable<Hole>[] = []
   readonly #template: Template
+  #containers = 0
 
   constructor(template: Template) {
     this.#template = template
@@ -36,6 +41,7 @@ class AnswerBuilder {
 
   /** The value of a node, which is `parsed`. */
   addValue(value: SelectedValue, node: number, parsed: unknown): void {
+    if (this.text === undefined) return
     const children = this.#childrenOf(node)
     // A scalar, an empty container, or one that the template did not take apart.
     if (children.length === 0) this.#add(projectParsed(value, parsed))
@@ -62,9 +68,11 @@ class AnswerBuilder {
     parsed: unknown,
   ): void {
     if (write !== writeJson) {
+      if (++this.#containers > maxContainers) this.#add(undefined)
       const inner = new AnswerBuilder(this.#template)
       inner.addValue(anyJson, node, parsed)
-      const text = inner.text ?? ''
+      const { text } = inner
+      if (text === undefined) return this.#add(undefined)
       const container = { answer: new TemplateAnswer(text, inner.holes), write }
       this.#addHole({ node: noNode, field: anyField, from: 0, container }, () => {
         this.#add(write(text))
@@ -112,10 +120,11 @@ class AnswerBuilder {
   }
 
   #addHole(part: Omit<Hole, 'start' | 'end'>, add: () => void): void {
-    const hole = { start: this.text?.length ?? 0, end: 0, ...part }
+    if (this.holes.length >= maxHoles) this.#add(undefined)
+    const hole = { start: this.#length(), end: 0, ...part }
     this.holes.push(hole)
     add()
-    hole.end = this.text?.length ?? 0
+    hole.end = this.#length()
   }
 
   #addAll<T>(open: string, close: string, parts: readonly T[], add: (part: T) => void): void {
@@ -125,6 +134,10 @@ class AnswerBuilder {
       add(parts[index] as T)
     }
     this.#add(close)
+  }
+
+  #length(): number {
+    return this.text?.length ?? 0
   }
 
   #add(text: string | undefined): void {

@@ -31,20 +31,21 @@ let valueEnds = new Int32Array(256)
 /**
  * How a selection is written without decoding. A row is its template with other values at some nodes; just so its
  * answer is the template's answer with other texts at some holes. So the selection is written once, of the template
- * itself, and for every node that the text was made from the range that it made is remembered: a hole, at which a row
- * with a difference at this node has another text.
+ * itself, and it is remembered which range of that text was made of which node: a hole, at which a row that has a
+ * difference at the node has another text.
  *
- * A hole is a whole value, and holes lie within each other as the selected values do: one is that of `status`, in it
- * that of `conditions`, in it each element's, down to the scalars. Differences never do, so of the holes that a row fills none is within another, and
- * its answer is pieces of the template's answer and filled holes in turn. Where the difference is a scalar, its text in
- * the row is, but for its spelling, what is written; where it is a container (an array that changed its length, an object
- * with other keys), the selected parts are picked out of its text. Either way nothing is parsed.
+ * A hole is a whole value, and holes lie within each other as the selected values do: in that of `status` is that of
+ * `conditions`, in it one of each element, and so down to the scalars. Differences never lie within each other, and so
+ * none of the holes that a row fills is within another: its answer is pieces of the template's answer and filled holes
+ * in turn. Where the difference is a scalar, its text in the row is what is written, but for its spelling; where it is
+ * a container (an array that changed its length, an object with other keys), what is selected of it is picked out of
+ * its text. Nothing is parsed but what `JSON.stringify` would spell otherwise.
  *
- * The differences come in the order of the object's text and the holes are filled in that of the selection, and a node
- * may be selected more than once: so one pass over the row notes each value at its holes, and one over the holes writes.
+ * The differences come in the order of the object's text, the holes in that of the selection, and a node may be selected
+ * more than once: so one pass over the row notes each value at its holes, and one over the holes writes.
  *
- * A writer may make something else of a container than its text (its length, say). No part of that is a part of the
- * container: it gets the text, which is an answer of its own.
+ * A writer may make something else of a container than its text (its length, say). Then no part of what it writes is
+ * made of a part of the container: the container's text is put together first, as an answer of its own, and handed over.
  */
 export class TemplateAnswer {
   /** About what it takes in memory. */
@@ -108,7 +109,11 @@ export class TemplateAnswer {
   /** Whether any hole is to be filled. */
   #noteValues(text: string): boolean {
     reserve(this.#holes.length)
+    const starts = valueStarts
+    const ends = valueEnds
     const holeOf = this.#holeOf
+    const nextHole = this.#nextHole
+    const lastNode = this.#lastNode
     let filled = false
     let index = 1
     while (index < text.length - 1) {
@@ -118,12 +123,12 @@ export class TemplateAnswer {
         if (char === jsonChar.comma) break
         node = node * 10 + char - jsonChar.zero
       }
-      if (node > this.#lastNode) break
+      if (node > lastNode) break
       const end = valueEnd(text, index)
       let hole = holeOf[node] ?? noHole
-      for (; hole !== noHole; hole = this.#nextHole[hole] ?? noHole) {
-        valueStarts[hole] = index
-        valueEnds[hole] = end
+      for (; hole !== noHole; hole = nextHole[hole] ?? noHole) {
+        starts[hole] = index
+        ends[hole] = end
         filled = true
       }
       index = end + 1
