@@ -9,8 +9,9 @@ import {
 } from './reflector/lister-watcher.ts'
 import type { ObjectCodec } from './codec/object-codec.ts'
 import { ObjectIntake, type Transform } from './object-intake.ts'
-import { Reflector, type ReflectorState } from './reflector/reflector.ts'
+import { Reflector } from './reflector/reflector.ts'
 import { reflectorDefaults, type ReflectorOptions } from './reflector/reflector-options.ts'
+import type { ReflectorState } from './reflector/reflector-status.ts'
 import type { StoreContents } from './store/store-contents.ts'
 
 /** What a controller is made from, besides what it does with the deltas. */
@@ -92,18 +93,18 @@ export class Controller {
 
   get state(): ReflectorState {
     if (this.#isPausing) return 'waiting'
-    const { state } = this.#reflector
+    const { state } = this.#reflector.status
     return state === 'watching' && this.#loopError !== undefined ? 'reconnecting' : state
   }
 
   /** The last failure of a list or watch, or of the loop itself; `undefined` since the last success. */
   get lastError(): Error | undefined {
-    return this.#loopError ?? this.#reflector.lastError
+    return this.#loopError ?? this.#reflector.status.lastError
   }
 
   /** `performance.now()` at the last list, event or bookmark; `undefined` before the first. */
   get lastContactMs(): number | undefined {
-    return this.#reflector.lastContactMs
+    return this.#reflector.status.lastContactMs
   }
 
   /** How many deltas wait. */

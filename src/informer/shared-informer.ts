@@ -25,7 +25,7 @@ import { freezingCodec } from './codec/freezing-codec.ts'
 import { createObjectCodec, type ObjectCodec } from './codec/object-codec.ts'
 import type { Transform } from './object-intake.ts'
 import { Processor } from './delivery/processor.ts'
-import type { ReflectorState } from './reflector/reflector.ts'
+import type { ReflectorState } from './reflector/reflector-status.ts'
 import {
   InformerStoppedError,
   sharedInformerDefaults,

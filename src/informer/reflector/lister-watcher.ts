@@ -8,6 +8,15 @@ export interface Selection {
   readonly fieldSelector?: string
 }
 
+/** The selection among other options; what is not selected by is absent. */
+export function selectionOf({ namespace, labelSelector, fieldSelector }: Selection): Selection {
+  return {
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+  }
+}
+
 /** The query parameters of one LIST. An absent one is not sent. */
 export interface ListOptions extends Selection {
   /** `''` is sent as no parameter at all: the most recent state. */

@@ -1,5 +1,7 @@
 import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
+import type { InformerObserver } from '../informer-observer.ts'
 import type { Delta } from './delta-queue.ts'
+import type { ListerWatcher } from './lister-watcher.ts'
 import type { StoreContents, StoreEntry } from '../store/store-contents.ts'
 
 /** What became of the text of one object. */
@@ -19,4 +21,13 @@ export interface ReflectorTarget {
   push(delta: Delta): void
   /** Resolves when there is room for more. */
   room(signal: AbortSignal): Promise<void>
+}
+
+/** What a reflector stands between, and what it says of itself. */
+export interface ReflectorParts {
+  /** For messages: `pods`, `deployments.apps`. */
+  readonly resourceName: string
+  readonly source: ListerWatcher
+  readonly target: ReflectorTarget
+  readonly observer: InformerObserver
 }

@@ -2,11 +2,10 @@ import { Backoff, sleep } from '../../lib/backoff.ts'
 import { latestResourceVersion, type ResourceVersion } from '../../kubernetes/resource-version.ts'
 import { ApiStatusError, isExpired, isTooLargeResourceVersion } from '../../kubernetes/status.ts'
 import { readBookmark, readErrorEvent, readWatchFrame } from '../../kubernetes/watch-event.ts'
-import type { InformerFailure, InformerObserver } from '../informer-observer.ts'
 import type { StoreContents } from '../store/store-contents.ts'
 import { InitialList } from './initial-list.ts'
 import { ListClock } from './list-stages.ts'
-import type { ListerWatcher, Selection, WatchOptions } from './lister-watcher.ts'
+import { type Selection, selectionOf, type WatchOptions } from './lister-watcher.ts'
 import { Position } from './position.ts'
 import {
   isBrokenConnection,
@@ -15,34 +14,10 @@ import {
   VeryShortWatchError,
 } from './reflector-errors.ts'
 import { reflectorDefaults, type ReflectorOptions } from './reflector-options.ts'
-import type { ReflectorTarget } from './reflector-target.ts'
+import { ReflectorStatus } from './reflector-status.ts'
+import type { ReflectorParts } from './reflector-target.ts'
 import { receiveInitialEvents } from './streaming-list.ts'
 import { abortOnSuspend, WatchStream } from './watch-stream.ts'
-
-export interface ReflectorParts {
-  /** For messages: `pods`, `deployments.apps`. */
-  readonly resourceName: string
-  readonly source: ListerWatcher
-  readonly target: ReflectorTarget
-  readonly observer: InformerObserver
-}
-
-/**
- * What a reflector is doing:
- * - `idle`: it has not begun;
- * - `listing`: a list is under way;
- * - `watching`: the list is there and nothing has failed since, whether or not a watch is open at this very moment;
- * - `reconnecting`: a watch has failed and is being opened again;
- * - `waiting`: something has failed and is tried again after a pause;
- * - `stopped`.
- */
-export type ReflectorState =
-  | 'idle'
-  | 'listing'
-  | 'watching'
-  | 'reconnecting'
-  | 'waiting'
-  | 'stopped'
 
 /** What a reflector does next; a streaming list that was cut is asked for once again. */
 type Step = 'stream' | 'stream again' | 'list' | 'watch'
@@ -60,24 +35,18 @@ export class Reflector {
   readonly #selection: Selection
   readonly #list: InitialList
   readonly #backoff: Backoff
+  readonly #status: ReflectorStatus
   #position = Position.beginning
   /** The watch that is open; a streaming list leaves its own to the step that follows. */
   #stream: WatchStream | undefined
   #mayStream: boolean
-  #state: Exclude<ReflectorState, 'reconnecting'> = 'idle'
-  #lastError: Error | undefined
-  #lastContactMs: number | undefined
 
   constructor(parts: ReflectorParts, options: ReflectorOptions) {
     this.#parts = parts
     this.#options = { ...reflectorDefaults, ...options }
     this.#mayStream = this.#options.initialList === 'watchlist'
-    const { namespace, labelSelector, fieldSelector } = options
-    this.#selection = {
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(labelSelector === undefined ? {} : { labelSelector }),
-      ...(fieldSelector === undefined ? {} : { fieldSelector }),
-    }
+    this.#selection = selectionOf(options)
+    this.#status = new ReflectorStatus(parts.observer)
     this.#backoff = new Backoff(this.#options.backoff)
     this.#list = new InitialList({
       source: parts.source,
@@ -86,26 +55,15 @@ export class Reflector {
       pageSize: options.pageSize,
       defaultPageSize: reflectorDefaults.pageSize,
       retry: async (error, signal) => {
-        this.#report('list', error)
+        this.#status.failed('list', error)
         await this.#pause(error, signal)
-        this.#state = 'listing'
+        this.#status.begins('listing')
       },
     })
   }
 
-  get state(): ReflectorState {
-    const hasFailed = this.#state === 'watching' && this.#lastError !== undefined
-    return hasFailed ? 'reconnecting' : this.#state
-  }
-
-  /** `performance.now()` at the last list, event or bookmark; `undefined` before the first. */
-  get lastContactMs(): number | undefined {
-    return this.#lastContactMs
-  }
-
-  /** The last failure; `undefined` since the last success. */
-  get lastError(): Error | undefined {
-    return this.#lastError
+  get status(): Pick<ReflectorStatus, 'state' | 'lastError' | 'lastContactMs'> {
+    return this.#status
   }
 
   /**
@@ -125,7 +83,7 @@ export class Reflector {
       }
     } finally {
       await this.#close()
-      this.#state = 'stopped'
+      this.#status.begins('stopped')
     }
   }
 
@@ -157,7 +115,7 @@ export class Reflector {
     const hasBroken = stream !== undefined && isBrokenConnection(error)
     const isShort = stream?.isShort(this.#options.shortWatchMs) === true
     await this.#close()
-    this.#report(step === 'watch' ? 'watch' : 'list', error)
+    this.#status.failed(step === 'watch' ? 'watch' : 'list', error)
     if (isRetriedInPlace(error)) {
       await this.#pause(error, signal)
       return step
@@ -169,26 +127,32 @@ export class Reflector {
         return 'stream'
       }
       if (hasBroken && step === 'stream') return 'stream again'
-      if (isStreamingListRefusal(error)) this.#refuseStreams()
+      if (isStreamingListRefusal(error)) {
+        this.#mayStream = false
+        this.#parts.source.streamingListRefused?.()
+      }
       return 'list'
+    }
+    if (stream === undefined && isTooLargeResourceVersion(error)) {
+      this.#position = this.#position.lost()
     }
     if (hasBroken) {
       this.#position = this.#position.doubted()
       if (!isShort) return 'watch'
       // Whoever breaks every connection at once must not be asked in a tight loop.
-      this.#report('watch', new VeryShortWatchError(this.#parts.resourceName, stream.ageMs))
+      this.#status.failed('watch', new VeryShortWatchError(this.#parts.resourceName, stream.ageMs))
     }
     await this.#pause(error, signal)
     return this.#listing()
   }
 
   async #receiveList(signal: AbortSignal): Promise<void> {
-    this.#state = 'listing'
+    this.#status.begins('listing')
     this.#parts.observer.listing?.()
     const clock = new ListClock()
     const list = await this.#list.receive(this.#position.listFrom, clock, signal, (error) => {
       this.#position = this.#position.lost()
-      this.#report('list', error)
+      this.#status.failed('list', error)
     })
     signal.throwIfAborted()
     this.#replace(list.contents, list.resourceVersion, clock)
@@ -196,7 +160,7 @@ export class Reflector {
 
   /** Leaves the stream open, for the watch that follows. */
   async #streamList(signal: AbortSignal): Promise<void> {
-    this.#state = 'listing'
+    this.#status.begins('listing')
     this.#parts.observer.listing?.()
     const clock = new ListClock()
     const opening = this.#open(
@@ -218,16 +182,11 @@ export class Reflector {
     this.#replace(contents, resourceVersion, clock)
   }
 
-  #refuseStreams(): void {
-    this.#mayStream = false
-    this.#parts.source.streamingListRefused?.()
-  }
-
   #replace(contents: StoreContents, at: ResourceVersion, clock: ListClock): void {
     clock.received()
     this.#position = this.#position.listed(at)
-    this.#succeeded()
-    this.#state = 'watching'
+    this.#status.heard()
+    this.#status.begins('watching')
     this.#parts.target.push({ type: 'REPLACED', contents, resourceVersion: at, clock })
     this.#parts.observer.listed?.({ items: contents.size, durationMs: clock.ageMs })
   }
@@ -247,7 +206,7 @@ export class Reflector {
   async #openFromLast(signal: AbortSignal): Promise<WatchStream> {
     if (this.#position.isProbeDue) await this.#probe(signal)
     const stream = await this.#open({ resourceVersion: this.#position.last }, signal)
-    this.#lastError = undefined
+    this.#status.succeeded()
     return stream
   }
 
@@ -265,31 +224,24 @@ export class Reflector {
 
   /** Asks whether the server knows the position; {@link Position} says why. */
   async #probe(signal: AbortSignal): Promise<void> {
+    const { source } = this.#parts
     const at = {
       resourceVersion: this.#position.last,
       resourceVersionMatch: 'NotOlderThan',
     } as const
-    try {
-      const response = await this.#parts.source.list(
-        { ...this.#selection, ...at, limit: 1 },
-        signal,
-      )
-      for await (const items of response) void items
-      this.#position = this.#position.confirmed()
-    } catch (error) {
-      if (isTooLargeResourceVersion(error)) this.#position = this.#position.lost()
-      throw error
-    }
+    const response = await source.list({ ...this.#selection, ...at, limit: 1 }, signal)
+    for await (const items of response) void items
+    this.#position = this.#position.confirmed()
   }
 
   async #consume(stream: WatchStream, signal: AbortSignal): Promise<void> {
-    this.#state = 'watching'
+    this.#status.begins('watching')
     const release = abortOnSuspend(stream, this.#options.suspendGapMs)
     try {
       while (!signal.aborted) {
         const frames = await stream.next()
         if (frames === undefined) return
-        this.#succeeded()
+        this.#status.heard()
         for (const frame of frames) this.#handle(frame)
         await this.#parts.target.room(signal)
       }
@@ -336,20 +288,10 @@ export class Reflector {
     await stream?.close()
   }
 
-  #succeeded(): void {
-    this.#lastError = undefined
-    this.#lastContactMs = performance.now()
-  }
-
   async #pause(error: unknown, signal: AbortSignal): Promise<void> {
-    this.#state = 'waiting'
+    this.#status.begins('waiting')
     const askedMs = (error instanceof ApiStatusError ? error.retryAfterMs : undefined) ?? 0
     const delayMs = this.#backoff.nextMs()
     await sleep(askedMs > 0 ? Math.min(askedMs, this.#options.maxRetryAfterMs) : delayMs, signal)
-  }
-
-  #report(failure: InformerFailure, error: unknown): void {
-    this.#lastError = error instanceof Error ? error : new Error(String(error))
-    this.#parts.observer.failed?.(failure, this.#lastError)
   }
 }
