@@ -1,5 +1,6 @@
 import { type DocumentNode, GraphQLError, type GraphQLErrorExtensions } from 'graphql'
 import { CodedError } from '../../lib/coded-error.ts'
+import { boundedErrors } from './bounded-errors.ts'
 import { argumentAt } from './argument-place.ts'
 
 /** The codes of the API's errors: part of its contract. */
@@ -93,7 +94,7 @@ export interface AnsweredResult {
 }
 
 /**
- * A result as a client sees it, each error with a code. One without a code is the caller's where there is no data at all
+ * A result as a client sees it, its errors within bounds, each with a code. One without a code is the caller's where there is no data at all
  * (the specification's request errors: syntax, validation, variables), and the gateway's own elsewhere.
  */
 export function clientResult<T extends AnsweredResult>(
@@ -103,7 +104,7 @@ export function clientResult<T extends AnsweredResult>(
   const { errors } = result
   if (errors === undefined || errors.length === 0) return result
   const isRequestError = !('data' in result)
-  const seen = errors.map((error) => {
+  const seen = boundedErrors(errors).map((error) => {
     const known = clientErrorOf(error)
     if (known !== error && isUnexpected(known)) unexpected(error)
     return withCode(known, isRequestError)

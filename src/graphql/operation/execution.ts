@@ -7,9 +7,10 @@ import {
   validateSubscriptionArgs,
 } from 'graphql'
 import { interruptible } from '../../lib/interruptible.ts'
-import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
 import type { ResolverContext } from '../schema/read-context.ts'
+import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
 import { type ClientErrorCode, clientErrorOf, clientResult } from './client-error.ts'
+import { problemOfVariables } from './document-bounds.ts'
 import { fleetStateOf } from './fleet-state.ts'
 import { LiveReader } from './live-reader.ts'
 import { prepareOperation, inRounds } from './preparation.ts'
@@ -38,6 +39,8 @@ export class Execution {
 
   /** Answers a query. */
   async execute(args: ExecutionArgs): Promise<ExecutionResult> {
+    const problem = problemOfVariables(args.variableValues ?? {})
+    if (problem !== undefined) return this.#seen({ result: { errors: [problem] }, failures: [] })
     using prepared = await prepareOperation(this.#options, args)
     const answered = await inRounds(prepared, async (settled) => {
       const { contextValue, failures, budget } = this.#context(args, settled)
@@ -50,6 +53,8 @@ export class Execution {
   async subscribe(
     args: ExecutionArgs,
   ): Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult> {
+    const problem = problemOfVariables(args.variableValues ?? {})
+    if (problem !== undefined) return this.#seen({ result: { errors: [problem] }, failures: [] })
     const prepared = await prepareOperation(this.#options, args)
     let opened: OpenedSource | ExecutionResult
     try {

@@ -1,14 +1,8 @@
-import {
-  type DocumentNode,
-  type GraphQLSchema,
-  GraphQLError,
-  parse,
-  type Source,
-  validate,
-} from 'graphql'
+import type { DocumentNode, GraphQLError, GraphQLSchema, Source } from 'graphql'
 import type { ExecutionArgs } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import { requestError } from './client-error.ts'
+import { parseDocument, validateDocument } from './document-bounds.ts'
 import { Execution } from './execution.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
@@ -39,7 +33,7 @@ export function operationPlugin({ served, limits, unexpected }: OperationPluginO
     },
     onValidate({ setValidationFn }) {
       setValidationFn((schema: GraphQLSchema, document: DocumentNode) =>
-        validate(schema, document).map((error) => requestError(error, document)),
+        validateDocument(schema, document).map((error) => requestError(error, document)),
       )
     },
     onExecute({ setExecuteFn }) {
@@ -48,14 +42,5 @@ export function operationPlugin({ served, limits, unexpected }: OperationPluginO
     onSubscribe({ setSubscribeFn }) {
       setSubscribeFn((args: ExecutionArgs) => executionOf(args).subscribe(args))
     },
-  }
-}
-
-/** Parses within bounds; throws a GraphQLError that a client may see. */
-export function parseDocument(source: string | Source, maxTokens: number): DocumentNode {
-  try {
-    return parse(source, { maxTokens })
-  } catch (error) {
-    throw error instanceof GraphQLError ? requestError(error) : error
   }
 }

@@ -24,6 +24,9 @@ export interface ListPlace {
 /** Writes a page of a list as a connection. */
 export type ConnectionWriter = (run: PlanRun, part: KindPart, place: ListPlace) => string
 
+/** What a connection writes besides its names and its rows, about. */
+const partLength = 100
+
 /** Writes one field of a connection. */
 type PartWriter = (run: PlanRun, part: KindPart, page: Page) => string
 
@@ -41,6 +44,7 @@ export function connectionWriter(
     const before = `${members.length === 0 ? '' : ','}${JSON.stringify(key)}:`
     members.push({ before, write: partWriter(kind, type, nodes, compiler) })
   }
+  const names = members.reduce((sum, { before }) => sum + before.length, partLength)
   return (run, part, place) => {
     const { view, scope, cluster } = part
     const values = run.argumentsOf<RelationArguments>(args)
@@ -54,6 +58,7 @@ export function connectionWriter(
       after: values.after,
       maxPageSize: run.limits.maxPageSize,
     })
+    run.budget.spend('bytes', names)
     let text = '{'
     for (const { before, write } of members) text += before + write(run, part, page)
     return `${text}}`
@@ -116,9 +121,11 @@ function edgesWriter(kind: Kind, nodes: readonly FieldNode[], compiler: PlanComp
       }
     },
   )
+  const names = members.reduce((sum, { before }) => sum + before.length, partLength)
   return (run, part, page) => {
     run.budget.spend('rows', page.ids.length)
     return run.list(page.ids, (id) => {
+      run.budget.spend('bytes', names)
       const texts = members.map(({ before, write }) => before + write(run, part, page, id))
       return `{${texts.join(',')}}`
     })

@@ -76,6 +76,7 @@ export class OwnFragment {
       run.budget.spend('fields', fields)
       memo.set(id, held, text)
     }
+    run.budget.spend('bytes', text.length)
     return text
   }
 

@@ -110,11 +110,10 @@ export class PlanVariation {
   write(run: PlanRun): string {
     let text = '{"data":{'
     for (const { before, root } of this.#members) {
+      run.budget.spend('bytes', before.length)
       text += before + (typeof root === 'string' ? root : root.write(run))
     }
-    text += '}}'
-    run.budget.spend('bytes', text.length)
-    return text
+    return `${text}}}`
   }
 }
 

@@ -1,12 +1,18 @@
-import { type DocumentNode, validate } from 'graphql'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { DocumentNode } from 'graphql'
 import { LRUCache } from 'lru-cache'
 import {
   defaultWorkLimits,
+  QueryTooCostlyError,
   WorkBudget,
   type WorkLimits,
 } from '../../query/condition/work-budget.ts'
 import type { KindAt, KindPart } from '../operation/kind-part.ts'
-import { parseDocument } from '../operation/operation-plugin.ts'
+import {
+  parseDocument,
+  problemOfVariables,
+  validateDocument,
+} from '../operation/document-bounds.ts'
 import { settleKinds, type SettledParts } from '../operation/preparation.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
 import type { FragmentCache } from './fragment-cache.ts'
@@ -60,12 +66,13 @@ export class PlannedQueries {
     try {
       const served = this.#options.served()
       const plan = this.#planOf(served, request)
+      if (problemOfVariables(request.variables ?? {}) !== undefined) return undefined
       const variables = plan?.coerce(request.variables ?? {})
       if (plan === undefined || variables === undefined || 'errors' in variables) return undefined
       const { variableValues } = variables
       const variation = plan.variation(variableValues)
       const { limits, fragments } = this.#options
-      const answer = (parts: SettledParts): string | undefined => {
+      const answer = (parts: SettledParts): string | undefined | Promise<undefined> => {
         const budget = new WorkBudget(plannedWork(limits.work))
         const part = (at: KindAt): KindPart => parts.part(at)
         const run = new PlanRun({
@@ -78,9 +85,10 @@ export class PlannedQueries {
         })
         try {
           return variation.write(run)
-        } catch {
-          // Whatever it is, graphql-js finds it too, and says which field it belongs to.
-          return undefined
+        } catch (error) {
+          // Whatever it is, graphql-js finds it too, and says which field it belongs to. Where that is as costly as this was
+          // whoever waits comes first.
+          return error instanceof QueryTooCostlyError ? nextTurn().then(() => undefined) : undefined
         } finally {
           parts.release()
         }
@@ -109,7 +117,7 @@ export class PlannedQueries {
   #validDocument(served: ServedSchema, query: string): DocumentNode | undefined {
     try {
       const document = parseDocument(query, this.#options.limits.maxTokens)
-      return validate(served.schema, document).length === 0 ? document : undefined
+      return validateDocument(served.schema, document).length === 0 ? document : undefined
     } catch {
       return undefined
     }

@@ -46,7 +46,10 @@ export function rowWriter(
     endFragment(false)
     const write = memberWriter(kind, type, nodes, compiler)
     const before = `${JSON.stringify(key)}:`
-    members.push((run, part, id) => before + write(run, part, id))
+    members.push((run, part, id) => {
+      run.budget.spend('bytes', before.length)
+      return before + write(run, part, id)
+    })
   }
   const [only] = members
   if (members.length === 0) {

@@ -1,0 +1,73 @@
+import { GraphQLError, type GraphQLErrorExtensions } from 'graphql'
+import { maxEchoLength, shortened } from '../../lib/shortened.ts'
+
+/** Of a message or a hint: it may quote what was sent, besides what it says itself. */
+const maxTextLength = 500
+/** Errors of one code, message and field. A relation that is refused is refused for each row. */
+const maxAlike = 5
+const maxErrors = 100
+
+/**
+ * The errors of an answer, each of them and all together within bounds: long texts and values are cut in the middle; of
+ * errors that say the same of the same field on many rows the first few are told, and one in place of the others how
+ * many there are.
+ */
+export function boundedErrors(errors: readonly GraphQLError[]): readonly GraphQLError[] {
+  const alike = new Map<string, number>()
+  const told = errors.filter((error) => {
+    const name = `${codeOf(error)}\0${fieldOf(error)}\0${error.message}`
+    const count = (alike.get(name) ?? 0) + 1
+    alike.set(name, count)
+    return count <= maxAlike
+  })
+  if (told.length > maxErrors) told.length = maxErrors
+  const bounded = told.map(boundedError)
+  const kept = new Set(told)
+  const first = errors.find((error) => !kept.has(error))
+  if (first === undefined) return bounded
+  return [...bounded, summary(first, errors.length - told.length)]
+}
+
+function summary(first: GraphQLError, count: number): GraphQLError {
+  const message = `${count} more errors, such as this one: ${shortened(first.message)}`
+  const { path, nodes } = first
+  return new GraphQLError(message, { path, nodes, extensions: { code: codeOf(first) } })
+}
+
+function boundedError(error: GraphQLError): GraphQLError {
+  const message = shortened(error.message, maxTextLength)
+  const extensions = boundedExtensions(error.extensions)
+  if (message === error.message && extensions === error.extensions) return error
+  const { nodes, source, positions, path, originalError } = error
+  const cause = originalError === undefined ? {} : { originalError }
+  return new GraphQLError(message, { nodes, source, positions, path, extensions, ...cause })
+}
+
+function boundedExtensions(extensions: GraphQLErrorExtensions): GraphQLErrorExtensions {
+  const bounded: Record<string, unknown> = {}
+  let same = true
+  for (const [name, value] of Object.entries(extensions)) {
+    bounded[name] = boundedValue(value, name === 'hint' ? maxTextLength : maxEchoLength)
+    same &&= bounded[name] === value
+  }
+  return same ? extensions : bounded
+}
+
+/** A value of little text as it is; of any other the text, cut. */
+function boundedValue(value: unknown, maxLength: number): unknown {
+  if (typeof value === 'string') return shortened(value, maxLength)
+  if (typeof value !== 'object' || value === null) return value
+  const text = JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'bigint' ? String(inner) : inner,
+  )
+  return text.length <= maxLength ? value : shortened(text, maxLength)
+}
+
+function codeOf({ extensions }: GraphQLError): unknown {
+  return extensions['code']
+}
+
+/** The path of an error without the places in lists. */
+function fieldOf({ path }: GraphQLError): string {
+  return path?.filter((step) => typeof step === 'string').join('.') ?? ''
+}
