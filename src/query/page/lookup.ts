@@ -36,7 +36,10 @@ export function sameObject(
   return uid === '' ? view.idOf(key) : view.idOfUid(uid)
 }
 
-function visible({ view, scope }: LookupOptions, id: ObjectId | undefined): ObjectId | undefined {
+function visible(
+  { view, scope, budget }: LookupOptions,
+  id: ObjectId | undefined,
+): ObjectId | undefined {
   if (id === undefined || scope.form === 'all') return id
   return bindCondition(scopeCondition(scope), view, budget).has(id) ? id : undefined
 }
