@@ -100,7 +100,15 @@ async function runGateway(
 ): Promise<void> {
   // Before anything that takes long; the server checks it again.
   checkAddress(config.server)
-  await using gateway = await createGateway({ ...gatewayOptionsOf(config), log })
+  const starting = createGateway({ ...gatewayOptionsOf(config), log, signal })
+  await using gateway = await starting.catch((error: unknown) => {
+    if (signal.aborted) return undefined
+    throw error
+  })
+  if (gateway === undefined) {
+    log.info(`stopping on ${String(signal.reason)}`)
+    return
+  }
   // The server stops first: it is disposed of before the gateway that it asks.
   await using server = await startGraphQLServer({
     server: config.server,

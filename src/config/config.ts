@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
-import { type GatewayConfig, gatewayConfigShape, workLimitsSchema } from './gateway-config.ts'
+import {
+  cacheLimitsSchema,
+  type GatewayConfig,
+  gatewayConfigShape,
+  workLimitsSchema,
+} from './gateway-config.ts'
+import type { CacheLimits } from '../cache/cache-bounds.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import {
   mergeOptions,
@@ -69,6 +75,7 @@ const simulatorSchema: z.ZodType<SimulatorConfig> = z.strictObject({
 /** The option schemas that the parts declare beside themselves, by the name of the part; the gateway's are at the top. */
 const parts = {
   work: workLimitsSchema,
+  cache: cacheLimitsSchema,
   server: serverOptionsSchema,
   simulator: simulatorSchema,
 }
@@ -80,6 +87,7 @@ const topLevel = {
 const configSchema: z.ZodType<Config> = z.strictObject({
   ...topLevel,
   work: parts.work.prefault({} as WorkLimits),
+  cache: parts.cache.prefault({} as CacheLimits),
   server: parts.server.prefault({} as ServerOptions),
   simulator: parts.simulator.prefault({} as SimulatorConfig),
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import type { GatewayOptions } from '../gateway/gateway.ts'
+import { type CacheLimits, defaultCacheLimits } from '../cache/cache-bounds.ts'
 import { defaultOperationLimits } from '../graphql/operation/served-schema.ts'
 import { defaultWorkLimits, type WorkLimits } from '../query/condition/work-budget.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
@@ -17,6 +18,8 @@ export interface GatewayConfig {
   readonly maxPageSize: number
   /** What one operation may cost: see `WorkLimits`. */
   readonly work: WorkLimits
+  /** How much is held in memory, and for how long: see `CacheLimits`. */
+  readonly cache: CacheLimits
   /** Files of SDL with further indexes and relations. */
   readonly schemaFiles: readonly string[]
   /** Prefixes of API groups in names, by group. */
@@ -51,9 +54,18 @@ export const workLimitsSchema: z.ZodType<WorkLimits> = z.strictObject({
   bytes: amount(defaultWorkLimits.bytes),
 })
 
+/** Checks {@link CacheLimits}. */
+export const cacheLimitsSchema: z.ZodType<CacheLimits> = z.strictObject({
+  maxInformers: z.int().min(1).max(100_000).default(defaultCacheLimits.maxInformers),
+  maxHeldBytes: z.int().min(1_048_576).default(defaultCacheLimits.maxHeldBytes),
+  idleStopMs: z.int().min(1_000).max(2_147_483_647).default(defaultCacheLimits.idleStopMs),
+})
+
 /** The options of {@link GatewayConfig} that stand at the top of a configuration, with their defaults. */
 export const gatewayConfigShape: {
-  readonly [option in Exclude<keyof GatewayConfig, 'work'>]: z.ZodType<GatewayConfig[option]>
+  readonly [option in Exclude<keyof GatewayConfig, 'work' | 'cache'>]: z.ZodType<
+    GatewayConfig[option]
+  >
 } = {
   // Without undefined properties, as JSON and YAML have none.
   clusters: (clusters as z.ZodType<readonly NamedClusterSelection[]>).prefault([
@@ -69,12 +81,13 @@ export const gatewayConfigShape: {
 /** What `createGateway` takes, from what was configured. */
 export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
   const { clusters: selections, preload, schemaFiles, aliases } = config
-  const { syncDeadlineMs, maxPageSize } = config
+  const { syncDeadlineMs, maxPageSize, cache } = config
   return {
     clusters: selections,
     preload,
     schemaFiles,
     aliases,
+    cache,
     limits: { syncDeadlineMs, maxPageSize, work: config.work },
   }
 }
