@@ -49,7 +49,7 @@ async function fold(): Promise<never> {
     const { reset, changes } = data.pods
     if (reset) held.clear()
     for (const { type, objectId, object } of changes) {
-      if (type === 'DELETED') held.delete(objectId)
+      if (type === 'REMOVED') held.delete(objectId)
       else held.set(objectId, object)
       if (isSynced) report.written(object?.metadata.annotation)
     }

@@ -1,8 +1,8 @@
 /** One change in a subscription frame, as the gateway sends it. */
 export interface FrameChange<T> {
-  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
+  readonly type: 'ADDED' | 'MODIFIED' | 'REMOVED'
   readonly objectId: string
-  /** `null` in a deletion whose object the viewer may not see. */
+  /** `null` in a removal whose object the viewer may no longer see. */
   readonly object?: T | null
 }
 
@@ -10,7 +10,7 @@ export interface FrameChange<T> {
 export interface Frame<T> {
   /** Forget what you hold before applying the changes. */
   readonly reset: boolean
-  /** The snapshot is complete. */
+  /** The snapshot is complete: true from then on until the next reset. */
   readonly synced: boolean
   readonly changes: readonly FrameChange<T>[]
   readonly resumeToken?: string
@@ -46,7 +46,7 @@ export class FrameFold<T> {
       this.#synced = false
     }
     for (const { type, objectId, object } of changes) {
-      if (type === 'DELETED') this.#objects.delete(objectId)
+      if (type === 'REMOVED') this.#objects.delete(objectId)
       else if (object !== undefined && object !== null) this.#objects.set(objectId, object)
     }
     this.#synced ||= synced

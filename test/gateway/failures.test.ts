@@ -27,7 +27,7 @@ const refusedPort = async (): Promise<number> => {
   return port
 }
 
-const names = '{ namespaces { nodes { cluster metadata { name } } } }'
+const names = '{ namespaces { nodes { clusterName metadata { name } } } }'
 const reader: TestUser = { token: 'reader-token', user: 'reader' }
 
 let dir: string
@@ -122,14 +122,14 @@ describe('a gateway with a broken cluster beside a good one', () => {
       ],
     })
     const answer = await gateway.query(`{
-      byDefault: namespace(name: "default") { cluster metadata { name } }
-      named: namespace(cluster: "good", name: "default") { cluster }
+      byDefault: namespace(name: "default") { clusterName metadata { name } }
+      named: namespace(cluster: "good", name: "default") { clusterName }
       broken: namespaces(cluster: "broken") { totalCount }
       gatewayClusters { name state version }
     }`)
     expect(answer.data).toEqual({
-      byDefault: { cluster: 'good', metadata: { name: 'default' } },
-      named: { cluster: 'good' },
+      byDefault: { clusterName: 'good', metadata: { name: 'default' } },
+      named: { clusterName: 'good' },
       broken: null,
       gatewayClusters: [
         { name: 'good', state: 'CONNECTED', version: expect.stringMatching(/^v1\./) },
@@ -162,9 +162,9 @@ describe('a gateway with a broken cluster beside a good one', () => {
     })
     const answer = await gateway.query(`{
       broken: namespaces { totalCount }
-      good: namespace(cluster: "good", name: "default") { cluster }
+      good: namespace(cluster: "good", name: "default") { clusterName }
     }`)
-    expect(answer.data).toEqual({ broken: null, good: { cluster: 'good' } })
+    expect(answer.data).toEqual({ broken: null, good: { clusterName: 'good' } })
     expect(answer.errors).toMatchObject([
       {
         path: ['broken'],
@@ -194,7 +194,7 @@ describe('a gateway with a broken cluster beside a good one', () => {
     const served = gateway
     await expect
       .poll(async () => (await served.query(names)).data.namespaces?.nodes[0], { timeout: 20_000 })
-      .toMatchObject({ cluster: 'later' })
+      .toMatchObject({ clusterName: 'later' })
     expect(await served.data('{ gatewayClusters { name state } }')).toEqual({
       gatewayClusters: [
         { name: 'later', state: 'CONNECTED' },
@@ -239,17 +239,17 @@ describe('a gateway with a broken cluster beside a good one', () => {
       ],
     })
     const field = 'namespace(cluster: $cluster, name: "default")'
-    const live = `{ ${field} { changes { object { cluster } } } }`
+    const live = `{ ${field} { changes { object { clusterName } } } }`
     const forms = [
       ['$cluster: String', { cluster: 'second' }],
       ['$cluster: String = "second"', {}],
     ] as const
     for (const [declaration, variables] of forms) {
       const { namespace } = await gateway.data(
-        `query (${declaration}) { ${field} { cluster } }`,
+        `query (${declaration}) { ${field} { clusterName } }`,
         variables,
       )
-      expect(namespace, declaration).toEqual({ cluster: 'second' })
+      expect(namespace, declaration).toEqual({ clusterName: 'second' })
       const answer = await firstAnswer(
         gateway.connect(),
         `subscription (${declaration}) ${live}`,
@@ -257,12 +257,12 @@ describe('a gateway with a broken cluster beside a good one', () => {
       )
       expect([declaration, answer]).toEqual([
         declaration,
-        { data: { namespace: { changes: [{ object: { cluster: 'second' } }] } } },
+        { data: { namespace: { changes: [{ object: { clusterName: 'second' } }] } } },
       ])
     }
     const fragment = `fragment Live on Subscription ${live.replace('$cluster', '"second"')}`
     expect(await firstAnswer(gateway.connect(), `subscription { ...Live } ${fragment}`)).toEqual({
-      data: { namespace: { changes: [{ object: { cluster: 'second' } }] } },
+      data: { namespace: { changes: [{ object: { clusterName: 'second' } }] } },
     })
   })
 })

@@ -29,7 +29,7 @@ const problemsOf = (
   const problems: string[] = []
   const say = (problem: string): void => void problems.push(`frame ${position}: ${problem}`)
   if (frame.reset !== (position === 0)) say(`reset is ${frame.reset}`)
-  if (frame.synced && wasSynced) say('synced twice')
+  if (!frame.synced && wasSynced) say('no longer synced')
   if (wasSynced && frame.changes.length === 0) say('no changes')
   const held = new Set(before.keys())
   for (const { type, objectId, object } of frame.changes) {
@@ -37,7 +37,7 @@ const problemsOf = (
     if (type === 'ADDED' && held.has(objectId)) say(`ADDED twice: ${objectId}`)
     if (type === 'MODIFIED' && !held.has(objectId)) say(`MODIFIED before ADDED: ${objectId}`)
     if (object?.id !== objectId) say(`${type} without its object: ${objectId}`)
-    if (type === 'DELETED') held.delete(objectId)
+    if (type === 'REMOVED') held.delete(objectId)
     else held.add(objectId)
   }
   return problems
@@ -64,7 +64,7 @@ export const follow = (client: Client, field: string, selection: string): Follow
   const query = `subscription {
     frame: ${field} {
       reset synced resumeToken resourceVersion
-      changes { type objectId finalStateKnown object { id ${selection} } }
+      changes { type removal objectId finalStateKnown object { id ${selection} } }
     }
   }`
   const complete = client.subscribe<{ frame: Frame<Fields> }>(

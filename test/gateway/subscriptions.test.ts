@@ -211,7 +211,7 @@ describeClusters('a fold of subscription frames', (cluster) => {
     expect(find(names[1]).id).not.toBe(before[1].id)
     const deletion = live.frames
       .flatMap(({ changes }) => changes)
-      .find(({ type, objectId }) => type === 'DELETED' && objectId === before[1].id)
+      .find(({ type, objectId }) => type === 'REMOVED' && objectId === before[1].id)
     expect(deletion).toMatchObject({ object: before[1], finalStateKnown: false })
     expect(live.problems).toEqual([])
   }, 60_000)
@@ -245,7 +245,13 @@ describeClusters('a fold of subscription frames', (cluster) => {
     await setPhase('Running')
     await filtered.until('departure', ({ size }) => size === 0)
     expect(filtered.frames.at(-1)?.changes).toMatchObject([
-      { type: 'DELETED', objectId: firstId, object: { id: firstId }, finalStateKnown: true },
+      {
+        type: 'REMOVED',
+        removal: 'UNMATCHED',
+        objectId: firstId,
+        object: { id: firstId },
+        finalStateKnown: true,
+      },
     ])
     await one.until('phase', (objects) =>
       [...objects.values()].some(({ status }) => status.phase === 'Running'),
@@ -271,7 +277,12 @@ describeClusters('a fold of subscription frames', (cluster) => {
     await must(cluster(), `${path}/leaver?gracePeriodSeconds=0`, { method: 'DELETE' })
     await filtered.until('deletion', ({ size }) => size === 0)
     expect(filtered.frames.at(-1)?.changes).toMatchObject([
-      { type: 'DELETED', objectId: secondId, object: { id: secondId } },
+      {
+        type: 'REMOVED',
+        removal: 'DELETED',
+        objectId: secondId,
+        object: { id: secondId },
+      },
     ])
     expect([filtered.problems, one.problems]).toEqual([[], []])
   })

@@ -15,11 +15,9 @@ import {
   validateSchema,
 } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { operatorsOf } from '../../src/query/condition/filter-operator.ts'
 import { parsePath } from '../../src/query/index/path.ts'
 import type { OpenApiSchema } from '../../src/kubernetes/open-api.ts'
 import { definitionNameOf } from '../../src/kubernetes/open-api.ts'
-import { filterTypeOf } from '../../src/graphql/schema/filter-types.ts'
 import { createSchema } from '../../src/graphql/schema/create-schema.ts'
 import { printSchemaSdl } from '../../src/graphql/schema/print-schema.ts'
 import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
@@ -48,6 +46,12 @@ const fieldsOf = (name: string, from?: GraphQLSchema): Record<string, string> =>
       String(type),
     ]),
   )
+
+const inputFieldsOf = (name: string): string[] => {
+  const type = schema.getType(name)
+  if (!isInputObjectType(type)) throw new Error(`${name} is not an input type`)
+  return Object.keys(type.getFields())
+}
 
 const argsOf = (type: string, name: string): string[] => {
   const field = typeOf(type).getFields()[name]
@@ -82,7 +86,7 @@ describe('the schema of Kubernetes 1.36', () => {
       stdin: 'Boolean',
     })
     expect(fieldsOf('ContainerPort')).toMatchObject({ containerPort: 'Int' })
-    expect(fieldsOf('ResourceRequirements')).toMatchObject({ limits: 'StringMap' })
+    expect(fieldsOf('ResourceRequirements')).toMatchObject({ limits: 'QuantityMap' })
     expect(fieldsOf('HTTPGetAction')).toMatchObject({ port: 'IntOrString' })
     expect(fieldsOf('EmptyDirVolumeSource')).toMatchObject({ sizeLimit: 'Quantity' })
     expect(fieldsOf('LeaseSpec')).toMatchObject({ renewTime: 'DateTime' })
@@ -109,7 +113,7 @@ describe('the schema of Kubernetes 1.36', () => {
   })
 
   it('promises only what the gateway itself guarantees', () => {
-    const promised = new Set(['id', 'cluster', 'apiVersion', 'kind', 'metadata'])
+    const promised = new Set(['id', 'clusterName', 'apiVersion', 'kind', 'metadata'])
     for (const { typeName } of model.kinds) {
       for (const [name, { type }] of Object.entries(typeOf(typeName).getFields()))
         expect(isNonNullType(type), `${typeName}.${name}`).toBe(promised.has(name))
@@ -128,22 +132,34 @@ describe('the schema of Kubernetes 1.36', () => {
   })
 
   it('has list, look-up and subscription fields with their arguments', () => {
-    const filters = [
-      'cluster: String',
-      'namespace: String',
-      'namespaces: [String!]',
-      'labelSelector: String',
-      'where: PodWhere',
+    const namespaces = ['namespace: String', 'namespaces: [String!]']
+    const matches = ['labelSelector: String', 'where: PodWhere']
+    const filters = ['cluster: String', ...namespaces, 'ids: [ID!]', ...matches]
+    const pages = [
+      'orderBy: [PodOrder!]',
+      'first: Int',
+      'after: String',
+      'last: Int',
+      'before: String',
     ]
     const stream = ['resumeFrom: String', 'coalesceMs: Int']
     const key = ['cluster: String', 'namespace: String!', 'name: String!']
-    expect(argsOf('Query', 'pods')).toEqual([...filters, 'first: Int', 'after: String'])
+    expect(argsOf('Query', 'pods')).toEqual([...filters, ...pages])
     expect(argsOf('Query', 'pod')).toEqual(key)
     expect(argsOf('Query', 'node')).toEqual(['cluster: String', 'name: String!'])
     expect(argsOf('Subscription', 'pods')).toEqual([...filters, ...stream])
     expect(argsOf('Subscription', 'pod')).toEqual([...key, ...stream])
-    expect(argsOf('Node', 'pods')).toEqual([...filters.slice(1), 'first: Int', 'after: String'])
-    expect(argsOf('Service', 'pods')).toEqual([...filters.slice(3), 'first: Int', 'after: String'])
+    expect(argsOf('Node', 'pods')).toEqual([...namespaces, ...matches, ...pages])
+    expect(argsOf('Service', 'pods')).toEqual([...matches, ...pages])
+    expect(argsOf('Pod', 'owned')).toEqual(['kinds: [String!]', ...pages.slice(1)])
+    expect(argsOf('PodConnection', 'facets')).toEqual(['by: [String!]!', 'top: Int'])
+    expect(argsOf('Query', 'objectByRef')).toEqual([
+      'cluster: String',
+      'apiVersion: String!',
+      'kind: String!',
+      'namespace: String',
+      'name: String!',
+    ])
   })
 
   it('sends frames as they are documented', () => {
@@ -156,6 +172,7 @@ describe('the schema of Kubernetes 1.36', () => {
     })
     expect(fieldsOf('PodChange')).toEqual({
       type: 'ChangeType!',
+      removal: 'Removal',
       objectId: 'ID!',
       object: 'Pod',
       previous: 'JSON',
@@ -166,17 +183,58 @@ describe('the schema of Kubernetes 1.36', () => {
       edges: '[PodEdge!]!',
       pageInfo: 'PageInfo!',
       totalCount: 'Int!',
+      facets: '[Facet!]',
       resourceVersion: 'String!',
+      resumeToken: 'String!',
     })
+    expect(fieldsOf('Facet')).toEqual({
+      by: 'String!',
+      values: '[FacetValue!]!',
+      distinctCount: 'Int!',
+      missingCount: 'Int!',
+    })
+    expect(fieldsOf('KubernetesObjectConnection')).toMatchObject({ kinds: '[String!]!' })
+    expect(fieldsOf('KubernetesObjectConnection')).not.toHaveProperty('resourceVersion')
   })
 
-  it('offers exactly the operators that the index behind a filter understands', () => {
-    for (const index of model.kinds.flatMap(({ indexes }) => indexes))
-      expect(new Set(Object.keys(filterTypeOf(index).getFields()))).toEqual(
-        new Set(operatorsOf(index)),
-      )
-    const where = schema.getType('PodWhere')
-    expect(isInputObjectType(where) && Object.keys(where.getFields())).toEqual([
+  it('says of every object where it is, and of which other objects it speaks', () => {
+    expect(fieldsOf('Pod')).toMatchObject({
+      clusterName: 'String!',
+      cluster: 'GatewayCluster',
+      namespace: 'Namespace',
+      ownerChain: '[ObjectRef!]',
+    })
+    expect(fieldsOf('Node')).not.toHaveProperty('namespace')
+    expect(fieldsOf('Event')).toMatchObject({ involved: 'ObjectRef' })
+    expect(fieldsOf('HorizontalPodAutoscaler')).toMatchObject({ target: 'ObjectRef' })
+    expect(fieldsOf('ObjectRef')).toEqual({
+      id: 'ID!',
+      apiVersion: 'String',
+      kind: 'String!',
+      namespace: 'String',
+      name: 'String!',
+      object: 'KubernetesObject',
+    })
+    expect(fieldsOf('GatewayCluster')).toMatchObject({ state: 'GatewayClusterState!' })
+  })
+
+  it('has one filter for each type of values, with every operator that they have', () => {
+    const comparisons = ['lt', 'lte', 'gt', 'gte']
+    expect(inputFieldsOf('BooleanFilter')).toEqual(['eq', 'in', 'exists', 'not'])
+    for (const filter of ['IntFilter', 'DateTimeFilter', 'QuantityFilter'])
+      expect(inputFieldsOf(filter)).toEqual(['eq', 'in', 'exists', 'not', ...comparisons])
+    expect(inputFieldsOf('StringFilter')).toEqual([
+      ...['eq', 'in', 'exists', 'not'],
+      ...comparisons,
+      ...['startsWith', 'endsWith', 'contains'],
+    ])
+    expect(inputFieldsOf('LabelFilter')).toEqual(['key', ...inputFieldsOf('StringFilter')])
+  })
+
+  it('has one field of where for each index, and orders by each of them', () => {
+    expect(inputFieldsOf('PodOrder')).toEqual(inputFieldsOf('PodWhere').slice(0, -4))
+    expect(schema.getType('PodOrder')).toMatchObject({ isOneOf: true })
+    expect(inputFieldsOf('PodWhere')).toEqual([
       'name',
       'namespace',
       'creationTimestamp',
@@ -186,7 +244,12 @@ describe('the schema of Kubernetes 1.36', () => {
       'image',
       'serviceAccountName',
       'restarts',
+      'containerRestarts',
+      'lastRestartTime',
       'waitingReason',
+      'terminatedReason',
+      'reason',
+      'labels',
       'and',
       'or',
       'not',
@@ -241,7 +304,10 @@ describe('the indexes and relations that come with the package', () => {
 
   it('have paths that lead to something', () => {
     const paths = strict.kinds.flatMap((kind) => [
-      ...kind.indexes.map(({ path }) => ({ kind, path })),
+      ...kind.indexes
+        // Secrets hold metadata only.
+        .filter(() => !kind.metadataOnly)
+        .flatMap(({ paths: all }) => all.map((path) => ({ kind, path }))),
       ...kind.relations.flatMap(({ definition }) =>
         definition.form === 'reference'
           ? [...definition.paths, ...(definition.namespacePaths ?? [])].map((path) => ({

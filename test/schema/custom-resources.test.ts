@@ -159,7 +159,7 @@ describe('custom resources', () => {
       parts: '[StableExampleComWidgetSpecParts]',
       byName: '[StableExampleComWidgetSpecByNameEntry!]',
       groups: '[StableExampleComWidgetSpecGroupsListEntry!]',
-      limits: 'StringMap',
+      limits: 'QuantityMap',
       flags: 'JSON',
       matrix: '[[Int]]',
       listOfMaps: '[[StableExampleComWidgetSpecListOfMapsEntry!]]',
@@ -206,12 +206,14 @@ describe('custom resources', () => {
   it('without a schema have the common fields', () => {
     const common = [
       'id',
+      'clusterName',
       'cluster',
       'apiVersion',
       'kind',
       'metadata',
       'json',
       'owners',
+      'ownerChain',
       'owned',
       'events',
     ]

@@ -3,6 +3,7 @@ import type { Kind } from '../../src/graphql/model/kind.ts'
 import { decodeObjectId } from '../../src/graphql/model/object-id.ts'
 import { idOfRow } from '../../src/graphql/schema/object-fields.ts'
 import type {
+  ClusterState,
   ConnectionSource,
   Frame,
   ResolverContext,
@@ -12,6 +13,13 @@ import type { SchemaModel } from '../../src/graphql/model/schema-model.ts'
 
 /** What was asked of a reader: the method's name, the kind's or relation's, the arguments. */
 export type Asked = readonly [method: string, what: string, args: unknown]
+
+const clusterState: ClusterState = {
+  name: 'test',
+  state: 'CONNECTED',
+  version: 'v1.36.3',
+  resources: [],
+}
 
 /** Answers from a fixed list of objects, without filters, and notes what it was asked. */
 export function fixedReader(
@@ -32,6 +40,7 @@ export function fixedReader(
       synced: true,
       changes: rowsOf(kind).map((row) => ({
         type: 'ADDED' as const,
+        removal: null,
         objectId: idOfRow(row),
         object: row,
         previous: row.object,
@@ -54,6 +63,14 @@ export function fixedReader(
       decodeObjectId(id)
       return rows.find((row) => idOfRow(row) === id) ?? null
     },
+    objectByRef(args) {
+      asked.push(['objectByRef', args.kind, args])
+      return rows.find(({ object }) => object.metadata.name === args.name) ?? null
+    },
+    referenced: (ref) =>
+      rows.find(({ object: { metadata } }) =>
+        ref.uid === null ? metadata.name === ref.name : metadata.uid === ref.uid,
+      ) ?? null,
     owners: (row) => rows.filter((other) => isOwner(other, row)),
     owned: (row) => ({
       ...connectionOf(rows.filter((other) => isOwner(row, other))),
@@ -80,7 +97,8 @@ export function fixedReader(
     },
   }
   const fleet: ResolverContext['fleet'] = {
-    clusters: () => [{ name: 'test', state: 'ready', version: 'v1.36.3', resources: [] }],
+    clusters: () => [clusterState],
+    cluster: (name) => (name === clusterState.name ? clusterState : null),
   }
   return { context: { read, live, fleet, report() {} }, asked }
 }
@@ -102,5 +120,8 @@ function connectionOf(rows: readonly Row[]): ConnectionSource {
     }),
     totalCount: () => rows.length,
     resourceVersion: () => '7',
+    resumeToken: () => 'token',
+    facets: ({ by }) =>
+      by.map((one) => ({ by: one, values: [], distinctCount: 0, missingCount: rows.length })),
   }
 }

@@ -10,16 +10,23 @@ function indexRows({ typeName, indexes }: Kind): string[] {
   return indexes
     .filter(({ name }) => !everyKind.has(name))
     .map(
-      ({ name, path, type, ordered }) =>
-        `| ${typeName} | \`${name}\` | \`${path}\` | ${type}${ordered ? ', ordered' : ''} |`,
+      ({ name, paths, type, reduce }) =>
+        `| ${typeName} | \`${name}\` | ${paths.map((path) => `\`${path}\``).join(', ')} | ${type}${reduce === undefined ? '' : `, ${reduce}`} |`,
     )
 }
 
-function relationRows({ typeName, relations }: Kind): string[] {
-  return relations.map(
-    ({ definition, many }) =>
-      `| ${typeName} | \`${definition.name}\` | ${definition.to}${many ? ', many' : ''} | ${definition.form} |`,
-  )
+function relationRows({ typeName, relations, objectRefs }: Kind): string[] {
+  const declared = relations.filter(({ definition: { name } }) => name !== 'namespace')
+  return [
+    ...declared.map(
+      ({ definition, many }) =>
+        `| ${typeName} | \`${definition.name}\` | ${definition.to}${many ? ', many' : ''} | ${definition.form} |`,
+    ),
+    ...objectRefs.map(
+      ({ name, many }) =>
+        `| ${typeName} | \`${name}\` | any kind${many ? ', many' : ''} | objectRef |`,
+    ),
+  ]
 }
 
 it('docs/indexes.md lists every index and relation of the package', async () => {
@@ -36,8 +43,9 @@ it('docs/indexes.md lists every index and relation of the package', async () => 
     '',
     '## Indexes',
     '',
-    'Every kind has `name`, `namespace` (ordered strings) and `creationTimestamp` (ordered times). Ordered indexes know `lt`, `lte`,',
-    '`gt` and `gte` besides `eq`, `in`, `exists` and `not`; ordered strings also `startsWith`.',
+    'Every kind has `name`, `namespace` (strings), `creationTimestamp` (a time) and `labels`. All filters know `eq`, `in`, `exists`',
+    'and `not`; all but those of booleans `lt`, `lte`, `gt` and `gte`; those of strings also `startsWith`, `endsWith` and `contains`.',
+    '`orderBy` takes the same names. With `sum` the values at the paths are added up; else each of them is a value.',
     '',
     '| kind | `where` field | path | type |',
     '|---|---|---|---|',
@@ -45,7 +53,7 @@ it('docs/indexes.md lists every index and relation of the package', async () => 
     '',
     '## Relations',
     '',
-    'Every kind has `owners`, `owned` and `events`.',
+    'Every kind has `owners`, `ownerChain`, `owned` and `events`, every namespaced kind `namespace`.',
     '',
     '| kind | field | leads to | how |',
     '|---|---|---|---|',

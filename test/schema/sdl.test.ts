@@ -25,7 +25,7 @@ describe("the user's own SDL", () => {
   it('adds indexes and relations to those of the package', () => {
     const model = build(`
       extend type Pod
-        @index(name: "team", path: "metadata.labels[\\"example.com/team\\"]", ordered: true)
+        @index(name: "team", path: "metadata.labels[\\"example.com/team\\"]")
         @index(name: "cpu", path: "spec.containers[*].resources.requests.cpu", type: QUANTITY)
         @index(name: "started", path: "status.startTime", type: DATE_TIME)
         @index(name: "hostNetwork", path: "spec.hostNetwork", type: BOOLEAN)
@@ -40,15 +40,14 @@ describe("the user's own SDL", () => {
     expect(
       indexes.filter(({ name }) => ['team', 'cpu', 'started', 'hostNetwork'].includes(name)),
     ).toEqual([
-      { name: 'team', path: 'metadata.labels["example.com/team"]', type: 'string', ordered: true },
+      { name: 'team', paths: ['metadata.labels["example.com/team"]'], type: 'string' },
       {
         name: 'cpu',
-        path: 'spec.containers[*].resources.requests.cpu',
+        paths: ['spec.containers[*].resources.requests.cpu'],
         type: 'quantity',
-        ordered: true,
       },
-      { name: 'started', path: 'status.startTime', type: 'dateTime', ordered: true },
-      { name: 'hostNetwork', path: 'spec.hostNetwork', type: 'boolean', ordered: false },
+      { name: 'started', paths: ['status.startTime'], type: 'dateTime' },
+      { name: 'hostNetwork', paths: ['spec.hostNetwork'], type: 'boolean' },
     ])
     expect(model.kindOfType('Deployment')?.relations).toContainEqual({
       definition: {
@@ -78,20 +77,15 @@ describe("the user's own SDL", () => {
     ['unsupported', 1, 'type Mine { a: String }', 'extend type'],
     ['unsupported', 1, 'extend type Pod @key(fields: "id")', '@index'],
     ['unsupported', 1, 'extend type Pod @index(name: "a")', '@index'],
-    ['unsupported', 1, 'extend type Pod @index(name: "a", path: "b", kind: "c")', 'ordered'],
+    ['unsupported', 1, 'extend type Pod @index(name: "a", path: "b", kind: "c")', 'reduce'],
     ['unsupported', 1, 'extend type Pod @index(name: "a", path: "b", type: NUMBER)', '@index'],
     ['unsupported', 1, 'extend type Pod @index(name: "a-b", path: "c")', 'letters'],
+    ['unsupported', 1, 'extend type Pod @index(name: "a", path: "b", reduce: SUM)', 'type: INT'],
     [
       'unsupported',
       1,
-      'extend type Pod @index(name: "a", path: "b", type: INT, ordered: false)',
-      'order',
-    ],
-    [
-      'unsupported',
-      1,
-      'extend type Pod @index(name: "a", path: "b", type: BOOLEAN, ordered: true)',
-      'order',
+      'extend type Pod @index(name: "a", path: "b", type: BOOLEAN, reduce: SUM)',
+      'type: INT',
     ],
     ['unsupported', 2, 'extend type Pod {\n a: Node }', '@reference'],
     [
@@ -157,6 +151,24 @@ describe("the user's own SDL", () => {
       'ConfigMapConnection',
     ],
     ['field-type', 1, 'extend type Pod { a: Service @selects(path: "b") }', 'ServiceConnection'],
+    ['field-type', 1, 'extend type Pod { a: Node @objectRef(path: "b") }', 'ObjectRef'],
+    ['field-type', 1, 'extend type Pod { a: ObjectRef @objectRef(path: "b[*].c") }', '[ObjectRef]'],
+    [
+      'native-field',
+      1,
+      'extend type Pod { node: ObjectRef @objectRef(path: "b") }',
+      'another name',
+    ],
+    ['native-field', 1, 'extend type Pod { namespace: Namespace @owner }', 'another name'],
+    [
+      'duplicate-relation',
+      1,
+      'extend type Event { involved: ObjectRef @objectRef(path: "b") }',
+      'another name',
+    ],
+    ['bad-path', 1, 'extend type Pod { a: ObjectRef @objectRef(path: "b..c") }', 'spec.containers'],
+    ['bad-path', 1, 'extend type Pod @index(name: "a", path: [])', 'give it one'],
+    ['reserved-index-name', 1, 'extend type Pod @index(name: "labels", path: "a")', 'another name'],
   ])('%s in line %i: %s', (kind, line, text, wayOut) => {
     const problem = problemOf(text)
     expect(problem).toMatchObject({ code: 'SCHEMA_SDL', problem: kind, file: 'mine.graphql', line })

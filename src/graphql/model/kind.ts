@@ -10,6 +10,16 @@ export interface RelationField {
   readonly description?: string
 }
 
+/** A field of the schema that says which object of whatever kind an object means: `Event.involved`. */
+export interface ObjectRefField {
+  readonly name: string
+  /** Where an object reference stands: `involvedObject`. */
+  readonly path: string
+  /** Whether the field is a list. */
+  readonly many: boolean
+  readonly description?: string
+}
+
 /** One kind of the schema: what is served of it, and under which names. */
 export interface Kind {
   readonly resource: ApiResource
@@ -21,10 +31,11 @@ export interface Kind {
   readonly listField: string
   /** `pod`. */
   readonly lookupField: string
-  /** One per field of `where`: `name`, `namespace` and `creationTime`, then the declared ones. */
+  /** One per field of `where`: `name`, `namespace` and `creationTimestamp`, then the declared ones. */
   readonly indexes: readonly IndexDefinition[]
-  /** The declared relations, in the order of their declaration. */
+  /** `namespace` of namespaced kinds, then the declared relations, in the order of their declaration. */
   readonly relations: readonly RelationField[]
+  readonly objectRefs: readonly ObjectRefField[]
   /** The relation behind `events`; absent where the cluster serves no core Events. */
   readonly events?: RelationField
   /** Whether objects hold `metadata` only: Secrets, until the operator opts in. */

@@ -1,3 +1,4 @@
+import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import type { OpenApiSchema } from '../../kubernetes/open-api.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
 import type { Definitions } from './definitions.ts'
@@ -6,19 +7,21 @@ import type { Kind } from './kind.ts'
 /** Fields that every kind has. An API's own top-level fields of these names are reached by `json`. */
 const injected: ReadonlySet<string> = new Set([
   'id',
+  'clusterName',
   'cluster',
   'apiVersion',
   'kind',
   'metadata',
   'json',
   'owners',
+  'ownerChain',
   'owned',
   'events',
 ])
 
-/** Whether the gateway gives every kind a field of this name. */
-export function isInjectedField(name: string): boolean {
-  return injected.has(name)
+/** Whether the gateway gives kinds a field of this name: all of them, or (`namespace`) the namespaced ones. */
+export function isInjectedField(name: string, { namespaced }: ApiResource): boolean {
+  return injected.has(name) || (namespaced && name === 'namespace')
 }
 
 /** The top-level properties of a kind that become fields, by their JSON names. */
@@ -28,5 +31,7 @@ export function nativePropertiesOf(
 ): readonly (readonly [property: string, schema: OpenApiSchema])[] {
   if (kind.metadataOnly) return []
   const properties = definitions.schemaOf(kind.resource)?.properties ?? {}
-  return Object.entries(properties).filter(([property]) => !injected.has(graphqlNameOf(property)))
+  return Object.entries(properties).filter(
+    ([property]) => !isInjectedField(graphqlNameOf(property), kind.resource),
+  )
 }

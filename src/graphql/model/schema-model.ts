@@ -5,11 +5,12 @@ import type { RelationDefinition } from '../../query/relation/relation-definitio
 import { checkGroupAliases, type GroupAliases } from '../naming/api-groups.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
 import { Definitions } from './definitions.ts'
-import type { Kind } from './kind.ts'
+import type { Kind, RelationField } from './kind.ts'
 import { isInjectedField, nativePropertiesOf } from './native-properties.ts'
 import { parseSdl, type TypeExtension } from '../sdl/sdl-document.ts'
 import { SdlError } from '../sdl/sdl-error.ts'
 import { SdlIndexes } from './sdl-indexes.ts'
+import { SdlObjectRefs } from './sdl-object-refs.ts'
 import { SdlRelations } from './sdl-relations.ts'
 import type { SdlSource } from '../sdl/sdl-source.ts'
 import { type NamedResource, type ResourceVersions, selectResources } from './select-resources.ts'
@@ -84,7 +85,7 @@ export function buildSchemaModel(options: SchemaModelOptions): SchemaModel {
   }
 }
 
-type BareKind = Omit<Kind, 'indexes' | 'relations' | 'events'>
+type BareKind = Omit<Kind, 'indexes' | 'relations' | 'objectRefs' | 'events'>
 
 function bareKind({ resource, names }: NamedResource, secretContents: boolean): BareKind {
   const isSecret = resource.group === '' && resource.kind === 'Secret'
@@ -114,17 +115,27 @@ function applyExtensions(
       if (problem !== undefined) problems.push(problem)
     }
   }
+  const hasOwnField = (typeName: string, field: string): boolean =>
+    hasField(byType.get(typeName), field, definitions)
   const relations = new SdlRelations({
     isKind: (typeName) => byType.has(typeName),
-    hasField: (typeName, field) => hasField(byType.get(typeName), field, definitions),
+    hasField: hasOwnField,
+    given: byType.get('Namespace')?.resource.group === '' ? kinds.flatMap(namespaceOf) : [],
   })
   problems.push(...relations.addAll(known))
+  const objectRefs = new SdlObjectRefs(
+    (typeName, field) =>
+      hasOwnField(typeName, field) ||
+      relations.of(typeName).some(({ definition }) => definition.name === field),
+  )
+  problems.push(...objectRefs.addAll(known))
   const hasEvents = byType.get('Event')?.resource.group === ''
   return {
     kinds: kinds.map((kind) => ({
       ...kind,
       indexes: indexes.get(kind.typeName)?.definitions() ?? [],
       relations: relations.of(kind.typeName),
+      objectRefs: objectRefs.of(kind.typeName),
       ...(hasEvents ? { events: eventsOf(kind.typeName) } : {}),
     })),
     problems,
@@ -139,9 +150,17 @@ function unknownType(typeName: string, place: { file: string; line: number }): S
 function hasField(kind: BareKind | undefined, field: string, definitions: Definitions): boolean {
   if (kind === undefined) return false
   return (
-    isInjectedField(field) ||
+    isInjectedField(field, kind.resource) ||
     nativePropertiesOf(kind, definitions).some(([property]) => graphqlNameOf(property) === field)
   )
+}
+
+function namespaceOf({ typeName, resource }: BareKind): readonly RelationField[] {
+  if (!resource.namespaced) return []
+  const [name, from, to] = ['namespace', typeName, 'Namespace']
+  const paths = ['metadata.namespace']
+  const definition = { form: 'reference', name, from, to, paths, many: false } as const
+  return [{ definition, many: false, description: 'The namespace that the object is in.' }]
 }
 
 function eventsOf(typeName: string): NonNullable<Kind['events']> {

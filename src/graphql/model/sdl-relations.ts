@@ -17,11 +17,13 @@ export interface RelationSurroundings {
   isKind(typeName: string): boolean
   /** Whether the kind has a field of this name, relations aside. */
   hasField(typeName: string, field: string): boolean
+  /** Relations that are there without a declaration; they can be read backwards. */
+  readonly given: readonly RelationField[]
 }
 
 interface Declared {
   readonly relation: RelationField
-  readonly declaration: RelationDeclaration
+  readonly place: SdlPlace | undefined
 }
 
 /** A declaration that is passed over without a word: it speaks of a type that the cluster does not serve. */
@@ -36,6 +38,8 @@ export class SdlRelations {
 
   constructor(around: RelationSurroundings) {
     this.#around = around
+    for (const relation of around.given)
+      this.#declared.set(relationName(relation.definition), { relation, place: undefined })
   }
 
   /** The relations of one kind, in the order of their declaration. */
@@ -48,7 +52,9 @@ export class SdlRelations {
   /** Takes in all relations; those that are read backwards last. Returns what is wrong with them. */
   addAll(extensions: readonly TypeExtension[]): readonly SdlError[] {
     const all = extensions.flatMap((extension) =>
-      extension.relations.map((declaration) => ({ extension, declaration })),
+      extension.relations
+        .filter(({ form }) => form.directive !== 'objectRef')
+        .map((declaration) => ({ extension, declaration })),
     )
     const reverse = (one: (typeof all)[number]): boolean =>
       one.declaration.form.directive === 'reverse'
@@ -60,7 +66,10 @@ export class SdlRelations {
   #add(extension: TypeExtension, declaration: RelationDeclaration): SdlError | undefined {
     try {
       const relation = this.#relation(extension, declaration)
-      this.#declared.set(relationName(relation.definition), { relation, declaration })
+      this.#declared.set(relationName(relation.definition), {
+        relation,
+        place: declaration.place,
+      })
       return undefined
     } catch (error) {
       if (error instanceof SdlError) return error
@@ -76,9 +85,9 @@ export class SdlRelations {
     const { name, type, place } = declaration
     const fail = (problem: SdlProblem, message: string, hint: string): SdlError =>
       new SdlError(problem, place, `${typeName}.${name}: ${message}`, hint)
-    const earlier = this.#declared.get(`${typeName}.${name}`)
+    const earlier = this.#declared.get(`${typeName}.${name}`)?.place
     if (earlier !== undefined) {
-      const { file, line } = earlier.declaration.place
+      const { file, line } = earlier
       throw fail(
         'duplicate-relation',
         `is declared already at ${file}:${line}`,
@@ -161,6 +170,8 @@ export class SdlRelations {
         if (unreadable !== undefined) throw unreadable
         return { form: 'selects', ...base, ...form.arguments }
       }
+      case 'objectRef':
+        throw new TypeError(`${from}.${name} is no relation`)
       case 'owned':
       case 'owner': {
         if (form.directive === 'owned') needConnection()

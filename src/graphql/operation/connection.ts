@@ -6,6 +6,9 @@ import { listUnionPage } from '../../query/page/union-page.ts'
 import type {
   ConnectionSource,
   EdgeSource,
+  Facet,
+  FacetArguments,
+  ListFieldArguments,
   OwnedConnectionSource,
   PageArguments,
   PageInfo,
@@ -14,6 +17,8 @@ import type {
 } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
 import type { KindPart } from './kind-part.ts'
+import { encodeResumeToken } from './resume-token.ts'
+import { refuseUnserved } from './unserved-arguments.ts'
 
 interface ConnectionOptions {
   readonly cluster: string
@@ -33,8 +38,10 @@ export interface StoreConnectionOptions extends Omit<ConnectionOptions, 'cluster
 /** Objects of one kind as a connection. Throws what the arguments are refused with. */
 export function storeConnection(
   options: StoreConnectionOptions,
-  { first, after }: PageArguments,
+  args: RelationArguments,
 ): ConnectionSource {
+  refuseUnserved(args)
+  const { first, after } = args
   const { view, kind, cluster, condition, scope, budget, maxPageSize, list, filter } = options
   const identity = { list, ...filter }
   const page = listPage({ view, condition, scope, budget, identity, first, after, maxPageSize })
@@ -45,6 +52,13 @@ export function storeConnection(
     rowOf: (id) => ({ kind, cluster, object: view.object(id) }),
     totalCount: () => page.totalCount(),
     resourceVersion: () => view.resourceVersion,
+    resumeToken: () => {
+      const positions = { [kind.typeName]: view.resourceVersion }
+      return encodeResumeToken({ cluster, positions })
+    },
+    facets() {
+      throw new ClientError('UNSUPPORTED', 'facets are not served yet')
+    },
   })
 }
 
@@ -59,8 +73,10 @@ export interface OwnedConnectionOptions extends ConnectionOptions {
 /** The objects of some kinds that have the object with this UID among their owners, as a connection. */
 export function ownedConnection(
   options: OwnedConnectionOptions,
-  { first, after }: PageArguments,
+  args: PageArguments,
 ): OwnedConnectionSource {
+  refuseUnserved(args)
+  const { first, after } = args
   const { cluster, budget, maxPageSize, list, uid, failures } = options
   const condition = hasValue('ownerUid', uid === '' ? [] : [uid])
   const kinds = new Map(options.parts.map(({ kind }) => [kind.typeName, kind]))
@@ -79,21 +95,27 @@ export function ownedConnection(
       if (kind === undefined) throw new TypeError(`${part.type} is not among the parts`)
       return { kind, cluster, object: part.view.object(id) }
     },
-    resourceVersion() {
-      throw new ClientError('UNSUPPORTED', 'objects of several kinds have no common position')
-    },
+    resourceVersion: ofSeveralKinds,
+    resumeToken: ofSeveralKinds,
+    facets: ofSeveralKinds,
   })
   return Object.assign(connection, { kinds: () => [...kinds.keys()].toSorted(), failures })
 }
 
+function ofSeveralKinds(): never {
+  throw new ClientError('UNSUPPORTED', 'objects of several kinds have no common index or position')
+}
+
 /** What narrows a list, of all of its arguments. */
 export function filterOf({
+  ids,
   namespace,
   namespaces,
   labelSelector,
   where,
-}: RelationArguments): ListArguments {
+}: ListFieldArguments): ListArguments & { readonly ids: readonly string[] | null } {
   return {
+    ids: ids ?? null,
     namespace: namespace ?? null,
     namespaces: namespaces ?? null,
     labelSelector: labelSelector ?? null,
@@ -110,6 +132,8 @@ interface EntryPage<T> {
   rowOf(entry: T): Row
   totalCount(): number
   resourceVersion(): string
+  resumeToken(): string
+  facets(args: FacetArguments): readonly Facet[]
 }
 
 /** A page as a connection; its parts are computed when they are asked for, within the tick that made it. */
@@ -156,5 +180,13 @@ class PageConnection<T> implements ConnectionSource {
 
   resourceVersion(): string {
     return this.#page.resourceVersion()
+  }
+
+  resumeToken(): string {
+    return this.#page.resumeToken()
+  }
+
+  facets(args: FacetArguments): readonly Facet[] {
+    return this.#page.facets(args)
   }
 }

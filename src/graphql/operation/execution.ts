@@ -11,7 +11,7 @@ import type { ResolverContext } from '../schema/read-context.ts'
 import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
 import { type ClientErrorCode, clientErrorOf, clientResult } from './client-error.ts'
 import { problemOfVariables } from './document-bounds.ts'
-import { fleetStateOf } from './fleet-state.ts'
+import { fleetOf } from './fleet-state.ts'
 import { LiveReader } from './live-reader.ts'
 import { prepareOperation, inRounds } from './preparation.ts'
 import { executePriced, executeValidated } from './priced-executor.ts'
@@ -88,7 +88,7 @@ export class Execution {
     const failures: GraphQLError[] = []
     const context: ResolverContext = {
       read: new StoreReader({ served, limits, budget, parts: settled }),
-      fleet: { clusters: () => fleetStateOf(served) },
+      fleet: fleetOf(served),
       live: new LiveReader({ served, limits, kinds: settled }),
       report: (error) => {
         if (!failures.some((known) => isSameFailure(known, error))) failures.push(error)

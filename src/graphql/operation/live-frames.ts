@@ -76,7 +76,7 @@ async function* changeFrames(
       const changes = held
         .changes(store, part, new WorkBudget(work))
         .map((change) => changeOf(options, change, byKey.get(change.key) ?? []))
-      if (changes.length > 0) yield frame(options, { reset: false, synced: false, changes })
+      if (changes.length > 0) yield frame(options, { reset: false, synced: true, changes })
     }
   }
 }
@@ -106,6 +106,7 @@ function addition(
   return [
     {
       type: 'ADDED',
+      removal: null,
       objectId: objectIdOf(kind, cluster, key, uid),
       object: { kind, cluster, object },
       previous: null,
@@ -119,12 +120,13 @@ function changeOf(
   change: LiveChange,
   seen: readonly Change[],
 ): FrameChange {
-  const { type, key, uid } = change
+  const { key, uid } = change
   const objectId = objectIdOf(kind, cluster, key, uid)
   const last = seen.findLast((one) => one.uid === uid)
   if (change.type !== 'DELETED') {
     return {
-      type,
+      type: change.type,
+      removal: null,
       objectId,
       object: { kind, cluster, object: informer.store.object(change.id) },
       previous: last?.previous ?? null,
@@ -133,13 +135,16 @@ function changeOf(
   }
   const object = change.cause === 'hidden' ? undefined : last?.object
   return {
-    type,
+    type: 'REMOVED',
+    removal: removals[change.cause],
     objectId,
     object: object === undefined ? null : { kind, cluster, object },
     previous: (change.cause === 'unmatched' ? last?.previous : undefined) ?? null,
     finalStateKnown: last?.finalStateKnown ?? true,
   }
 }
+
+const removals = { gone: 'DELETED', unmatched: 'UNMATCHED', hidden: 'HIDDEN' } as const
 
 function objectIdOf({ resource }: Kind, cluster: string, key: string, uid: string): string {
   const { group, kind } = resource

@@ -1,5 +1,5 @@
 import { objectKey } from '../../kubernetes/object.ts'
-import { type Condition, hasKey } from '../../query/condition/condition.ts'
+import { allOf, type Condition, hasKey } from '../../query/condition/condition.ts'
 import { compileListCondition } from '../../query/condition/list-condition.ts'
 import type { Kind } from '../model/kind.ts'
 import type {
@@ -10,6 +10,7 @@ import type {
 } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
 import { clusterNamed } from './cluster-argument.ts'
+import { idsCondition } from './ids-condition.ts'
 import type { KindAt } from './kind-part.ts'
 import { liveFrames } from './live-frames.ts'
 import type { SettledKinds } from './prepared-kinds.ts'
@@ -31,9 +32,9 @@ export class LiveReader implements LiveSource {
   }
 
   subscribe(kind: Kind, args: ListSubscriptionArguments): AsyncIterable<Frame> {
+    const at = { cluster: clusterNamed(this.#options.served, args.cluster), kind }
     const condition = compileListCondition(args, kind.indexes)
-    const cluster = clusterNamed(this.#options.served, args.cluster)
-    return this.#frames({ cluster, kind }, condition, args.coalesceMs)
+    return this.#frames(at, allOf([idsCondition(args.ids, at), condition]), args.coalesceMs)
   }
 
   subscribeOne(kind: Kind, args: LookupSubscriptionArguments): AsyncIterable<Frame> {

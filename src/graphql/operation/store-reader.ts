@@ -7,11 +7,13 @@ import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { objectByKey, objectByUid, sameObject } from '../../query/page/lookup.ts'
 import { findObject } from '../../query/page/page.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
-import { decodeObjectId } from '../model/object-id.ts'
+import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import type {
   ConnectionSource,
   ListFieldArguments,
   LookupArguments,
+  ObjectByRefArguments,
+  ObjectRef,
   OwnedArguments,
   OwnedConnectionSource,
   RelationArguments,
@@ -21,6 +23,7 @@ import type {
 import { ClientError } from './client-error.ts'
 import { clusterNamed } from './cluster-argument.ts'
 import { filterOf, ownedConnection, storeConnection } from './connection.ts'
+import { idsCondition } from './ids-condition.ts'
 import type { CachedParts, KindPart } from './kind-part.ts'
 import { type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
 import type { SchemaRelation } from './schema-relations.ts'
@@ -54,7 +57,7 @@ export class StoreReader implements StoreReads {
 
   list(kind: Kind, args: ListFieldArguments): ConnectionSource {
     const part = this.#parts.part({ cluster: clusterNamed(this.#served, args.cluster), kind })
-    return this.#connection(part, kind.listField, everything, args)
+    return this.#connection(part, kind.listField, idsCondition(args.ids, part), args)
   }
 
   lookup(kind: Kind, args: LookupArguments): Row | null {
@@ -63,7 +66,37 @@ export class StoreReader implements StoreReads {
   }
 
   object(id: string): Row | null {
-    const { cluster, group, kind: kindName, object } = decodeObjectId(id)
+    return this.#identified(decodeObjectId(id))
+  }
+
+  objectByRef({ apiVersion, kind: name, ...args }: ObjectByRefArguments): Row | null {
+    const cluster = clusterNamed(this.#served, args.cluster)
+    const kind = this.#served.kindOf(splitApiVersion(apiVersion).group, name)
+    if (kind === undefined) {
+      throw new ClientError('BAD_USER_INPUT', `kind: there is no ${name} of ${apiVersion}`, {
+        argument: 'kind',
+        value: name,
+        hint: 'name an apiVersion and kind as objects have them',
+      })
+    }
+    const { namespaced } = kind.resource
+    const namespace = args.namespace ?? ''
+    if (namespaced && namespace === '') {
+      throw new ClientError('BAD_USER_INPUT', `namespace: ${name} lives in namespaces`, {
+        argument: 'namespace',
+        value: args.namespace,
+        hint: 'name the namespace',
+      })
+    }
+    return this.lookup(kind, { cluster, name: args.name, ...(namespaced ? { namespace } : {}) })
+  }
+
+  referenced({ uid, namespace, name, ...rest }: ObjectRef): Row | null {
+    const object = uid === null ? { namespace: namespace ?? '', name } : { uid }
+    return this.#identified({ ...rest, object })
+  }
+
+  #identified({ cluster, group, kind: kindName, object }: ObjectIdentity): Row | null {
     const kind = this.#served.kindOf(group, kindName)
     if (kind === undefined || !this.#served.clusters.has(cluster)) return null
     const part = this.#parts.part({ cluster, kind })
@@ -122,7 +155,7 @@ export class StoreReader implements StoreReads {
     part: KindPart,
     list: string,
     related: Condition,
-    args: RelationArguments,
+    args: ListFieldArguments,
   ): ConnectionSource {
     const { maxPageSize } = this.#limits
     const filter = filterOf(args)

@@ -4,8 +4,9 @@ import { listPage, type Page } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KindPart } from '../operation/kind-part.ts'
 import { filterOf } from '../operation/connection.ts'
+import { refuseUnserved } from '../operation/unserved-arguments.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
-import type { RelationArguments } from '../schema/read-context.ts'
+import type { ListFieldArguments } from '../schema/read-context.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
@@ -47,7 +48,8 @@ export function connectionWriter(
   const names = members.reduce((sum, { before }) => sum + before.length, partLength)
   return (run, part, place) => {
     const { view, scope, cluster } = part
-    const values = run.argumentsOf<RelationArguments>(args)
+    const values = run.argumentsOf<ListFieldArguments>(args)
+    refuseUnserved(values)
     const page = listPage({
       view,
       condition: allOf([place.condition, run.conditionOf(args, kind)]),

@@ -1,12 +1,12 @@
 import type { FieldNode, SelectionSetNode } from 'graphql'
 import { objectKey } from '../../kubernetes/object.ts'
-import { everything } from '../../query/condition/condition.ts'
 import { objectByKey } from '../../query/page/lookup.ts'
 import type { Kind } from '../model/kind.ts'
+import { idsCondition } from '../operation/ids-condition.ts'
 import type { KindAt } from '../operation/kind-part.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
-import type { LookupArguments } from '../schema/read-context.ts'
+import type { ListFieldArguments, LookupArguments } from '../schema/read-context.ts'
 import { selectionsOf } from './collected-fields.ts'
 import { connectionWriter } from './connection-writer.ts'
 import { FieldArguments } from './field-arguments.ts'
@@ -49,11 +49,14 @@ function listWriter(
   compiler: PlanCompiler,
 ): RootWriter {
   const write = connectionWriter(kind, args, selections, compiler)
-  const place = { list: kind.listField, condition: everything }
   return {
     kinds: compiler.takeKinds(),
     args,
-    write: (run) => write(run, run.part(at(run, kind, args)), place),
+    write(run) {
+      const part = run.part(at(run, kind, args))
+      const { ids } = run.argumentsOf<ListFieldArguments>(args)
+      return write(run, part, { list: kind.listField, condition: idsCondition(ids, part) })
+    },
   }
 }
 

@@ -1,5 +1,6 @@
 import {
   type GraphQLFieldConfigArgumentMap,
+  GraphQLID,
   GraphQLInt,
   GraphQLList,
   GraphQLNonNull,
@@ -36,19 +37,36 @@ const streamArguments: GraphQLFieldConfigArgumentMap = {
   },
 }
 
-/** Which part of a list: `first`, `after`. */
+/** Which part of a list: `first` and `after`, or `last` and `before`. */
 const pageArguments: GraphQLFieldConfigArgumentMap = {
-  first: { type: GraphQLInt, description: 'At most so many objects; 100 if absent.' },
-  after: { type: GraphQLString, description: 'The `endCursor` of the page before.' },
+  first: {
+    type: GraphQLInt,
+    description: 'The first objects, at most so many; 100 where `last` is absent, too.',
+  },
+  after: { type: GraphQLString, description: 'Behind this cursor: the `endCursor` of a page.' },
+  last: { type: GraphQLInt, description: 'The last objects, at most so many. Not with `first`.' },
+  before: {
+    type: GraphQLString,
+    description: 'Ahead of this cursor: the `startCursor` of a page.',
+  },
 }
 
 /** The arguments of `owned`. */
 export const ownedArguments: GraphQLFieldConfigArgumentMap = {
-  ...pageArguments,
   kinds: {
     type: new GraphQLList(requiredString),
     description: 'Names of types whose objects to look into besides: `["Pod", "ConfigMap"]`.',
   },
+  ...pageArguments,
+}
+
+function orderArguments(kind: Kind, types: SchemaTypes): GraphQLFieldConfigArgumentMap {
+  return {
+    orderBy: {
+      type: new GraphQLList(new GraphQLNonNull(types.orderType(kind))),
+      description: 'The keys of the order, the weightiest first; by namespace and name if absent.',
+    },
+  }
 }
 
 function matchArguments(kind: Kind, types: SchemaTypes): GraphQLFieldConfigArgumentMap {
@@ -65,13 +83,17 @@ function filterArguments(kind: Kind, types: SchemaTypes): GraphQLFieldConfigArgu
   return {
     ...clusterArgument,
     ...(kind.resource.namespaced ? namespaceArguments : {}),
+    ids: {
+      type: new GraphQLList(new GraphQLNonNull(GraphQLID)),
+      description: 'Only the objects with these `id`s.',
+    },
     ...matchArguments(kind, types),
   }
 }
 
 /** The arguments of a root list field. */
 export function listArguments(kind: Kind, types: SchemaTypes): GraphQLFieldConfigArgumentMap {
-  return { ...filterArguments(kind, types), ...pageArguments }
+  return { ...filterArguments(kind, types), ...orderArguments(kind, types), ...pageArguments }
 }
 
 /** The arguments of a subscription to a list. */
@@ -91,6 +113,15 @@ export function lookupArguments(kind: Kind): GraphQLFieldConfigArgumentMap {
   }
 }
 
+/** The arguments of `objectByRef`. */
+export const objectByRefArguments: GraphQLFieldConfigArgumentMap = {
+  ...clusterArgument,
+  apiVersion: { type: requiredString, description: 'Any version of the API group will do.' },
+  kind: { type: requiredString },
+  namespace: { type: GraphQLString, description: 'Needed for namespaced kinds.' },
+  name: { type: requiredString },
+}
+
 /** The arguments of a subscription to one object. */
 export function lookupSubscriptionArguments(kind: Kind): GraphQLFieldConfigArgumentMap {
   return { ...lookupArguments(kind), ...streamArguments }
@@ -98,7 +129,7 @@ export function lookupSubscriptionArguments(kind: Kind): GraphQLFieldConfigArgum
 
 /** The arguments of `events`. */
 export function eventArguments(event: Kind, types: SchemaTypes): GraphQLFieldConfigArgumentMap {
-  return { ...matchArguments(event, types), ...pageArguments }
+  return { ...matchArguments(event, types), ...orderArguments(event, types), ...pageArguments }
 }
 
 /** The arguments of a to-many relation; the namespace is open only from a cluster-scoped kind to a namespaced one. */
@@ -111,6 +142,7 @@ export function relationArguments(
   return {
     ...(acrossNamespaces ? namespaceArguments : {}),
     ...matchArguments(to, types),
+    ...orderArguments(to, types),
     ...pageArguments,
   }
 }

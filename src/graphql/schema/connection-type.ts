@@ -7,13 +7,16 @@ import {
   GraphQLObjectType,
   GraphQLString,
 } from 'graphql'
-import { ownFields } from './field-source.ts'
+import { type OwnFieldConfigs, ownFields } from './field-source.ts'
 import type {
   ConnectionSource,
   EdgeSource,
+  FacetArguments,
   OwnedConnectionSource,
   ResolverContext,
 } from './read-context.ts'
+
+const text = new GraphQLNonNull(GraphQLString)
 
 type NodeType = GraphQLObjectType | GraphQLInterfaceType
 
@@ -22,6 +25,7 @@ export interface ConnectionOptions {
   /** The name of the type of its nodes. */
   readonly typeName: string
   readonly pageInfo: GraphQLObjectType
+  readonly facet: GraphQLObjectType
   /** Whether all nodes are of one kind, so that there is one resource version; else its source is an `OwnedConnectionSource`. */
   readonly ofOneKind: boolean
   /** The type of its nodes. */
@@ -30,7 +34,7 @@ export interface ConnectionOptions {
 
 /** `PodConnection` and `PodEdge`. Its source is a {@link ConnectionSource}. */
 export function buildConnectionType(options: ConnectionOptions): GraphQLObjectType {
-  const { typeName, pageInfo, ofOneKind, nodeType } = options
+  const { typeName, pageInfo, facet, ofOneKind, nodeType } = options
   const edge = new GraphQLObjectType<EdgeSource, ResolverContext>({
     name: `${typeName}Edge`,
     description: `One object of a ${typeName}Connection, with its place in the list.`,
@@ -38,7 +42,7 @@ export function buildConnectionType(options: ConnectionOptions): GraphQLObjectTy
       ownFields('edge', {
         cursor: {
           type: new GraphQLNonNull(GraphQLString),
-          description: 'The place of the object, for `after`.',
+          description: 'The place of the object, for `after` and `before`.',
         },
         node: { type: new GraphQLNonNull(nodeType()) },
       }),
@@ -67,23 +71,44 @@ export function buildConnectionType(options: ConnectionOptions): GraphQLObjectTy
           description: 'The number of objects on all pages.',
           resolve: (connection) => connection.totalCount(),
         },
-        ...(ofOneKind
-          ? {
-              resourceVersion: {
-                type: new GraphQLNonNull(GraphQLString),
-                description: 'The position in the history of the resource that the page shows.',
-                resolve: (connection) => connection.resourceVersion(),
-              },
-            }
-          : {
-              kinds: {
-                type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLString))),
-                description: 'The types of objects that were looked into.',
-                resolve: (connection) => (connection as OwnedConnectionSource).kinds(),
-              },
-            }),
+        ...(ofOneKind ? oneKindFields(facet) : severalKindsFields),
       }),
   })
+}
+
+type ConnectionFields = OwnFieldConfigs<'connection', ConnectionSource, ResolverContext>
+
+const oneKindFields = (facet: GraphQLObjectType): ConnectionFields => ({
+  facets: {
+    type: new GraphQLList(new GraphQLNonNull(facet)),
+    description: 'How the objects on all pages are spread over the values of indexes.',
+    args: {
+      by: {
+        type: new GraphQLNonNull(new GraphQLList(text)),
+        description: 'Indexes, by their names in `where`, or labels: `labels["app"]`.',
+      },
+      top: { type: GraphQLInt, description: 'At most so many values of each; 10 if absent.' },
+    },
+    resolve: (connection, args: FacetArguments) => connection.facets(args),
+  },
+  resourceVersion: {
+    type: text,
+    description: 'The position in the history of the resource that the page shows.',
+    resolve: (connection) => connection.resourceVersion(),
+  },
+  resumeToken: {
+    type: text,
+    description: 'Continue with a subscription behind what the page shows: `resumeFrom`.',
+    resolve: (connection) => connection.resumeToken(),
+  },
+})
+
+const severalKindsFields: ConnectionFields = {
+  kinds: {
+    type: new GraphQLNonNull(new GraphQLList(text)),
+    description: 'The types of the kinds that were looked into.',
+    resolve: (connection) => (connection as OwnedConnectionSource).kinds(),
+  },
 }
 
 /** Relay's `PageInfo`. */

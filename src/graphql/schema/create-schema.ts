@@ -5,12 +5,16 @@ import {
   GraphQLSchema,
 } from 'graphql'
 import { buildConnectionType, buildPageInfoType } from './connection-type.ts'
-import { buildChangeType, buildFrameType } from './frame-type.ts'
+import { buildFacetType } from './facet-type.ts'
+import { buildChangeType, buildFrameType, buildRemovalType } from './frame-type.ts'
+import { buildGatewayClusterType } from './gateway-cluster-type.ts'
 import type { Kind } from '../model/kind.ts'
 import { buildKindType } from './kind-type.ts'
 import { buildKubernetesObjectType, objectFields } from './object-fields.ts'
 import { objectMetaType } from './object-meta-type.ts'
+import { buildObjectRefType } from './object-ref-type.ts'
 import { OpenApiTypes } from './open-api-types.ts'
+import { buildOrderType } from './order-type.ts'
 import { buildQueryType, buildSubscriptionType } from './root-types.ts'
 import type { SchemaModel } from '../model/schema-model.ts'
 import type { SchemaTypes } from './schema-types.ts'
@@ -45,21 +49,27 @@ function schemaTypes(model: SchemaModel): SchemaTypes {
     metadata(names.claimOwn('EmbeddedObjectMeta'), false),
   )
   const pageInfo = buildPageInfoType()
+  const facet = buildFacetType()
   const objectType = memoised((kind: Kind): GraphQLObjectType =>
     buildKindType(kind, { types, definitions, openApiTypes }),
   )
   const types: SchemaTypes = {
     event: kinds.find(({ events }) => events !== undefined) && model.kindOfType('Event'),
     kubernetesObject: buildKubernetesObjectType(() => objectFields(types, 'any')),
+    objectRef: buildObjectRefType(() => types),
+    gatewayCluster: buildGatewayClusterType(),
     kubernetesObjectConnection: buildConnectionType({
       typeName: 'KubernetesObject',
       pageInfo,
+      facet,
       ofOneKind: false,
       nodeType: (): GraphQLInterfaceType => types.kubernetesObject,
     }),
     objectMeta: metadata(names.claimOwn('ObjectMeta'), true),
     pageInfo,
     changeType: buildChangeType(),
+    removal: buildRemovalType(),
+    kindOf: (group, kind) => model.kindOf(group, kind),
     kind(typeName) {
       const kind = model.kindOfType(typeName)
       if (kind === undefined) throw new TypeError(`the model has no kind ${typeName}`)
@@ -70,11 +80,13 @@ function schemaTypes(model: SchemaModel): SchemaTypes {
       buildConnectionType({
         typeName: kind.typeName,
         pageInfo,
+        facet,
         ofOneKind: true,
         nodeType: () => objectType(kind),
       }),
     ),
     whereType: memoised((kind: Kind): GraphQLInputObjectType => buildWhereType(kind)),
+    orderType: memoised((kind: Kind): GraphQLInputObjectType => buildOrderType(kind)),
     frameType: memoised((kind: Kind): GraphQLObjectType => buildFrameType(kind, types)),
   }
   return types

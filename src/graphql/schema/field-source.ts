@@ -1,5 +1,5 @@
 import type { GraphQLField, GraphQLFieldConfigMap } from 'graphql'
-import type { Kind, RelationField } from '../model/kind.ts'
+import type { Kind, ObjectRefField, RelationField } from '../model/kind.ts'
 
 /** The scalars of values that objects hold; each has its own check, and its own way of being written. */
 export type ScalarForm =
@@ -32,18 +32,24 @@ type RootSource =
   | { readonly form: 'lookupFrames'; readonly kind: Kind }
   | { readonly form: 'objectById' }
   | { readonly form: 'objectsByIds' }
+  | { readonly form: 'objectByRef' }
   | { readonly form: 'clusterStates' }
 
 /** Fields of a kind's type, whose source is a `Row`; its own properties are of the form `property`, read from the object. */
 type RowSource =
   | { readonly form: 'id' }
   | { readonly form: 'clusterName' }
+  /** The state of the cluster that the object is in. */
+  | { readonly form: 'cluster' }
   /** The same for all rows of the type: `apiVersion`, `kind`. */
   | { readonly form: 'constant'; readonly value: string }
   /** All of the object, or what stands at a path of it. */
   | { readonly form: 'json'; readonly argument: 'path' }
   | { readonly form: 'relation'; readonly relation: RelationField }
+  /** What stands at a path of the object, as an `ObjectRef` or, with `many`, as a list of them. */
+  | { readonly form: 'objectRef'; readonly field: ObjectRefField }
   | { readonly form: 'owners' }
+  | { readonly form: 'ownerChain' }
   | { readonly form: 'owned' }
   /** A field of an interface: the type of the row has one of the same name, with the true source. */
   | { readonly form: 'ofRowType' }
@@ -60,11 +66,22 @@ type JsonSource =
 
 /** The gateway's own types and their fields, by the name of the type's source in `read-context.ts`. */
 interface OwnParts {
-  readonly connection: 'nodes' | 'edges' | 'pageInfo' | 'totalCount' | 'resourceVersion' | 'kinds'
+  readonly connection:
+    | 'nodes'
+    | 'edges'
+    | 'pageInfo'
+    | 'totalCount'
+    | 'facets'
+    | 'resourceVersion'
+    | 'resumeToken'
+    | 'kinds'
   readonly edge: 'cursor' | 'node'
   readonly pageInfo: 'hasNextPage' | 'hasPreviousPage' | 'startCursor' | 'endCursor'
   readonly frame: 'reset' | 'synced' | 'changes' | 'resumeToken' | 'resourceVersion'
-  readonly change: 'type' | 'objectId' | 'object' | 'previous' | 'finalStateKnown'
+  readonly change: 'type' | 'removal' | 'objectId' | 'object' | 'previous' | 'finalStateKnown'
+  readonly facet: 'by' | 'values' | 'distinctCount' | 'missingCount'
+  readonly facetValue: 'value' | 'count'
+  readonly objectRef: 'id' | 'apiVersion' | 'kind' | 'namespace' | 'name' | 'object'
   readonly clusterState: 'name' | 'state' | 'version' | 'resources'
   readonly resourceState: 'kind' | 'state' | 'objects' | 'resourceVersion' | 'lagMs' | 'lastError'
 }
@@ -85,10 +102,15 @@ export function fromSource(source: FieldSource): { readonly extensions: { source
   return { extensions: { source } }
 }
 
+/** Configs of fields of one of the gateway's own types. */
+export type OwnFieldConfigs<F extends keyof OwnParts, S, C> = {
+  readonly [P in OwnParts[F]]?: GraphQLFieldConfigMap<S, C>[string]
+}
+
 /** The fields of one of the gateway's own types, each with its source. */
 export function ownFields<F extends keyof OwnParts, S, C>(
   form: F,
-  fields: { readonly [P in OwnParts[F]]?: GraphQLFieldConfigMap<S, C>[string] },
+  fields: OwnFieldConfigs<F, S, C>,
 ): GraphQLFieldConfigMap<S, C> {
   const entries = Object.entries(fields) as [OwnParts[F], GraphQLFieldConfigMap<S, C>[string]][]
   return Object.fromEntries(

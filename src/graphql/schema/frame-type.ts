@@ -25,10 +25,20 @@ export function buildChangeType(): GraphQLEnumType {
     values: {
       ADDED: { description: 'The object is there, or now matches the arguments.' },
       MODIFIED: { description: 'The object has changed.' },
-      DELETED: {
-        description:
-          'The object is gone, no longer matches the arguments, or may no longer be seen.',
-      },
+      REMOVED: { description: 'The object is no longer among those that were asked for.' },
+    },
+  })
+}
+
+/** `Removal`. */
+export function buildRemovalType(): GraphQLEnumType {
+  return new GraphQLEnumType({
+    name: 'Removal',
+    description: 'Why an object is no longer among those that were asked for.',
+    values: {
+      DELETED: { description: 'It is gone.' },
+      UNMATCHED: { description: 'It no longer matches the arguments.' },
+      HIDDEN: { description: 'The viewer may no longer see it.' },
     },
   })
 }
@@ -42,13 +52,18 @@ export function buildFrameType(kind: Kind, types: SchemaTypes): GraphQLObjectTyp
     fields: () =>
       ownFields<'change', FrameChange, ResolverContext>('change', {
         type: { type: new GraphQLNonNull(types.changeType) },
+        removal: {
+          type: types.removal,
+          description: 'Why it is REMOVED; null for other changes.',
+        },
         objectId: {
           type: new GraphQLNonNull(GraphQLID),
           description: 'The `id` of the object, also where the object itself may not be seen.',
         },
         object: {
           type: types.objectType(kind),
-          description: 'The object; of a DELETED one, as it was last seen.',
+          description:
+            'The object; of a REMOVED one, as it was last seen; null where it is HIDDEN.',
         },
         previous: {
           type: GraphQLJson,
@@ -72,7 +87,8 @@ export function buildFrameType(kind: Kind, types: SchemaTypes): GraphQLObjectTyp
       reset: { type: flag, description: 'Forget what you hold before you apply the changes.' },
       synced: {
         type: flag,
-        description: 'All objects that were there at the start have been sent.',
+        description:
+          'All objects that were there at the start have been sent: true from then on until the next reset.',
       },
       changes: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(change))) },
       resumeToken: { type: text, description: 'Continue behind this frame: `resumeFrom`.' },

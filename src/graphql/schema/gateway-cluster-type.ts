@@ -1,7 +1,40 @@
-import { GraphQLInt, GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLString } from 'graphql'
+import {
+  GraphQLEnumType,
+  GraphQLInt,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLString,
+} from 'graphql'
 import { ownFields } from './field-source.ts'
+import type { ClusterState, ResourceState } from './read-context.ts'
 
 const text = new GraphQLNonNull(GraphQLString)
+
+const clusterState = new GraphQLEnumType({
+  name: 'GatewayClusterState',
+  description: 'Whether a cluster can be read.',
+  values: {
+    CONNECTED: { description: 'What it serves is known.' },
+    UNREACHABLE: { description: 'It could not be asked yet, or does not let the gateway in.' },
+  } satisfies Record<ClusterState['state'], object>,
+})
+
+const resourceState = new GraphQLEnumType({
+  name: 'GatewayResourceState',
+  description: 'What a cache is doing.',
+  values: {
+    IDLE: { description: 'It has not begun.' },
+    LISTING: { description: 'It is being filled for the first time.' },
+    WAITING: { description: 'Its first list has failed, and is tried again in a moment.' },
+    WATCHING: { description: 'Its first list is there, and is being taken in.' },
+    SYNCED: { description: 'It follows the API server.' },
+    RECONNECTING: {
+      description: 'It has lost the API server, and shows what it knew last.',
+    },
+    STOPPED: { description: 'It has ended.' },
+  } satisfies Record<ResourceState['state'], object>,
+})
 
 /** `GatewayCluster` and `GatewayResource`: the truth about the caches. Their sources are `ClusterState` and `ResourceState`. */
 export function buildGatewayClusterType(): GraphQLObjectType {
@@ -10,7 +43,7 @@ export function buildGatewayClusterType(): GraphQLObjectType {
     description: 'The cache of one kind of one cluster.',
     fields: ownFields('resourceState', {
       kind: { type: text, description: 'The type name of the kind in this schema.' },
-      state: { type: text },
+      state: { type: new GraphQLNonNull(resourceState) },
       objects: { type: GraphQLInt, description: 'The number of objects in the cache.' },
       resourceVersion: {
         type: GraphQLString,
@@ -28,7 +61,7 @@ export function buildGatewayClusterType(): GraphQLObjectType {
     description: 'One cluster, as this gateway sees it.',
     fields: ownFields('clusterState', {
       name: { type: text },
-      state: { type: text },
+      state: { type: new GraphQLNonNull(clusterState) },
       version: { type: GraphQLString, description: 'The version of Kubernetes.' },
       resources: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(resource))) },
     }),

@@ -1,10 +1,18 @@
-import { type GraphQLFieldConfig, type GraphQLFieldConfigMap, GraphQLObjectType } from 'graphql'
+import {
+  type GraphQLFieldConfig,
+  type GraphQLFieldConfigMap,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+} from 'graphql'
+import { parsePath } from '../../query/index/path.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
 import { relationArguments } from './arguments.ts'
 import type { Definitions } from '../model/definitions.ts'
-import type { Kind, RelationField } from '../model/kind.ts'
+import type { Kind, ObjectRefField, RelationField } from '../model/kind.ts'
 import { nativePropertiesOf } from '../model/native-properties.ts'
 import { objectFields } from './object-fields.ts'
+import { objectRefsAt } from './object-ref.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
 import { fromSource } from './field-source.ts'
 import { conversionOf, propertyReader } from './property-resolver.ts'
@@ -35,6 +43,9 @@ export function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObje
           relation.definition.name,
           relationField(kind, relation, types),
         ]),
+      ),
+      ...Object.fromEntries(
+        kind.objectRefs.map((field) => [field.name, objectRefField(field, types)]),
       ),
     }),
   })
@@ -88,5 +99,26 @@ function relationField(
     args: relationArguments(from, to, types),
     resolve: (row, args: RelationArguments, { read }) => read.follow(row, relation, args),
     ...fromSource({ form: 'relation', relation }),
+  }
+}
+
+function objectRefField(
+  field: ObjectRefField,
+  types: SchemaTypes,
+): GraphQLFieldConfig<Row, ResolverContext> {
+  const { description, many } = field
+  const path = parsePath(field.path)
+  const config = { description, ...fromSource({ form: 'objectRef', field }) }
+  if (many) {
+    return {
+      ...config,
+      type: new GraphQLList(new GraphQLNonNull(types.objectRef)),
+      resolve: (row) => objectRefsAt(path, row, types.kindOf),
+    }
+  }
+  return {
+    ...config,
+    type: types.objectRef,
+    resolve: (row) => objectRefsAt(path, row, types.kindOf)[0] ?? null,
   }
 }

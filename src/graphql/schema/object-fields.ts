@@ -11,6 +11,7 @@ import {
 import { GraphQLJson } from '../scalars/json.ts'
 import { eventArguments, ownedArguments } from './arguments.ts'
 import { type FieldSource, fromSource } from './field-source.ts'
+import { ownerChainOf } from './object-ref.ts'
 import { jsonAt } from './json-at.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId } from '../model/object-id.ts'
@@ -47,10 +48,17 @@ export function objectFields(
       resolve: idOfRow,
       ...from({ form: 'id' }),
     },
-    cluster: {
+    clusterName: {
       type: text,
       description: 'The name of the cluster that the object is in.',
+      resolve: (row) => row.cluster,
       ...from({ form: 'clusterName' }),
+    },
+    cluster: {
+      type: types.gatewayCluster,
+      description: 'The cluster that the object is in.',
+      resolve: (row, _args, { fleet }) => fleet.cluster(row.cluster),
+      ...from({ form: 'cluster' }),
     },
     apiVersion: {
       type: text,
@@ -80,6 +88,13 @@ export function objectFields(
       description: 'The objects that own this one.',
       resolve: (row, _args, { read }) => read.owners(row),
       ...from({ form: 'owners' }),
+    },
+    ownerChain: {
+      type: new GraphQLList(new GraphQLNonNull(types.objectRef)),
+      description:
+        'The owners upwards, the nearest first: at each step the controller, or the first owner where none controls.',
+      resolve: (row, _args, { read }) => ownerChainOf(row, read, types.kindOf),
+      ...from({ form: 'ownerChain' }),
     },
     owned: {
       type: types.kubernetesObjectConnection,

@@ -16,7 +16,7 @@ import { GraphQLInt64 } from '../scalars/int64.ts'
 import { GraphQLIntOrString } from '../scalars/int-or-string.ts'
 import { GraphQLJson } from '../scalars/json.ts'
 import { GraphQLQuantity } from '../scalars/quantity.ts'
-import { GraphQLStringMap } from '../scalars/string-map.ts'
+import { GraphQLQuantityMap, GraphQLStringMap } from '../scalars/string-map.ts'
 import type { DefinitionScope } from '../model/definitions.ts'
 import { objectMetaDefinition } from '../model/fallback-definitions.ts'
 import { fromSource, type ScalarForm, type ValueShape } from './field-source.ts'
@@ -144,7 +144,8 @@ export class OpenApiTypes {
   #outputOfMap(values: OpenApiSchema, place: SchemaPlace): Output {
     const value = this.outputOf(values, place)
     const { type } = value
-    if (type === GraphQLString || type === GraphQLQuantity || type === GraphQLDateTime)
+    if (type === GraphQLQuantity) return scalar(GraphQLQuantityMap, 'quantityMap')
+    if (type === GraphQLString || type === GraphQLDateTime)
       return scalar(GraphQLStringMap, 'stringMap')
     if (type instanceof GraphQLObjectType) return this.#entriesOutput(type.name, value)
     if (!(type instanceof GraphQLList)) return json

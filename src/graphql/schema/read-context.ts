@@ -10,7 +10,10 @@ export interface Row {
   readonly object: KubernetesObject
 }
 
-/** What narrows a list. As GraphQL coerces it: an argument that is not given is absent, one may be null. */
+/** Which way one key of an order goes: exactly one member, the name of an index. */
+export type OrderKey = Readonly<Record<string, 'ASC' | 'DESC'>>
+
+/** What narrows and orders a list. As GraphQL coerces it: an argument that is not given is absent, one may be null. */
 interface FilterArguments {
   readonly namespace?: string | null
   readonly namespaces?: readonly string[] | null
@@ -19,14 +22,13 @@ interface FilterArguments {
   readonly where?: Where | null
 }
 
-/** Which part of a list. */
+/** Which part of a list: its beginning, or where `last` is given its end. */
 export interface PageArguments {
   readonly first?: number | null
   readonly after?: string | null
+  readonly last?: number | null
+  readonly before?: string | null
 }
-
-/** The arguments of a to-many relation. `namespace(s)` are there only where a cluster-scoped kind leads to a namespaced one. */
-export type RelationArguments = FilterArguments & PageArguments
 
 /** The arguments of `owned`. */
 export interface OwnedArguments extends PageArguments {
@@ -34,15 +36,42 @@ export interface OwnedArguments extends PageArguments {
   readonly kinds?: readonly string[] | null
 }
 
-/** The arguments of a root list field. */
-export interface ListFieldArguments extends FilterArguments, PageArguments {
-  readonly cluster?: string | null
+/** The arguments of `facets`. */
+export interface FacetArguments {
+  /** Names of indexes, or `labels["app"]`. */
+  readonly by: readonly string[]
+  /** At most so many values of each. */
+  readonly top?: number | null
 }
+
+/** The arguments of a to-many relation. `namespace(s)` are there only where a cluster-scoped kind leads to a namespaced one. */
+export interface RelationArguments extends FilterArguments, PageArguments {
+  readonly orderBy?: readonly OrderKey[] | null
+}
+
+/** What only root fields take to choose objects. */
+interface RootFilterArguments extends FilterArguments {
+  readonly cluster?: string | null
+  /** The `id`s of objects; `[]` holds for none. */
+  readonly ids?: readonly string[] | null
+}
+
+/** The arguments of a root list field. */
+export interface ListFieldArguments extends RootFilterArguments, RelationArguments {}
 
 /** The arguments of a root look-up field; `namespace` is there for namespaced kinds. */
 export interface LookupArguments {
   readonly cluster?: string | null
   readonly namespace?: string
+  readonly name: string
+}
+
+/** The arguments of `objectByRef`. */
+export interface ObjectByRefArguments {
+  readonly cluster?: string | null
+  readonly apiVersion: string
+  readonly kind: string
+  readonly namespace?: string | null
   readonly name: string
 }
 
@@ -53,9 +82,7 @@ interface StreamArguments {
 }
 
 /** The arguments of a subscription to a list. */
-export interface ListSubscriptionArguments extends FilterArguments, StreamArguments {
-  readonly cluster?: string | null
-}
+export interface ListSubscriptionArguments extends RootFilterArguments, StreamArguments {}
 
 /** The arguments of a subscription to one object. */
 export type LookupSubscriptionArguments = LookupArguments & StreamArguments
@@ -80,8 +107,10 @@ export interface ConnectionSource {
   edges(): readonly EdgeSource[]
   pageInfo(): PageInfo
   totalCount(): number
-  /** Asked for only of connections of one kind. */
+  /** Asked for only of connections of one kind, as the next two. */
   resourceVersion(): string
+  resumeToken(): string
+  facets(args: FacetArguments): readonly Facet[]
 }
 
 /** The objects of several kinds that one object owns. */
@@ -92,9 +121,36 @@ export interface OwnedConnectionSource extends ConnectionSource {
   readonly failures: readonly Error[]
 }
 
+/** How the objects of a list are spread over the values of an index. */
+export interface Facet {
+  readonly by: string
+  /** Most frequent first. */
+  readonly values: readonly { readonly value: string | number | boolean; readonly count: number }[]
+  /** All values, those beyond `top` included. */
+  readonly distinctCount: number
+  /** Objects without a value. */
+  readonly missingCount: number
+}
+
+/** Which object is meant, of whatever kind, whether or not it is there. */
+export interface ObjectRef {
+  readonly cluster: string
+  readonly group: string
+  /** `null` where only the group is known. */
+  readonly apiVersion: string | null
+  readonly kind: string
+  /** `null` for cluster-scoped objects. */
+  readonly namespace: string | null
+  readonly name: string
+  /** `null` where only the name is known. */
+  readonly uid: string | null
+}
+
 /** One change of a frame. */
 export interface FrameChange {
-  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
+  readonly type: 'ADDED' | 'MODIFIED' | 'REMOVED'
+  /** Why it is removed: it is gone, it no longer matches, it may no longer be seen. `null` for what is not removed. */
+  readonly removal: 'DELETED' | 'UNMATCHED' | 'HIDDEN' | null
   /** The object's `id`. */
   readonly objectId: string
   /** `null` where the viewer may no longer see the object. */
@@ -116,7 +172,14 @@ export interface Frame {
 /** The state of one kind's cache. */
 export interface ResourceState {
   readonly kind: string
-  readonly state: string
+  readonly state:
+    | 'IDLE'
+    | 'LISTING'
+    | 'WAITING'
+    | 'WATCHING'
+    | 'SYNCED'
+    | 'RECONNECTING'
+    | 'STOPPED'
   readonly objects: number | null
   readonly resourceVersion: string | null
   readonly lagMs: number | null
@@ -126,7 +189,7 @@ export interface ResourceState {
 /** The state of one cluster. */
 export interface ClusterState {
   readonly name: string
-  readonly state: string
+  readonly state: 'CONNECTED' | 'UNREACHABLE'
   readonly version: string | null
   readonly resources: readonly ResourceState[]
 }
@@ -137,6 +200,9 @@ export interface StoreReads {
   lookup(kind: Kind, args: LookupArguments): Row | null
   /** By the `id` of an object, see `decodeObjectId`. */
   object(id: string): Row | null
+  objectByRef(args: ObjectByRefArguments): Row | null
+  /** The object that is meant; `null` where there is none, or where its kind is not served. */
+  referenced(ref: ObjectRef): Row | null
   /** The objects that own this one, whatever their kind. */
   owners(row: Row): readonly Row[]
   /** The objects that this one owns, of the kinds that it is known to own and those that are asked for. */
@@ -150,6 +216,8 @@ export interface StoreReads {
 /** How the clusters and their caches are. */
 export interface FleetState {
   clusters(): readonly ClusterState[]
+  /** One of the clusters; `null` where it is none of them any more. */
+  cluster(name: string): ClusterState | null
 }
 
 /** Where subscriptions come from. The iteration ends its listener when it is left. */

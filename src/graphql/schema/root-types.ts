@@ -10,8 +10,8 @@ import {
   listSubscriptionArguments,
   lookupArguments,
   lookupSubscriptionArguments,
+  objectByRefArguments,
 } from './arguments.ts'
-import { buildGatewayClusterType } from './gateway-cluster-type.ts'
 import { fromSource } from './field-source.ts'
 import type { Kind } from '../model/kind.ts'
 import type {
@@ -20,6 +20,7 @@ import type {
   ListSubscriptionArguments,
   LookupArguments,
   LookupSubscriptionArguments,
+  ObjectByRefArguments,
   ResolverContext,
   Row,
   StoreReads,
@@ -32,13 +33,12 @@ const ids = new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLID)))
 
 /** `Query`: lists and look-ups of every kind, and the gateway's own fields. */
 export function buildQueryType(kinds: readonly Kind[], types: SchemaTypes): GraphQLObjectType {
-  const gatewayCluster = buildGatewayClusterType()
   return new GraphQLObjectType<unknown, ResolverContext>({
     name: 'Query',
     fields(): RootFields {
       const fields: RootFields = {
         gatewayClusters: {
-          type: new GraphQLList(new GraphQLNonNull(gatewayCluster)),
+          type: new GraphQLList(new GraphQLNonNull(types.gatewayCluster)),
           description: 'The clusters, and the state of their caches.',
           resolve: (_source, _args, { fleet }) => fleet.clusters(),
           ...fromSource({ form: 'clusterStates' }),
@@ -57,6 +57,13 @@ export function buildQueryType(kinds: readonly Kind[], types: SchemaTypes): Grap
           resolve: (_source, args: { readonly ids: readonly string[] }, { read }) =>
             args.ids.map((id) => objectOrError(read, id)),
           ...fromSource({ form: 'objectsByIds' }),
+        },
+        objectByRef: {
+          type: types.kubernetesObject,
+          description: 'One object by what others call it; null where there is none.',
+          args: objectByRefArguments,
+          resolve: (_source, args: ObjectByRefArguments, { read }) => read.objectByRef(args),
+          ...fromSource({ form: 'objectByRef' }),
         },
       }
       for (const kind of kinds) Object.assign(fields, queryFields(kind, types))

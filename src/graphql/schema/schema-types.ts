@@ -4,21 +4,28 @@ import type {
   GraphQLInterfaceType,
   GraphQLObjectType,
 } from 'graphql'
+import type { KindOf } from './object-ref.ts'
 import type { Kind } from '../model/kind.ts'
 
 /** The types of one schema that others refer to. Each is made once; fields refer to them lazily. */
 export interface SchemaTypes {
   readonly kubernetesObject: GraphQLInterfaceType
+  readonly objectRef: GraphQLObjectType
+  readonly gatewayCluster: GraphQLObjectType
   readonly kubernetesObjectConnection: GraphQLObjectType
   readonly objectMeta: GraphQLObjectType
   readonly pageInfo: GraphQLObjectType
   readonly changeType: GraphQLEnumType
+  readonly removal: GraphQLEnumType
   /** The kind of core Events; absent where the cluster serves none. */
   readonly event: Kind | undefined
   /** A kind by its type name; throws where the model has none. */
   kind(typeName: string): Kind
+  /** A kind by API group and kind. */
+  readonly kindOf: KindOf
   objectType(kind: Kind): GraphQLObjectType
   connectionType(kind: Kind): GraphQLObjectType
   whereType(kind: Kind): GraphQLInputObjectType
+  orderType(kind: Kind): GraphQLInputObjectType
   frameType(kind: Kind): GraphQLObjectType
 }

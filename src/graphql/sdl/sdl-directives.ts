@@ -31,6 +31,7 @@ export interface RelationDirectiveArguments {
   }
   readonly owned: { readonly through?: readonly string[] | null }
   readonly owner: { readonly through?: readonly string[] | null }
+  readonly objectRef: { readonly path: string }
 }
 
 /** The directives that make a field a relation. */
@@ -131,6 +132,13 @@ export const relationDirectives: Readonly<Record<RelationDirective, GraphQLDirec
   }),
   owner: onField('owner', 'The owner of the object.', {
     through: { type: texts, description: 'The types in between, from this one upwards.' },
+  }),
+  objectRef: onField('objectRef', 'The object says which one it means, of whatever kind.', {
+    path: {
+      type: text,
+      description:
+        'Where `kind` and `name` stand, with `apiVersion`, `apiGroup` or `group`, and `namespace` unless it is the own one.',
+    },
   }),
 }
 

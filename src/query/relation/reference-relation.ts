@@ -24,7 +24,7 @@ export function compileReference(
   context: RelationContext,
 ): Relation {
   const keysOf = referencedKeys(definition, context)
-  const index = referenceIndexName(definition)
+  const index = reverseIndexOf(definition, context)
   return {
     definition,
     reads: [definition.to],
@@ -45,13 +45,23 @@ export function compileReverseReference(
   reference: ReferenceRelation,
   context: RelationContext,
 ): Relation {
-  const index = referenceIndexName(reference)
+  const index = reverseIndexOf(reference, context)
+  const indexer = index === namespaceIndex ? {} : { [index]: referencedKeys(reference, context) }
   return {
     definition,
     reads: [definition.to],
-    indexers: { [definition.to]: { [index]: referencedKeys(reference, context) } },
+    indexers: { [definition.to]: indexer },
     follow: ({ view, id }) => hasValue(index, [view.keyOf(id)]),
   }
+}
+
+const namespaceIndex = 'namespace'
+
+/** From an object to its Namespace every store has an index anyway. */
+function reverseIndexOf(reference: ReferenceRelation, context: RelationContext): string {
+  const { paths, to } = reference
+  const isOwn = paths.length === 1 && paths[0] === 'metadata.namespace' && !context.isNamespaced(to)
+  return isOwn ? namespaceIndex : referenceIndexName(reference)
 }
 
 /**
