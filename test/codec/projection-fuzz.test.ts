@@ -49,8 +49,6 @@ function report(what: string, { texts, left }: Tally): void {
   console.log(
     `${what}: ${texts} texts, ${((left / texts) * 100).toFixed(1)} % left to the slow way`,
   )
-  // Or nothing much would have been compared.
-  expect(left).toBeLessThan(texts)
 }
 
 describe(`a projection is JSON.stringify of what is picked (FUZZ_SEED=${seed})`, () => {
@@ -71,6 +69,7 @@ describe(`a projection is JSON.stringify of what is picked (FUZZ_SEED=${seed})`,
       compare(codec, held, { selections: 30, random, tally })
     }
     report(`${kinds.size} kinds`, tally)
+    expect(tally.left).toBeLessThan(tally.texts)
   })
 
   it.each([false, true])(
@@ -92,6 +91,7 @@ describe(`a projection is JSON.stringify of what is picked (FUZZ_SEED=${seed})`,
         compare(codec, held, { selections: 20, random, tally })
       }
       report('mutated pods', tally)
+      expect(tally.left).toBeLessThan(tally.texts)
     },
   )
 })

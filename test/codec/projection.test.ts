@@ -211,7 +211,9 @@ describe('a projection reads', () => {
     const project = codec.projection(selection)
     for (let index = 0; index < 8; index++) {
       const { object: came } = codec.encode(Buffer.from(podText(`pod-${index}`, '{"a":1}')))
-      const text = project(codec.hold({ ...came, spec: { a: index, b: undefined } }))
+      const text = project(
+        codec.hold(Object.assign({ ...came }, { spec: { a: index, b: undefined } })),
+      )
       expect(text).toBe(`{"name":"pod-${index}","spec":{"a":${index}}}`)
     }
   })
