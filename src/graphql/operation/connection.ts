@@ -1,6 +1,5 @@
-import { type Condition, hasValue } from '../../query/condition/condition.ts'
-import type { ListArguments } from '../../query/condition/list-condition.ts'
-import { listPage } from '../../query/page/page.ts'
+import { hasValue } from '../../query/condition/condition.ts'
+import type { Page } from '../../query/page/page.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { listUnionPage } from '../../query/page/union-page.ts'
 import type {
@@ -8,61 +7,22 @@ import type {
   EdgeSource,
   Facet,
   FacetArguments,
-  ListFieldArguments,
   OwnedConnectionSource,
   PageArguments,
   PageInfo,
-  RelationArguments,
   Row,
 } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
+import { facetsOf } from './facets.ts'
 import type { KindPart } from './kind-part.ts'
 import { encodeResumeToken } from './resume-token.ts'
-import { refuseUnserved } from './unserved-arguments.ts'
 
-interface ConnectionOptions {
+export interface OwnedConnectionOptions {
   readonly cluster: string
   /** Names the list, so that its cursors are good for no other. */
   readonly list: string
   readonly budget: WorkBudget
   readonly maxPageSize: number
-}
-
-export interface StoreConnectionOptions extends Omit<ConnectionOptions, 'cluster'>, KindPart {
-  /** All that is asked for: the arguments' condition and, on a relation, its own. */
-  readonly condition: Condition
-  /** The arguments that the condition is made of besides; cursors are bound to them. */
-  readonly filter: ListArguments
-}
-
-/** Objects of one kind as a connection. Throws what the arguments are refused with. */
-export function storeConnection(
-  options: StoreConnectionOptions,
-  args: RelationArguments,
-): ConnectionSource {
-  refuseUnserved(args)
-  const { first, after } = args
-  const { view, kind, cluster, condition, scope, budget, maxPageSize, list, filter } = options
-  const identity = { list, ...filter }
-  const page = listPage({ view, condition, scope, budget, identity, first, after, maxPageSize })
-  return new PageConnection(budget, {
-    ...page,
-    entries: page.ids,
-    cursorOf: (id) => page.cursorOf(id),
-    rowOf: (id) => ({ kind, cluster, object: view.object(id) }),
-    totalCount: () => page.totalCount(),
-    resourceVersion: () => view.resourceVersion,
-    resumeToken: () => {
-      const positions = { [kind.typeName]: view.resourceVersion }
-      return encodeResumeToken({ cluster, positions })
-    },
-    facets() {
-      throw new ClientError('UNSUPPORTED', 'facets are not served yet')
-    },
-  })
-}
-
-export interface OwnedConnectionOptions extends ConnectionOptions {
   /** The owner's UID; one without has nothing. */
   readonly uid: string
   readonly parts: readonly KindPart[]
@@ -70,13 +30,32 @@ export interface OwnedConnectionOptions extends ConnectionOptions {
   readonly failures: readonly Error[]
 }
 
+/** A page of objects of one kind as a connection. */
+export function storeConnection(page: Page, part: KindPart, budget: WorkBudget): ConnectionSource {
+  const { view, kind, cluster } = part
+  return new PageConnection(budget, {
+    ...page,
+    entries: page.ids,
+    cursorOf: (id) => page.cursorOf(id),
+    rowOf: (id) => ({ kind, cluster, object: view.object(id) }),
+    totalCount: () => page.totalCount(),
+    resourceVersion: () => view.resourceVersion,
+    resumeToken: () => resumeTokenOf(part),
+    facets: (args) => facetsOf(page, part, args),
+  })
+}
+
+/** A subscription that goes on where the part's store is now. */
+export function resumeTokenOf({ cluster, kind, view }: KindPart): string {
+  return encodeResumeToken({ cluster, positions: { [kind.typeName]: view.resourceVersion } })
+}
+
 /** The objects of some kinds that have the object with this UID among their owners, as a connection. */
 export function ownedConnection(
   options: OwnedConnectionOptions,
   args: PageArguments,
 ): OwnedConnectionSource {
-  refuseUnserved(args)
-  const { first, after } = args
+  const { first, after, last, before } = args
   const { cluster, budget, maxPageSize, list, uid, failures } = options
   const condition = hasValue('ownerUid', uid === '' ? [] : [uid])
   const kinds = new Map(options.parts.map(({ kind }) => [kind.typeName, kind]))
@@ -86,7 +65,8 @@ export function ownedConnection(
     condition,
     scope,
   }))
-  const page = listUnionPage({ parts, budget, identity: { list }, first, after, maxPageSize })
+  const bounds = { first, after, last, before, maxPageSize }
+  const page = listUnionPage({ parts, budget, identity: { list }, ...bounds })
   const connection = new PageConnection(budget, {
     ...page,
     entries: page.rows,
@@ -104,23 +84,6 @@ export function ownedConnection(
 
 function ofSeveralKinds(): never {
   throw new ClientError('UNSUPPORTED', 'objects of several kinds have no common index or position')
-}
-
-/** What narrows a list, of all of its arguments. */
-export function filterOf({
-  ids,
-  namespace,
-  namespaces,
-  labelSelector,
-  where,
-}: ListFieldArguments): ListArguments & { readonly ids: readonly string[] | null } {
-  return {
-    ids: ids ?? null,
-    namespace: namespace ?? null,
-    namespaces: namespaces ?? null,
-    labelSelector: labelSelector ?? null,
-    where: where ?? null,
-  }
 }
 
 /** A page of whatever stands for an object in it. */

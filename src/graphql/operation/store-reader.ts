@@ -1,8 +1,7 @@
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
-import { allOf, type Condition, everything, nothing } from '../../query/condition/condition.ts'
-import { compileListCondition, type ListArguments } from '../../query/condition/list-condition.ts'
+import { type Condition, everything, nothing } from '../../query/condition/condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { objectByKey, objectByUid, sameObject } from '../../query/page/lookup.ts'
 import { findObject } from '../../query/page/page.ts'
@@ -22,9 +21,10 @@ import type {
 } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
 import { clusterNamed } from './cluster-argument.ts'
-import { filterOf, ownedConnection, storeConnection } from './connection.ts'
+import { ownedConnection, storeConnection } from './connection.ts'
 import { idsCondition } from './ids-condition.ts'
 import type { CachedParts, KindPart } from './kind-part.ts'
+import { type ListRequest, listRequest, pageOf } from './list-request.ts'
 import { type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
 import type { SchemaRelation } from './schema-relations.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
@@ -45,8 +45,8 @@ export class StoreReader implements StoreReads {
   readonly #budget: WorkBudget
   /** Where owned objects are looked for, which is the same for all objects of a kind. */
   readonly #owned = new Map<string, OwnedKinds>()
-  /** The conditions of arguments, which are the same for every row that a field is asked of. */
-  readonly #conditions = new Map<Kind, Map<string, Condition>>()
+  /** What arguments ask for, which is the same for every row that a field is asked of. */
+  readonly #requests = new Map<Kind, Map<string, ListRequest>>()
 
   constructor({ served, limits, parts, budget }: StoreReaderOptions) {
     this.#served = served
@@ -154,35 +154,22 @@ export class StoreReader implements StoreReads {
   #connection(
     part: KindPart,
     list: string,
-    related: Condition,
+    condition: Condition,
     args: ListFieldArguments,
   ): ConnectionSource {
-    const { maxPageSize } = this.#limits
-    const filter = filterOf(args)
-    return storeConnection(
-      {
-        ...part,
-        list: `${part.cluster}/${list}`,
-        filter,
-        condition: allOf([related, this.#condition(part.kind, filter)]),
-        budget: this.#budget,
-        maxPageSize,
-      },
-      args,
-    )
+    const limits = { budget: this.#budget, maxPageSize: this.#limits.maxPageSize }
+    const request = this.#request(part.kind, args)
+    return storeConnection(pageOf(part, { list, condition }, request, limits), part, this.#budget)
   }
 
-  #condition(kind: Kind, filter: ListArguments): Condition {
-    if (Object.values(filter).every((value) => value === null)) return everything
-    let conditions = this.#conditions.get(kind)
-    if (conditions === undefined) this.#conditions.set(kind, (conditions = new Map()))
-    const key = JSON.stringify(filter)
-    let condition = conditions.get(key)
-    if (condition === undefined) {
-      condition = compileListCondition(filter, kind.indexes)
-      conditions.set(key, condition)
-    }
-    return condition
+  /** Every row of a list asks its relations with the same arguments. */
+  #request(kind: Kind, args: ListFieldArguments): ListRequest {
+    let requests = this.#requests.get(kind)
+    if (requests === undefined) this.#requests.set(kind, (requests = new Map()))
+    const key = JSON.stringify(args)
+    let request = requests.get(key)
+    if (request === undefined) requests.set(key, (request = listRequest(kind, args)))
+    return request
   }
 
   #relation(field: RelationField): SchemaRelation {

@@ -1,26 +1,17 @@
 import type { FieldNode, GraphQLObjectType, SelectionSetNode } from 'graphql'
-import { allOf, type Condition } from '../../query/condition/condition.ts'
-import { listPage, type Page } from '../../query/page/page.ts'
+import type { Page } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KindPart } from '../operation/kind-part.ts'
-import { filterOf } from '../operation/connection.ts'
-import { refuseUnserved } from '../operation/unserved-arguments.ts'
+import { resumeTokenOf } from '../operation/connection.ts'
+import { type ListPlace, pageOf } from '../operation/list-request.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
-import type { ListFieldArguments } from '../schema/read-context.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
+import { facetsWriter } from './facets-writer.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 import { type RowWriter, rowWriter } from './row-writer.ts'
-
-/** Which list a connection is a page of. */
-export interface ListPlace {
-  /** Names the list within its cluster, so that its cursors are good for no other. */
-  readonly list: string
-  /** What is asked for besides the arguments: a relation's condition. */
-  readonly condition: Condition
-}
 
 /** Writes a page of a list as a connection. */
 export type ConnectionWriter = (run: PlanRun, part: KindPart, place: ListPlace) => string
@@ -29,7 +20,7 @@ export type ConnectionWriter = (run: PlanRun, part: KindPart, place: ListPlace) 
 const partLength = 100
 
 /** Writes one field of a connection. */
-type PartWriter = (run: PlanRun, part: KindPart, page: Page) => string
+export type PartWriter = (run: PlanRun, part: KindPart, page: Page) => string
 
 /** Compiles what is written of the pages of lists of a kind. */
 export function connectionWriter(
@@ -47,19 +38,8 @@ export function connectionWriter(
   }
   const names = members.reduce((sum, { before }) => sum + before.length, partLength)
   return (run, part, place) => {
-    const { view, scope, cluster } = part
-    const values = run.argumentsOf<ListFieldArguments>(args)
-    refuseUnserved(values)
-    const page = listPage({
-      view,
-      condition: allOf([place.condition, run.conditionOf(args, kind)]),
-      scope,
-      budget: run.budget,
-      identity: { list: `${cluster}/${place.list}`, ...filterOf(values) },
-      first: values.first,
-      after: values.after,
-      maxPageSize: run.limits.maxPageSize,
-    })
+    const limits = { budget: run.budget, maxPageSize: run.limits.maxPageSize }
+    const page = pageOf(part, place, run.requestOf(args, kind), limits)
     run.budget.spend('bytes', names)
     let text = '{'
     for (const { before, write } of members) text += before + write(run, part, page)
@@ -89,6 +69,10 @@ function partWriter(
       return (_run, _part, page) => String(page.totalCount())
     case 'resourceVersion':
       return (_run, part) => JSON.stringify(part.view.resourceVersion)
+    case 'resumeToken':
+      return (_run, part) => JSON.stringify(resumeTokenOf(part))
+    case 'facets':
+      return facetsWriter(type, nodes, compiler)
     default:
       throw new NotCoveredError(`${type.name}.${name}`)
   }

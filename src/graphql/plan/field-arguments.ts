@@ -9,11 +9,15 @@ import {
   visit,
 } from 'graphql'
 
+import type { ListRequest } from '../operation/list-request.ts'
+
 const noVariables: VariableValues = { sources: {}, coerced: {} }
 
 /** The arguments of one field of a document. What holds no variable is coerced once, for all requests. */
 export class FieldArguments {
   readonly constant: Readonly<Record<string, unknown>> | undefined
+  /** Of the field of a list with constant arguments: what they ask for, once it has been read. */
+  request: ListRequest | undefined
   readonly #field: GraphQLField<unknown, unknown>
   readonly #node: FieldNode
 

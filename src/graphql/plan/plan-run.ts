@@ -1,11 +1,10 @@
 import type { VariableValues } from 'graphql'
-import type { Condition } from '../../query/condition/condition.ts'
-import { compileListCondition } from '../../query/condition/list-condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KindAt, KindPart } from '../operation/kind-part.ts'
+import { type ListRequest, listRequest } from '../operation/list-request.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
-import type { RelationArguments } from '../schema/read-context.ts'
+import type { ListFieldArguments } from '../schema/read-context.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import type { FragmentCache } from './fragment-cache.ts'
 
@@ -29,7 +28,7 @@ export class PlanRun {
   readonly part: (at: KindAt) => KindPart
   readonly #variables: VariableValues
   readonly #arguments = new Map<FieldArguments, Readonly<Record<string, unknown>>>()
-  readonly #conditions = new Map<FieldArguments, Condition>()
+  readonly #requests = new Map<FieldArguments, ListRequest>()
 
   constructor(options: PlanRunOptions) {
     this.served = options.served
@@ -47,14 +46,13 @@ export class PlanRun {
     return values as T
   }
 
-  /** The condition that the arguments of a list make, compiled once for all rows that ask it. Throws `ArgumentError`. */
-  conditionOf(field: FieldArguments, kind: Kind): Condition {
-    let condition = this.#conditions.get(field)
-    if (condition === undefined) {
-      condition = compileListCondition(this.argumentsOf<RelationArguments>(field), kind.indexes)
-      this.#conditions.set(field, condition)
-    }
-    return condition
+  /** What the arguments of a list ask for, read once for all rows that ask it. Throws `ArgumentError`. */
+  requestOf(field: FieldArguments, kind: Kind): ListRequest {
+    const read = (): ListRequest => listRequest(kind, this.argumentsOf<ListFieldArguments>(field))
+    if (field.constant !== undefined) return (field.request ??= read())
+    let request = this.#requests.get(field)
+    if (request === undefined) this.#requests.set(field, (request = read()))
+    return request
   }
 
   /** The texts of a list's members as the text of a list. */
