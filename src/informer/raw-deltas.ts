@@ -95,7 +95,13 @@ export function createController<T extends KubernetesObject = Unstructured>(
   const controller = new Controller(options, {
     codec,
     transform: options.transform as Transform | undefined,
-    stage: () => new StoreContents({ resourceName: '', indexers: {}, onIndexFailure: () => {} }),
+    stage: () =>
+      new StoreContents({
+        resourceName: '',
+        indexers: {},
+        onIndexFailure: () => {},
+        bytesOf: () => 0,
+      }),
     async process(deltas) {
       await process(deltas.map((delta) => rawDelta(codec, delta, knownObjects)))
       synced ||= deltas.some(({ type }) => type === 'REPLACED')

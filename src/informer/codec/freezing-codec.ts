@@ -12,6 +12,10 @@ export function freezingCodec(codec: ObjectCodec): ObjectCodec {
     },
     decode: (held: HeldObject) => deepFreeze(codec.decode(held)),
     hold: (object) => codec.hold(deepFreeze(object)),
+    bytesOf: (held) => codec.bytesOf(held),
+    get sharedBytes() {
+      return codec.sharedBytes
+    },
     projection: (selection) => codec.projection(selection),
   }
 }

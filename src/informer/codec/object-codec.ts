@@ -5,6 +5,7 @@ import { objectKey } from '../../kubernetes/object.ts'
 import { AnswerCache } from './answer-cache.ts'
 import { Difference } from './difference.ts'
 import { parseExact } from '../../lib/exact-json.ts'
+import { stringBytes, valueBytes } from './memory-size.ts'
 import { mayHoldLongInteger, withoutSpace } from './json-bytes.ts'
 import { lastAppliedAnnotation, ObjectText } from './object-text.ts'
 import { projectParsed } from './parsed-projection.ts'
@@ -51,6 +52,13 @@ export interface ObjectCodec {
    */
   hold(object: KubernetesObject): HeldObject
   /**
+   * About how many bytes of memory an object takes as it is held, without what it shares with others: always the same
+   * number for the same held object.
+   */
+  bytesOf(held: HeldObject): number
+  /** About how many bytes of memory the held objects share, those included that wait to be collected. */
+  readonly sharedBytes: number
+  /**
    * Makes the function from a held object to the JSON text of what is selected of it: what `JSON.stringify` would make
    * of the members picked from the decoded object, most often without decoding. It answers `undefined` where a writer of
    * the selection does, or where a value is not of the selected form: then the object is to be decoded, and whoever asks
@@ -71,6 +79,9 @@ export function createObjectCodec(options: {
 const maxRowPart = 3 / 4
 /** Of prepared answers, as {@link AnswerCache} counts them: some thousand, of a few hundred characters each. */
 const maxAnswerBytes = 8 << 20
+
+/** A row, or a whole text, without the text. */
+const heldHeaderBytes = 48
 
 type Held = Row | WholeText | KubernetesObject
 
@@ -123,6 +134,16 @@ class TemplateCodec implements ObjectCodec {
     } finally {
       this.#text.release()
     }
+  }
+
+  bytesOf(held: HeldObject): number {
+    const own = held as unknown as Held
+    const isText = own instanceof Row || own instanceof WholeText
+    return isText ? heldHeaderBytes + stringBytes(own.text) : valueBytes(own)
+  }
+
+  get sharedBytes(): number {
+    return this.#cameTemplates.bytes + this.#changedTemplates.bytes
   }
 
   projection(selection: ObjectSelection): (held: HeldObject) => string | undefined {

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { ObjectText } from './object-text.ts'
 import { noGroup } from './sibling-group.ts'
-import { createTemplate, maxTemplateBytes, type Template } from './template.ts'
+import { createTemplate, maxTemplateBytes, type Template, templateBytes } from './template.ts'
 
 /** So many objects of a group are seen before the group may have a template. */
 const firstObjects = 4
@@ -35,6 +35,13 @@ export class TemplateSet {
   readonly #all: Group = newGroup()
   #templateOfAll: Template | undefined
   #sweepAt = firstSweep
+  #bytes = 0
+  readonly #collected = new FinalizationRegistry((bytes: number) => (this.#bytes -= bytes))
+
+  /** About what the templates take in memory that have been made and not yet been collected. */
+  get bytes(): number {
+    return this.#bytes
+  }
 
   /** The template to hold an object against. */
   find({ siblings, kin }: ObjectText): Template | undefined {
@@ -54,6 +61,11 @@ export class TemplateSet {
     const siblings = isDue(this.#groupOf(text.siblings), text, excess)
     if (!all && !kin && !siblings) return undefined
     const template = createTemplate(text.bytes, text.end, object)
+    if (template !== undefined) {
+      const bytes = templateBytes(template)
+      this.#bytes += bytes
+      this.#collected.register(template, bytes)
+    }
     if (all) this.#templateOfAll = template
     const group = all ? undefined : this.#groupOf(kin ? text.kin : text.siblings)
     if (group !== undefined) group.template = template && new WeakRef(template)

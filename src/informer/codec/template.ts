@@ -1,4 +1,5 @@
 import type { Json, JsonObject, KubernetesObject } from '../../kubernetes/object.ts'
+import { valueBytes } from './memory-size.ts'
 import { byte, skipString, skipValue } from './json-bytes.ts'
 
 /** Nested deeper than this, a value is one node: compared and recorded as a whole. */
@@ -42,6 +43,12 @@ export function createTemplate(
   if (tree.add(0, 0, '', object as unknown as Json, 0) !== end) return undefined
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   return { bytes, view, nodes: new Uint16Array(tree.nodes), keys: tree.keys.slice(), object }
+}
+
+/** About what a template takes in memory. */
+export function templateBytes({ bytes, nodes, keys, object }: Template): number {
+  const structures = 512
+  return structures + bytes.length + nodes.byteLength + keys.length * 8 + valueBytes(object)
 }
 
 class TreeBuilder {

@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { parseExact } from '../../lib/exact-json.ts'
+import { stringBytes, valueBytes } from './memory-size.ts'
 
 /** An object held as its JSON text: smaller than the object itself, read at the price of parsing. */
 export class WholeText {
@@ -24,28 +25,5 @@ export function holdWhole(
   exact: boolean,
 ): KubernetesObject | WholeText {
   const textBytes = stringBytes(text)
-  return valueBytes(object, textBytes, 0) <= textBytes ? object : new WholeText(text, exact)
-}
-
-/** Sizes in V8's heap, without pointer compression. */
-const pointerBytes = 8
-const headerBytes = 32
-const maxDepth = 64
-const beyondLatin1 = /[\u0100-\uffff]/
-
-function stringBytes(text: string): number {
-  return headerBytes + text.length * (beyondLatin1.test(text) ? 2 : 1)
-}
-
-/** About what a parsed value takes; stops counting once that is more than `limit`. */
-function valueBytes(value: unknown, limit: number, depth: number): number {
-  if (typeof value === 'string') return stringBytes(value)
-  if (typeof value !== 'object' || value === null) return 0
-  if (depth > maxDepth) return Infinity
-  let bytes = headerBytes
-  for (const inner of Object.values(value)) {
-    bytes += pointerBytes + valueBytes(inner, limit - bytes, depth + 1)
-    if (bytes > limit) return bytes
-  }
-  return bytes
+  return valueBytes(object, textBytes) <= textBytes ? object : new WholeText(text, exact)
 }

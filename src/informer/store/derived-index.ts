@@ -23,6 +23,11 @@ export class DerivedIndex implements IndexView {
     this.#options = options
   }
 
+  /** About what it takes in memory. */
+  get bytes(): number {
+    return this.#index?.bytes ?? 0
+  }
+
   posting(value: string): PostingView | undefined {
     return this.#built().posting(value)
   }

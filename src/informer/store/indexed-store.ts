@@ -76,6 +76,10 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
     return this.#contents.size
   }
 
+  get heldBytes(): number {
+    return this.#contents.bytes + this.#codec.sharedBytes
+  }
+
   get resourceVersion(): ResourceVersion {
     return this.#resourceVersion
   }
@@ -250,6 +254,7 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
       resourceName: groupResourceOf(this.resource),
       indexers: this.#indexers,
       onIndexFailure: this.#onIndexFailure,
+      bytesOf: (held) => this.#codec.bytesOf(held),
     })
   }
 }

@@ -8,6 +8,13 @@ export class LabelIndex {
   readonly #keys: (readonly string[] | undefined)[] = []
   readonly #keySets = new Map<string, readonly string[]>()
 
+  /** About what it takes in memory. */
+  get bytes(): number {
+    let bytes = this.#keys.length * 8
+    for (const index of this.#byKey.values()) bytes += index.bytes
+    return bytes
+  }
+
   /** The index of one label key: value to objects; `undefined` where no object has the key. */
   key(key: string): IndexView | undefined {
     return this.#byKey.get(key)

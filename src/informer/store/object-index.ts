@@ -40,6 +40,13 @@ type Membership = string | Posting
 
 const none: readonly string[] = []
 
+/** A membership, a position, and an id in a posting. */
+const slotBytes = 26
+/** An entry of the map, and the value's text. */
+const valueBytes = 92
+/** An array that is mostly holes takes so many slots for each that is used. */
+const sparseSlots = 3
+
 /**
  * One index: from each value to the objects that have it, and back. Adding, removing and testing one value of one
  * object takes constant time, so an index may have a value that every object shares.
@@ -58,9 +65,17 @@ export class ObjectIndex implements IndexView {
   readonly #byValue = new Map<string, ObjectId | Posting>()
   readonly #memberships: (Membership | Membership[] | undefined)[] = []
   readonly #positions: (number | number[])[] = []
+  /** How many objects have a value. */
+  #objects = 0
 
   constructor(name: string) {
     this.name = name
+  }
+
+  /** About what it takes in memory. */
+  get bytes(): number {
+    const slots = Math.min(this.#memberships.length, this.#objects * sparseSlots)
+    return slots * slotBytes + this.#byValue.size * valueBytes
   }
 
   /** The number of different values. */
@@ -104,6 +119,7 @@ export class ObjectIndex implements IndexView {
     this.delete(id)
     const [first] = own
     if (first === undefined) return
+    this.#objects += 1
     if (own.length === 1) {
       this.#positions[id] = 0
       this.#memberships[id] = this.#join(id, first, 0)
@@ -124,6 +140,7 @@ export class ObjectIndex implements IndexView {
   delete(id: ObjectId): void {
     const membership = this.#memberships[id]
     if (membership === undefined) return
+    this.#objects -= 1
     if (Array.isArray(membership)) membership.forEach((one, slot) => this.#leave(id, one, slot))
     else this.#leave(id, membership, 0)
     this.#memberships[id] = undefined

@@ -26,9 +26,14 @@ export interface StoreContentsOptions {
   readonly resourceName: string
   readonly indexers: Indexers
   readonly onIndexFailure: (error: IndexFunctionError) => void
+  /** About what a held object takes in memory, without what it shares with others. */
+  readonly bytesOf: (held: HeldObject) => number
 }
 
 type IndexWithFunction = readonly [ObjectIndex, IndexFunction]
+
+/** What a store keeps of each object besides its key's text: the entries of its tables, its UID and resource version. */
+const entryBytes = 170
 
 /** So many objects are indexed between two moments at which the work may pause. */
 const objectsPerStep = 16
@@ -52,6 +57,8 @@ export class StoreContents {
   readonly #resourceVersions: string[] = []
   readonly #free: ObjectId[] = []
   readonly #options: StoreContentsOptions
+  #heldBytes = 0
+  #keyBytes = 0
 
   constructor(options: StoreContentsOptions) {
     this.#options = options
@@ -81,6 +88,14 @@ export class StoreContents {
     return this.#byUid.anyOf(uid)
   }
 
+  /** About what the objects (as the codec counts) and their indices take in memory. */
+  get bytes(): number {
+    let bytes = this.#heldBytes + this.#keyBytes + this.size * entryBytes + this.labels.bytes
+    for (const index of this.#derived) bytes += index.bytes
+    for (const [index] of this.#functions) bytes += index.bytes
+    return bytes
+  }
+
   /** What is stored under a key. */
   stored(key: string): StoredObject | undefined {
     const id = this.ids.get(key)
@@ -101,9 +116,10 @@ export class StoreContents {
       this.keys[id] = key
       this.ids.set(key, id)
       this.order.insert(id, key)
+      this.#keyBytes += key.length
     }
+    this.#hold(id, held)
     const { metadata } = object
-    this.helds[id] = held
     this.uids[id] = textOf(metadata.uid)
     this.#resourceVersions[id] = textOf(metadata.resourceVersion)
     for (const index of this.#derived) index.update(id)
@@ -114,7 +130,7 @@ export class StoreContents {
   /** Holds an object as it was held before, because nothing has changed in it. */
   keepHeld(key: string, held: HeldObject): void {
     const id = this.ids.get(key)
-    if (id !== undefined) this.helds[id] = held
+    if (id !== undefined) this.#hold(id, held)
   }
 
   remove(key: string): void {
@@ -125,7 +141,8 @@ export class StoreContents {
     this.labels.delete(id)
     this.order.remove(key)
     this.ids.delete(key)
-    this.helds[id] = undefined
+    this.#hold(id, undefined)
+    this.#keyBytes -= key.length
     this.keys[id] = ''
     this.uids[id] = ''
     this.#free.push(id)
@@ -170,6 +187,14 @@ export class StoreContents {
     }
     for (const [index] of added) this.indexes.set(index.name, index)
     return true
+  }
+
+  #hold(id: ObjectId, held: HeldObject | undefined): void {
+    const { bytesOf } = this.#options
+    const before = this.helds[id]
+    if (before !== undefined) this.#heldBytes -= bytesOf(before)
+    if (held !== undefined) this.#heldBytes += bytesOf(held)
+    this.helds[id] = held
   }
 
   #index(
