@@ -30,8 +30,8 @@ export class CachedResource {
   readonly informer: SharedInformer
   readonly #options: CachedResourceOptions
   readonly #stop = new AbortController()
-  /** Those who wait for the first sync: what ends their wait before. */
-  readonly #waiting = new Set<(error: Error) => void>()
+  /** Those who wait for the first sync. */
+  readonly #waiting = new Set<AbortController>()
   #leases = 0
   #idleSinceMs = performance.now()
   #idleTimer: NodeJS.Timeout | undefined
@@ -96,16 +96,16 @@ export class CachedResource {
     if (known !== undefined && informer.state === 'waiting' && isLasting(known)) {
       throw notSynced(this.#options, known)
     }
-    const failure = Promise.withResolvers<never>()
-    this.#waiting.add(failure.reject)
+    const wait = new AbortController()
+    this.#waiting.add(wait)
     try {
-      await Promise.race([informer.waitForSync({ deadlineMs }), failure.promise])
+      await informer.waitForSync({ deadlineMs, signal: wait.signal })
     } catch (error) {
       if (this.#refusal !== undefined) throw this.#refusal
       const cause = error instanceof DeadlineError ? informer.lastError : (error as Error)
       throw notSynced(this.#options, cause, deadlineMs)
     } finally {
-      this.#waiting.delete(failure.reject)
+      this.#waiting.delete(wait)
     }
     this.#options.synced(this)
     if (this.#refusal !== undefined) throw this.#refusal
@@ -149,6 +149,6 @@ export class CachedResource {
   }
 
   #endWaits(error: Error): void {
-    for (const end of this.#waiting) end(error)
+    for (const wait of this.#waiting) wait.abort(error)
   }
 }

@@ -94,8 +94,9 @@ export interface AnsweredResult {
 }
 
 /**
- * A result as a client sees it, its errors within bounds, each with a code. One without a code is the caller's where there is no data at all
- * (the specification's request errors: syntax, validation, variables), and the gateway's own elsewhere.
+ * A result as a client sees it: its errors within bounds, each with a code. One without a code is the caller's where there is
+ * no data at all (the specification's request errors: syntax, validation, variables), and the gateway's own elsewhere.
+ * `unexpected` is told of what is masked, of many that say the same once.
  */
 export function clientResult<T extends AnsweredResult>(
   result: T,
@@ -104,12 +105,17 @@ export function clientResult<T extends AnsweredResult>(
   const { errors } = result
   if (errors === undefined || errors.length === 0) return result
   const isRequestError = !('data' in result)
-  const seen = boundedErrors(errors).map((error) => {
+  const reported = new Set<string>()
+  const seen = errors.map((error) => {
     const known = clientErrorOf(error)
-    if (known !== error && isUnexpected(known)) unexpected(error)
+    if (known !== error && isUnexpected(known) && !reported.has(error.message)) {
+      reported.add(error.message)
+      unexpected(error)
+    }
     return withCode(known, isRequestError)
   })
-  return { ...result, errors: seen }
+  // Bounded as they are sent: before, they quote what they were made of.
+  return { ...result, errors: boundedErrors(seen) }
 }
 
 function withCode(error: GraphQLError, isRequestError: boolean): GraphQLError {

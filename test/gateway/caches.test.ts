@@ -1,0 +1,104 @@
+import { startSimulator, type Simulator } from 'informerql/simulator'
+import type { GatewayOptions } from 'informerql'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+
+let cluster: Simulator
+let gateway: ServedGateway
+beforeAll(async () => {
+  cluster = await startSimulator()
+})
+afterAll(async () => cluster[Symbol.asyncDispose]())
+afterEach(async () => gateway[Symbol.asyncDispose]())
+
+const serve = async (options: Omit<GatewayOptions, 'clusters'>): Promise<ServedGateway> =>
+  (gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }], ...options }))
+
+const cached = async (): Promise<readonly string[]> => {
+  const { gatewayClusters } = await gateway.data('{ gatewayClusters { resources { kind } } }')
+  return gatewayClusters[0].resources.map(({ kind }: { kind: string }) => kind).toSorted()
+}
+
+const openSubscription = async (query: string): Promise<() => Promise<unknown>> => {
+  const frames = gateway.connect().iterate({ query: `subscription { ${query} }` })
+  expect((await frames.next()).value?.errors).toBeUndefined()
+  return async () => frames.return?.()
+}
+
+describe('a kind that nobody needs', () => {
+  it('is stopped after its idle time, and loaded anew when it is asked for', async () => {
+    await serve({ cache: { idleStopMs: 50 } })
+    await gateway.data('{ pods { totalCount } }')
+    await expect.poll(cached, { timeout: 10_000 }).toEqual([])
+    const again = '{ pods { totalCount } gatewayClusters { resources { kind state } } }'
+    expect(await gateway.data(again)).toEqual({
+      pods: { totalCount: 0 },
+      gatewayClusters: [{ resources: [{ kind: 'Pod', state: 'SYNCED' }] }],
+    })
+  })
+
+  it('is kept while a subscription depends on it, by a relation too', async () => {
+    await serve({ cache: { idleStopMs: 1 } })
+    const leave = await openSubscription('nodes { changes { object { pods { totalCount } } } }')
+    await gateway.data('{ services { totalCount } }')
+    await expect.poll(cached, { timeout: 10_000 }).toEqual(['Node', 'Pod'])
+    await leave()
+    await expect.poll(cached, { timeout: 10_000 }).toEqual([])
+  })
+
+  it('is kept where it is preloaded', async () => {
+    await serve({ cache: { idleStopMs: 1 }, preload: ['pods'] })
+    await gateway.data('{ pods { totalCount } services { totalCount } }')
+    await expect.poll(cached, { timeout: 10_000 }).toEqual(['Pod'])
+  })
+})
+
+describe('the bound on informers', () => {
+  it('stops the kind that has been idle for the longest time', async () => {
+    await serve({ cache: { maxInformers: 2 } })
+    for (const field of ['pods', 'services', 'pods', 'nodes']) {
+      await gateway.data(`{ ${field} { totalCount } }`)
+    }
+    expect(await cached()).toEqual(['Node', 'Pod'])
+  })
+
+  it('is answered CACHE_FULL where all are in use, and what is cached goes on', async () => {
+    await serve({ cache: { maxInformers: 2 } })
+    const leave = await openSubscription('pods { synced }')
+    const { data, errors } = await gateway.query(
+      '{ pods { totalCount } services { totalCount } nodes { totalCount } }',
+    )
+    expect(data).toEqual({ pods: { totalCount: 0 }, services: { totalCount: 0 }, nodes: null })
+    expect(errors).toMatchObject([
+      {
+        path: ['nodes'],
+        message: expect.stringContaining('2 of 2 informers'),
+        extensions: {
+          code: 'CACHE_FULL',
+          cluster: 'one',
+          kind: 'Node',
+          hint: expect.stringContaining('maxInformers'),
+        },
+      },
+    ])
+    // The services have a lease no more.
+    expect(await gateway.query('{ nodes { totalCount } }')).toEqual({
+      data: { nodes: { totalCount: 0 } },
+    })
+    await leave()
+  })
+
+  it('holds over all clusters together', async () => {
+    gateway = await serveGateway({
+      clusters: [
+        { name: 'one', server: cluster.url },
+        { name: 'two', server: cluster.url },
+      ],
+      cache: { maxInformers: 1 },
+    })
+    const leave = await openSubscription('pods(cluster: "two") { synced }')
+    const { errors } = await gateway.query('{ pods { totalCount } }')
+    expect(errors).toMatchObject([{ extensions: { code: 'CACHE_FULL', cluster: 'one' } }])
+    await leave()
+  })
+})

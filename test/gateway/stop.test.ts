@@ -1,0 +1,99 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { createGateway } from 'informerql'
+import { startSimulator } from 'informerql/simulator'
+import { afterEach, describe, expect, it } from 'vitest'
+import { startSimulatedCluster, type TestUser } from './test-cluster.ts'
+
+const reader: TestUser = { token: 'reader-token', user: 'reader' }
+
+/** Timers that would keep the process. */
+const timers = (): number =>
+  process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+
+describe('a stop ends everything at once', () => {
+  const sockets: Socket[] = []
+  afterEach(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+
+  /** Somebody who takes connections and says nothing. */
+  const silentServer = async (): Promise<{ port: number } & AsyncDisposable> => {
+    const server = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return {
+      port: (server.address() as AddressInfo).port,
+      [Symbol.asyncDispose]: async () => {
+        for (const socket of sockets) socket.destroy()
+        server.close()
+        await once(server, 'close')
+      },
+    }
+  }
+
+  it('a preload that is forbidden leaves no timer behind', async () => {
+    await using cluster = await startSimulatedCluster({}, [reader])
+    const selection = await cluster.selectionFor(reader)
+    const before = timers()
+    const gateway = await createGateway({
+      clusters: [{ name: 'one', ...selection }],
+      preload: ['secrets', 'deployments', 'pods'],
+    })
+    await gateway[Symbol.asyncDispose]()
+    expect(timers()).toBeLessThanOrEqual(before)
+  })
+
+  it('a start whose cluster does not answer ends with its signal', async () => {
+    await using silent = await silentServer()
+    const stop = new AbortController()
+    const starting = createGateway({
+      clusters: [{ name: 'silent', server: `http://127.0.0.1:${silent.port}` }],
+      // Longer than the test may take.
+      connection: { requestDeadlineMs: 600_000 },
+      signal: stop.signal,
+    })
+    const reason = new Error('enough')
+    const failed = expect(starting).rejects.toBe(reason)
+    while (sockets.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    stop.abort(reason)
+    await failed
+  })
+
+  it('a cluster that is being asked again holds up nothing', async () => {
+    await using simulator = await startSimulator()
+    await using silent = await silentServer()
+    const port = 1
+    const gateway = await createGateway({
+      clusters: [
+        { name: 'one', server: simulator.url },
+        { name: 'silent', server: `http://127.0.0.1:${silent.port}` },
+        { name: 'refused', server: `http://127.0.0.1:${port}` },
+      ],
+      connection: { requestDeadlineMs: 500 },
+      retryMs: 1,
+    })
+    const asked = sockets.length
+    while (sockets.length === asked) await new Promise((resolve) => setTimeout(resolve, 5))
+    await gateway[Symbol.asyncDispose]()
+    const after = sockets.length
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(sockets.length).toBe(after)
+  })
+
+  it('whoever waits for a kind is told', async () => {
+    await using simulator = await startSimulator()
+    const match = { resource: 'pods', verb: 'list' } as const
+    const fault = { type: 'half-open', afterBytes: 1 } as const
+    simulator.faults.inject({ fault, match, times: 1_000 })
+    const gateway = await createGateway({
+      clusters: [{ name: 'one', server: simulator.url }],
+      limits: { syncDeadlineMs: 600_000 },
+    })
+    const before = timers()
+    const answer = gateway.planned.answer({ query: '{ pods { totalCount } }' })
+    await gateway[Symbol.asyncDispose]()
+    // The error is graphql-js's to tell.
+    expect(await answer).toBeUndefined()
+    expect(timers()).toBeLessThanOrEqual(before)
+  })
+})
