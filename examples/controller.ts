@@ -1,6 +1,6 @@
 /**
  * A small controller: every namespace gets a ConfigMap `pod-count` that says how many pods there are. Events only name
- * the namespace to look at; the reconcile reads the caches and applies what differs. Talks to the cluster that kubectl
+ * the namespace to look at; the reconcile reads the caches and writes what differs. Talks to the cluster that kubectl
  * would talk to, or to `--server`; ends on SIGINT, after what it has begun.
  *
  *     npm exec -- node --conditions=informerql-source examples/controller.ts [--server http://127.0.0.1:8001]
@@ -48,14 +48,20 @@ async function reconcile(namespace: string, signal: AbortSignal): Promise<void> 
   if (owner === undefined || isBeingDeleted(owner)) return
   const data = { pods: `${pods.lister().namespaced(namespace).list().length}` }
   const current = configMaps.lister().namespaced(namespace).find(name)
-  if (current?.data?.['pods'] === data.pods) return
-  // Whatever others have put into it stays theirs.
-  await client.apply({ metadata: { namespace, name, labels }, data }, { force: true, signal })
+  if (current === undefined) {
+    await client.create({ metadata: { namespace, name, labels }, data }, { signal })
+  } else {
+    if (current.data?.['pods'] === data.pods) return
+    // The version makes it a conflict if the cache is behind.
+    const { resourceVersion = '' } = current.metadata
+    const change = { merge: { metadata: { labels }, data } }
+    await client.patch(current.metadata, change, { preconditions: { resourceVersion }, signal })
+  }
   console.log(`${namespace}: ${data.pods} pods`)
 }
 
 const onFailure = ({ cause, key, message }: ReconcileError<string>) => {
-  console.log(isConflict(cause) ? `${key}: somebody else was faster, trying again` : message)
+  console.log(isConflict(cause) ? `${key}: the cache was behind, trying again` : message)
 }
 
 factory.start()

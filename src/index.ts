@@ -1,4 +1,5 @@
 /** `informerql`: the gateway as a library. */
+import './lib/node-version.ts'
 export { createGateway, type Gateway, type GatewayOptions } from './gateway/gateway.ts'
 export { type GatewayLog } from './gateway/gateway-log.ts'
 export { NoClusterError } from './gateway/fleet.ts'

@@ -1,14 +1,17 @@
 /**
  * `informerql/kubernetes`: types of the objects that Kubernetes 1.36 serves, as they are on the wire, by the names of the
- * GraphQL schema. Nothing but types: `import type { Pod } from 'informerql/kubernetes'`, or
- * `import type * as k8s from 'informerql/kubernetes'`.
+ * GraphQL schema, and the `resources` that have them: `import { type Pod, resources } from 'informerql/kubernetes'`.
  */
+import './lib/node-version.ts'
+export { type BuiltInResources, resources } from './kubernetes/resources.ts'
+export type { ApiResource, Resource } from './kubernetes/api-resource.ts'
 export type {
   Json,
   JsonObject,
   KubernetesObject,
   ObjectMeta,
   OwnerReference,
+  Unstructured,
 } from './kubernetes/object.ts'
 export type * from './kubernetes/wire/admissionregistration-v1.ts'
 export type * from './kubernetes/wire/apiextensions-v1.ts'

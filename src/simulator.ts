@@ -1,3 +1,4 @@
+import './lib/node-version.ts'
 export { type Simulator, type SimulatorOptions, startSimulator } from './simulator/simulator.ts'
 export type { SimulatorUser } from './simulator/http/authentication.ts'
 export type { Faults } from './simulator/faults/faults.ts'

@@ -54,7 +54,7 @@ describe('The state of an informer tells the truth', () => {
     }
     await using running = runInformer({
       server: server.url,
-      slowListMs: -1,
+      slowListMs: 0,
       backoff: endlessBackoff,
       observer,
     })
