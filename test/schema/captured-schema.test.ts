@@ -224,9 +224,14 @@ describe('the schema of Kubernetes 1.36', () => {
     for (const filter of ['IntFilter', 'DateTimeFilter', 'QuantityFilter'])
       expect(inputFieldsOf(filter)).toEqual(['eq', 'in', 'exists', 'not', ...comparisons])
     expect(inputFieldsOf('StringFilter')).toEqual([
-      ...['eq', 'in', 'exists', 'not'],
+      'eq',
+      'in',
+      'exists',
+      'not',
       ...comparisons,
-      ...['startsWith', 'endsWith', 'contains'],
+      'startsWith',
+      'endsWith',
+      'contains',
     ])
     expect(inputFieldsOf('LabelFilter')).toEqual(['key', ...inputFieldsOf('StringFilter')])
   })
