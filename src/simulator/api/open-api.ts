@@ -43,7 +43,7 @@ export class OpenApi {
     const known = this.#texts.get(path)
     if (known !== undefined) return known
     const { captured, custom } = this.#registry
-    const document = captured.openapi[path] ?? custom.get(path.replace(/^apis\//, ''))?.openapi
+    const document = captured.openapi[path] ?? custom.get(path.replace(/^apis\//, ''))?.openapi()
     if (document === undefined) return undefined
     const text = JSON.stringify(document)
     const made = { text, hash: hashOf(text) }

@@ -10,7 +10,8 @@ export interface CustomVersion {
   readonly discovered: readonly object[]
   /** The entries of its aggregated discovery. */
   readonly aggregated: readonly object[]
-  readonly openapi: OpenApiDocument
+  /** Written when it is asked for. */
+  readonly openapi: () => OpenApiDocument
 }
 
 /** The resources that the simulated server serves: the captured ones, and custom ones that come and go. */

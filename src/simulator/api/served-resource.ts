@@ -1,6 +1,39 @@
+import type { Unstructured } from '../../kubernetes/object.ts'
 import { apiVersionOf, groupResourceOf } from '../../kubernetes/api-resource.ts'
-import type { ApiResourceList, DiscoveredResource } from './captured-api.ts'
+import type { ApiResourceList, DiscoveredResource, Schema } from './captured-api.ts'
+import { converted } from './object-conversion.ts'
+import type { FieldProblem } from './status-refusal.ts'
 import { type SelectableFields, selectableFields } from './selectable-fields.ts'
+
+/** What a kind makes of its objects, beyond what is the same for all. */
+export interface ObjectRules {
+  /** The object with its defaults, without the fields that its kind does not have; `unknown` takes their paths. */
+  readonly settle: (object: Unstructured, unknown: string[]) => Unstructured
+  /** What is wrong with an object, or with its status alone; what an update leaves as it was is let pass. */
+  readonly problems: (
+    object: Unstructured,
+    previous: Unstructured | undefined,
+    part: 'object' | 'status',
+  ) => readonly FieldProblem[]
+}
+
+/** Where the numbers of the scale subresource stand in an object; dotted paths. */
+export interface ScalePaths {
+  readonly specReplicas: string
+  readonly statusReplicas: string
+  /** A label selector, as text or as an object; `undefined` where there is none. */
+  readonly selector: string | undefined
+}
+
+/** A column of a table of objects, by the path of its values. */
+export interface PrinterColumn {
+  readonly name: string
+  readonly type: string
+  readonly format: string
+  readonly description: string
+  readonly priority: number
+  readonly jsonPath: string
+}
 
 /** How the objects of a resource are stored; the versions that serve it share them. */
 export interface StoredResource {
@@ -18,6 +51,8 @@ export interface StoredResource {
   /** Whether the status is a subresource, which a write to the object itself leaves alone. */
   readonly statusApart: boolean
   readonly custom: boolean
+  /** An object of any version as another version of the kind has it. */
+  readonly convert: (object: Unstructured, apiVersion: string) => Unstructured
 }
 
 /** A resource as one version of its group serves it. */
@@ -32,6 +67,14 @@ export interface ServedResource {
   /** The verbs of each subresource. */
   readonly subresources: ReadonlyMap<string, ReadonlySet<string>>
   readonly stored: StoredResource
+  readonly rules: ObjectRules | undefined
+  /** The structural schema of a custom kind. */
+  readonly schema: Schema | undefined
+  readonly scale: ScalePaths | undefined
+  /** The columns of its tables beside the name; `undefined`: the age alone. */
+  readonly columns: readonly PrinterColumn[] | undefined
+  /** What every request is warned of; `undefined` for versions that stay. */
+  readonly deprecation: string | undefined
 }
 
 /** Resources that keep a `metadata.generation`, by kube-apiserver's strategies. */
@@ -65,6 +108,19 @@ const sharedStores: Readonly<
   Record<string, { readonly group: string; readonly apiVersion: string }>
 > = {
   'events.events.k8s.io': { group: '', apiVersion: 'v1' },
+}
+
+/** What a kube-apiserver warns of, by group, version and resource. */
+const deprecations: Readonly<Record<string, string>> = {
+  '/v1/componentstatuses': 'v1 ComponentStatus is deprecated in v1.19+',
+  '/v1/endpoints': 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+}
+
+/** All that are scaled keep their numbers in the same places. */
+const builtInScale: ScalePaths = {
+  specReplicas: 'spec.replicas',
+  statusReplicas: 'status.replicas',
+  selector: 'spec.selector',
 }
 
 /** The built-in resources of one group and version. `preferred` is the version of the group in which they are stored. */
@@ -114,6 +170,12 @@ function builtInResource(
       counted: countedResources.has(groupResource),
       statusApart: subresources.has('status'),
       custom: false,
+      convert: converted,
     },
+    rules: undefined,
+    schema: undefined,
+    scale: subresources.has('scale') ? builtInScale : undefined,
+    columns: undefined,
+    deprecation: deprecations[`${group}/${version}/${name}`],
   }
 }

@@ -94,10 +94,14 @@ export const notAcceptable = (message: string): Refusal =>
 /** One field that is not as it must be. */
 export interface FieldProblem {
   readonly reason:
-    | 'FieldValueInvalid'
-    | 'FieldValueRequired'
+    | 'FieldValueDuplicate'
     | 'FieldValueForbidden'
+    | 'FieldValueInvalid'
     | 'FieldValueNotSupported'
+    | 'FieldValueRequired'
+    | 'FieldValueTooLong'
+    | 'FieldValueTooMany'
+    | 'FieldValueTypeInvalid'
   readonly message: string
   readonly field: string
 }

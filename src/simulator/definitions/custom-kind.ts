@@ -1,7 +1,15 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
 import type { Schema } from '../api/captured-api.ts'
+import type { PrinterColumn, ScalePaths, ServedResource } from '../api/served-resource.ts'
 import { customSelectableFields } from '../api/selectable-fields.ts'
-import type { ServedResource } from '../api/served-resource.ts'
+import type { StructuralSchema } from '../schema/structural-schema.ts'
+import { customRules } from './custom-rules.ts'
+import {
+  compareVersions,
+  completeNames,
+  type DefinitionSpec,
+  type DefinitionVersion,
+} from './definition.ts'
 
 /** One version of a CustomResourceDefinition, as it is served. */
 export interface CustomKind {
@@ -14,98 +22,137 @@ export interface CustomKind {
   readonly categories: readonly string[]
   readonly namespaced: boolean
   readonly hasStatus: boolean
-  readonly schema: Schema
+  readonly scale: ScalePaths | undefined
+  readonly schema: StructuralSchema
   /** Dotted paths, `spec.color`. */
   readonly selectableFields: readonly string[]
-  /** The version in which its objects are stored. */
-  readonly storageVersion: string
+  readonly columns: readonly PrinterColumn[] | undefined
+  readonly deprecation: string | undefined
 }
 
-/** The parts of a CustomResourceDefinition's `spec` that count here. */
-interface DefinitionSpec {
-  readonly group: string
-  readonly scope: 'Namespaced' | 'Cluster'
-  readonly names: {
-    readonly plural: string
-    readonly singular?: string
-    readonly kind: string
-    readonly shortNames?: readonly string[]
-    readonly categories?: readonly string[]
+const dotted = (jsonPath: string): string => jsonPath.replace(/^\./, '')
+
+/** The versions that a CustomResourceDefinition has, served or not. */
+export function customKinds(spec: DefinitionSpec): CustomKind[] {
+  const { group, scope, versions } = spec
+  const names = completeNames(spec.names)
+  return versions.map((version) => ({
+    group,
+    version: version.name,
+    plural: names.plural,
+    singular: names.singular,
+    kind: names.kind,
+    shortNames: names.shortNames ?? [],
+    categories: names.categories ?? [],
+    namespaced: scope === 'Namespaced',
+    hasStatus: version.subresources?.status !== undefined,
+    scale: scaleOf(version),
+    schema: version.schema?.openAPIV3Schema ?? {},
+    selectableFields: (version.selectableFields ?? []).map(({ jsonPath }) => dotted(jsonPath)),
+    columns: version.additionalPrinterColumns?.map((column) => ({
+      name: '',
+      type: '',
+      jsonPath: '',
+      format: '',
+      description: '',
+      priority: 0,
+      ...column,
+    })),
+    deprecation: deprecationOf(spec, version),
+  }))
+}
+
+function scaleOf({ subresources }: DefinitionVersion): ScalePaths | undefined {
+  const scale = subresources?.scale
+  if (scale === undefined) return undefined
+  return {
+    specReplicas: dotted(scale.specReplicasPath),
+    statusReplicas: dotted(scale.statusReplicasPath),
+    selector: scale.labelSelectorPath === undefined ? undefined : dotted(scale.labelSelectorPath),
   }
-  readonly versions: readonly {
-    readonly name: string
-    readonly served: boolean
-    readonly storage: boolean
-    readonly schema?: { readonly openAPIV3Schema?: Schema }
-    readonly subresources?: { readonly status?: object }
-    readonly selectableFields?: readonly { readonly jsonPath: string }[]
-  }[]
 }
 
-/** The versions that a CustomResourceDefinition serves. */
-export function customKinds(definition: Unstructured): CustomKind[] {
-  const { group, names, scope, versions } = definition['spec'] as DefinitionSpec
-  const storageVersion = versions.find(({ storage }) => storage)?.name ?? versions[0]?.name ?? ''
-  return versions
-    .filter(({ served }) => served)
-    .map((version) => ({
-      group,
-      version: version.name,
-      plural: names.plural,
-      singular: names.singular ?? names.kind.toLowerCase(),
-      kind: names.kind,
-      shortNames: names.shortNames ?? [],
-      categories: names.categories ?? [],
-      namespaced: scope === 'Namespaced',
-      hasStatus: version.subresources?.status !== undefined,
-      schema: version.schema?.openAPIV3Schema ?? {},
-      selectableFields: (version.selectableFields ?? []).map(({ jsonPath }) =>
-        jsonPath.replace(/^\./, ''),
-      ),
-      storageVersion,
-    }))
+function deprecationOf(
+  { group, names, versions }: DefinitionSpec,
+  { name, deprecated, deprecationWarning }: DefinitionVersion,
+): string | undefined {
+  if (deprecated !== true) return undefined
+  if (deprecationWarning !== undefined) return deprecationWarning
+  const [newer] = versions
+    .filter((other) => other.served && other.deprecated !== true)
+    .map((other) => other.name)
+    .filter((other) => compareVersions(other, name) < 0)
+    .toSorted(compareVersions)
+  const sentence = `${group}/${name} ${names.kind} is deprecated`
+  return newer === undefined ? sentence : `${sentence}; use ${group}/${newer} ${names.kind}`
 }
 
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
-const statusVerbs = ['get', 'patch', 'update']
+const partVerbs = ['get', 'patch', 'update']
 
-/** A custom kind as a resource of the registry. */
-export function customResource(kind: CustomKind): ServedResource {
-  const { group, version, plural: resource, namespaced } = kind
-  return {
+/** The versions of a custom kind as resources of the registry, stored in the one version that is for it. */
+export function customResources(
+  kinds: readonly CustomKind[],
+  storageVersion: string,
+): ServedResource[] {
+  const [held] = kinds.filter(({ version }) => version === storageVersion)
+  if (held === undefined) return []
+  const { group, plural: resource, namespaced, kind } = held
+  const rules = new Map(
+    kinds.map(({ version, schema, scale }) => [`${group}/${version}`, customRules(schema, scale)]),
+  )
+  const stored = {
+    group,
+    resource,
+    groupResource: `${resource}.${group}`,
+    kind,
+    apiVersion: `${group}/${storageVersion}`,
+    namespaced,
+    fields: customSelectableFields(held.selectableFields),
+    counted: true,
+    statusApart: held.hasStatus,
+    custom: true,
+    convert: (object: Unstructured, apiVersion: string): Unstructured => {
+      if (object.apiVersion === apiVersion) return object
+      const renamed = { ...object, apiVersion }
+      return rules.get(apiVersion)?.settle(renamed, []) ?? renamed
+    },
+  }
+  return kinds.map(({ version, hasStatus, scale, schema, columns, deprecation }) => ({
     group,
     version,
     resource,
-    kind: kind.kind,
+    kind,
     apiVersion: `${group}/${version}`,
     namespaced,
     verbs: new Set(verbs),
-    subresources: new Map(kind.hasStatus ? [['status', new Set(statusVerbs)]] : []),
-    stored: {
-      group,
-      resource,
-      groupResource: `${resource}.${group}`,
-      kind: kind.kind,
-      apiVersion: `${group}/${kind.storageVersion}`,
-      namespaced,
-      fields: customSelectableFields(kind.selectableFields),
-      counted: true,
-      statusApart: kind.hasStatus,
-      custom: true,
-    },
-  }
+    subresources: new Map(
+      [...(hasStatus ? ['status'] : []), ...(scale === undefined ? [] : ['scale'])].map((part) => [
+        part,
+        new Set(partVerbs),
+      ]),
+    ),
+    stored,
+    rules: rules.get(`${group}/${version}`),
+    schema: schema as Schema,
+    scale,
+    columns,
+    deprecation,
+  }))
 }
 
-/** A custom kind in an APIResourceList: itself, and its status. */
+const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const
+
+/** A custom kind in an APIResourceList: itself and its parts. */
 export function discoveredKind(kind: CustomKind): object[] {
   const { plural: name, namespaced, shortNames, categories } = kind
-  const status = {
-    name: `${name}/status`,
+  const part = (subresource: string, more: object): object => ({
+    name: `${name}/${subresource}`,
     singularName: '',
     namespaced,
-    kind: kind.kind,
-    verbs: statusVerbs,
-  }
+    ...more,
+    verbs: partVerbs,
+  })
   return [
     {
       name,
@@ -116,7 +163,8 @@ export function discoveredKind(kind: CustomKind): object[] {
       ...(shortNames.length === 0 ? {} : { shortNames }),
       ...(categories.length === 0 ? {} : { categories }),
     },
-    ...(kind.hasStatus ? [status] : []),
+    ...(kind.hasStatus ? [part('status', { kind: kind.kind })] : []),
+    ...(kind.scale === undefined ? [] : [part('scale', scaleKind)]),
   ]
 }
 
@@ -124,7 +172,12 @@ export function discoveredKind(kind: CustomKind): object[] {
 export function aggregatedKind(kind: CustomKind): object {
   const { group, version, shortNames, categories } = kind
   const responseKind = { group, version, kind: kind.kind }
-  const status = { subresource: 'status', responseKind, verbs: statusVerbs }
+  const subresources = [
+    ...(kind.hasStatus ? [{ subresource: 'status', responseKind, verbs: partVerbs }] : []),
+    ...(kind.scale === undefined
+      ? []
+      : [{ subresource: 'scale', responseKind: scaleKind, verbs: partVerbs }]),
+  ]
   return {
     resource: kind.plural,
     responseKind,
@@ -133,6 +186,6 @@ export function aggregatedKind(kind: CustomKind): object {
     verbs,
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
-    ...(kind.hasStatus ? { subresources: [status] } : {}),
+    ...(subresources.length === 0 ? {} : { subresources }),
   }
 }

@@ -38,7 +38,7 @@ function groupVersionKind({ group, version, kind }: CustomKind, suffix = ''): ob
 }
 
 function objectSchema(kind: CustomKind): Schema {
-  const { properties, ...schema } = kind.schema as Schema & { readonly properties?: object }
+  const { properties, ...schema } = kind.schema
   const fieldPaths = kind.selectableFields.map((fieldPath) => ({ fieldPath }))
   return {
     type: 'object',

@@ -1,124 +1,175 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
+import { equalJson } from '../api/json.ts'
+import type { CustomVersion } from '../api/resource-registry.ts'
+import type { ServedResource, StoredResource } from '../api/served-resource.ts'
+import { readObject, type StoredObject } from '../storage/stored-object.ts'
+import type { Storage } from '../storage/storage.ts'
 import {
   aggregatedKind,
   type CustomKind,
   customKinds,
-  customResource,
+  customResources,
   discoveredKind,
 } from './custom-kind.ts'
 import { customOpenApi } from './custom-open-api.ts'
-import type { CustomVersion } from '../api/resource-registry.ts'
-import type { Storage } from '../storage/storage.ts'
-import { timestamp } from '../../kubernetes/timestamp.ts'
+import {
+  compareVersions,
+  definitionResource as definitions,
+  type DefinitionSpec,
+  specOf,
+  statusOf,
+} from './definition.ts'
+import { isEstablished, nextStatus } from './definition-status.ts'
 
-const definitions = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  resource: 'customresourcedefinitions',
+/** One definition as it is served: made anew only when its spec changes. */
+interface ServedDefinition {
+  readonly spec: DefinitionSpec
+  readonly kinds: readonly CustomKind[]
+  /** One for each version, served or not. */
+  readonly resources: readonly ServedResource[]
 }
 
 /**
- * Serves what the CustomResourceDefinitions in the storage define, from now on: accepts each new one at once, and deletes
- * the objects of one that goes. Objects are not checked against their schema, and versions are not converted.
+ * Serves what the CustomResourceDefinitions in the storage define, from now on: accepts each new one at once, ends the
+ * watches of one that changes, and deletes the objects of one that goes. Versions are converted by name only, which is
+ * the strategy None.
  */
 export function serveCustomResources(storage: Storage): void {
   const served = storage.registry.find(definitions.group, definitions.version, definitions.resource)
   if (served === undefined) return
+  const keeper = new CustomResources(storage, served.stored)
+  let running = false
+  let again = false
+  // What it writes calls it again: one pass after the other.
   const sync = (): void => {
-    const current = [...storage.list(definitions)]
-    deleteOrphans(storage, current)
-    const before = [...storage.registry.custom.values()]
-    const versions = versionsOf(storage, current)
-    storage.registry.setCustom(versions)
-    endWatches(storage, before)
-    const fresh = current.find((definition) => !isEstablished(definition))
-    // The write calls this function again, for the next one.
-    if (fresh !== undefined) storage.update(definitions, established(fresh))
+    again = true
+    if (running) return
+    running = true
+    try {
+      while (again) {
+        again = false
+        keeper.sync()
+      }
+    } finally {
+      running = false
+    }
   }
   storage.store(served.stored).subscribe(sync)
   sync()
 }
 
-function versionsOf(storage: Storage, current: readonly Unstructured[]): CustomVersion[] {
-  const byVersion = Map.groupBy(
-    current.flatMap(customKinds),
-    ({ group, version }) => `${group}/${version}`,
-  )
-  return [...byVersion.values()].flatMap((kinds) => versionOf(storage, kinds))
-}
+class CustomResources {
+  readonly #storage: Storage
+  readonly #stored: StoredResource
+  /** Definitions as they were read, while they are stored. */
+  readonly #read = new WeakMap<StoredObject, Unstructured>()
+  #served: ReadonlyMap<string, ServedDefinition> = new Map()
 
-function versionOf(storage: Storage, kinds: readonly CustomKind[]): CustomVersion[] {
-  const [first] = kinds
-  if (first === undefined) return []
-  return [
-    {
-      group: first.group,
-      version: first.version,
-      resources: kinds.map(customResource),
-      discovered: kinds.flatMap(discoveredKind),
-      aggregated: kinds.map(aggregatedKind),
-      openapi: customOpenApi(storage.registry.captured, kinds),
-    },
-  ]
-}
-
-/** The watches of a resource that is no longer served find that out when they are woken. */
-function endWatches(storage: Storage, before: readonly CustomVersion[]): void {
-  for (const { group, version, resource, stored } of before.flatMap((one) => one.resources)) {
-    if (storage.registry.find(group, version, resource) === undefined) storage.store(stored).wake()
+  constructor(storage: Storage, stored: StoredResource) {
+    this.#storage = storage
+    this.#stored = stored
   }
-}
 
-function deleteOrphans(storage: Storage, current: readonly Unstructured[]): void {
-  const defined = new Set(current.map(({ metadata }) => metadata.name))
-  for (const { resources } of storage.registry.custom.values()) {
-    for (const resource of resources) {
-      if (defined.has(resource.stored.groupResource)) continue
-      for (const { namespace, name } of Array.from(storage.store(resource.stored).values())) {
-        storage.delete(resource, namespace, name)
+  sync(): void {
+    const current = this.#definitions()
+    this.#reportStatus(current)
+    const before = this.#served
+    this.#served = new Map(
+      current
+        .filter(isEstablished)
+        .map((definition) => [definition.metadata.name, this.#serve(definition)]),
+    )
+    this.#deleteOrphans(before, new Set(current.map(({ metadata }) => metadata.name)))
+    this.#storage.registry.setCustom(this.#versions())
+    for (const [name, old] of before) this.#follow(old, this.#served.get(name))
+  }
+
+  #definitions(): Unstructured[] {
+    const held = [...this.#storage.store(this.#stored).values()]
+    return held.map((one) => {
+      let definition = this.#read.get(one)
+      if (definition === undefined) {
+        definition = readObject(one, this.#stored)
+        this.#read.set(one, definition)
       }
+      return definition
+    })
+  }
+
+  #reportStatus(current: readonly Unstructured[]): void {
+    const groups = Map.groupBy(current, (definition) => specOf(definition).group)
+    for (const definition of current) {
+      const mates = groups.get(specOf(definition).group) ?? []
+      const others = mates.filter((other) => other !== definition)
+      const status = nextStatus(definition, others)
+      if (equalJson(status, statusOf(definition))) continue
+      this.#storage.update(definitions, { ...definition, status })
+      // What it says may depend on what has just been written.
+      return
     }
   }
-}
 
-interface DefinitionStatus {
-  readonly conditions?: readonly { readonly type: string; readonly status: string }[] | null
-}
-
-function isEstablished(definition: Unstructured): boolean {
-  const { conditions } = (definition['status'] ?? {}) as DefinitionStatus
-  return (
-    conditions?.some(({ type, status }) => type === 'Established' && status === 'True') === true
-  )
-}
-
-function established(definition: Unstructured): Unstructured {
-  const { names, versions } = definition['spec'] as {
-    names: { kind: string }
-    versions: { name: string; storage: boolean }[]
+  #serve(definition: Unstructured): ServedDefinition {
+    const spec = specOf(definition)
+    const known = this.#served.get(definition.metadata.name)
+    if (known !== undefined && equalJson(known.spec, spec)) return known
+    const kinds = customKinds(spec)
+    const storageVersion = spec.versions.find(({ storage }) => storage)?.name ?? ''
+    return { spec, kinds, resources: customResources(kinds, storageVersion) }
   }
-  const lastTransitionTime = timestamp(Date.now())
-  const condition = (type: string, reason: string, message: string): object => ({
-    type,
-    status: 'True',
-    lastTransitionTime,
-    reason,
-    message,
-  })
-  const acceptedNames = {
-    singular: names.kind.toLowerCase(),
-    listKind: `${names.kind}List`,
-    ...names,
+
+  /** The served versions, by group and by priority. */
+  #versions(): CustomVersion[] {
+    const parts = [...this.#served.values()].flatMap(({ spec, kinds, resources }) =>
+      spec.versions.flatMap(({ served }, at) => {
+        const [kind, resource] = [kinds[at], resources[at]]
+        return served && kind !== undefined && resource !== undefined ? [{ kind, resource }] : []
+      }),
+    )
+    const byVersion = Map.groupBy(parts, ({ kind }) => `${kind.group}/${kind.version}`)
+    const { captured } = this.#storage.registry
+    return [...byVersion.values()]
+      .flatMap((all): CustomVersion[] => {
+        const [first] = all
+        if (first === undefined) return []
+        const kinds = all.map(({ kind }) => kind)
+        return [
+          {
+            group: first.kind.group,
+            version: first.kind.version,
+            resources: all.map(({ resource }) => resource),
+            discovered: kinds.flatMap(discoveredKind),
+            aggregated: kinds.map(aggregatedKind),
+            openapi: () => customOpenApi(captured, kinds),
+          },
+        ]
+      })
+      .toSorted((a, b) => (a.group === b.group ? compareVersions(a.version, b.version) : 0))
   }
-  return {
-    ...definition,
-    status: {
-      conditions: [
-        condition('NamesAccepted', 'NoConflicts', 'no conflicts found'),
-        condition('Established', 'InitialNamesAccepted', 'the initial names have been accepted'),
-      ],
-      acceptedNames,
-      storedVersions: versions.filter(({ storage }) => storage).map(({ name }) => name),
-    },
+
+  /** Objects take on the form that their changed kind has, and its watches find out that they are over. */
+  #follow(old: ServedDefinition, next: ServedDefinition | undefined): void {
+    const [before] = old.resources
+    if (before === undefined || old === next) return
+    const { stored } = next?.resources[0] ?? before
+    const held = next?.resources.find(({ apiVersion }) => apiVersion === stored.apiVersion)
+    if (held !== undefined) {
+      this.#storage.rewrite(before.stored, stored, (object) => {
+        const converted = stored.convert(object, stored.apiVersion)
+        return held.rules?.settle(converted, []) ?? converted
+      })
+    }
+    this.#storage.store(stored).wake()
+  }
+
+  #deleteOrphans(
+    before: ReadonlyMap<string, ServedDefinition>,
+    defined: ReadonlySet<string>,
+  ): void {
+    for (const [definition, { resources }] of before) {
+      const [resource] = resources
+      if (defined.has(definition) || resource === undefined) continue
+      this.#storage.deleteAll(resource.stored)
+    }
   }
 }

@@ -1,7 +1,15 @@
-import { notAcceptable } from '../api/status-refusal.ts'
+import { badRequest, notAcceptable } from '../api/status-refusal.ts'
 
-/** How objects are shown: whole, or as metadata alone. */
-export type Representation = 'object' | 'metadata'
+/** How objects are shown: whole, as metadata alone, or as rows of a table. */
+export type Representation =
+  | { readonly kind: 'object' }
+  | { readonly kind: 'metadata' }
+  | {
+      readonly kind: 'table'
+      readonly apiVersion: string
+      /** What a row has of its object beside the cells. */
+      readonly include: 'Metadata' | 'Object' | 'None'
+    }
 
 /** One media range of an `Accept` header. */
 interface MediaRange {
@@ -32,21 +40,42 @@ const jsonTypes = new Set(['application/json', 'application/*', '*/*', ''])
 
 const accepted = 'only the following media types are accepted: application/json'
 
-/** How to show an object, or the objects of a list or watch. Throws 406. */
-export function representationOf(accept: string | undefined, isList: boolean): Representation {
+/** What of a request decides how its objects are shown. */
+export interface Shown {
+  readonly accept: string | undefined
+  readonly params: URLSearchParams
+}
+
+/** How to show an object, or the objects of a list or watch. Throws 406, and 400 for a table of nothing that there is. */
+export function representationOf({ accept, params }: Shown, isList: boolean): Representation {
   const ranges = mediaRanges(accept ?? '*/*')
   let mismatch: string | undefined
   for (const { type, parameters } of ranges) {
     if (!jsonTypes.has(type)) continue
-    const { as, g, v } = parameters
-    if (as === undefined) return 'object'
-    if (g !== 'meta.k8s.io' || v !== 'v1') continue
-    if (as === (isList ? 'PartialObjectMetadataList' : 'PartialObjectMetadata')) return 'metadata'
+    const { as, g, v = '' } = parameters
+    if (as === undefined) return { kind: 'object' }
+    if (g !== 'meta.k8s.io') continue
+    if (as === 'Table' && (v === 'v1' || v === 'v1beta1')) {
+      return { kind: 'table', apiVersion: `meta.k8s.io/${v}`, include: includedObject(params) }
+    }
+    if (v !== 'v1') continue
+    if (as === (isList ? 'PartialObjectMetadataList' : 'PartialObjectMetadata')) {
+      return { kind: 'metadata' }
+    }
     if (as === 'PartialObjectMetadataList') {
       mismatch = `you requested ${as}, but the requested object is not a list`
     }
   }
   throw notAcceptable(mismatch ?? unacceptable(ranges))
+}
+
+function includedObject(params: URLSearchParams): 'Metadata' | 'Object' | 'None' {
+  const include = params.get('includeObject') ?? ''
+  if (include === '' || include === 'Metadata') return 'Metadata'
+  if (include === 'Object' || include === 'None') return include
+  throw badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(include)}: must be 'Metadata', 'Object', 'None', or empty`,
+  )
 }
 
 function unacceptable(ranges: readonly MediaRange[]): string {

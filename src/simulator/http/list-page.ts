@@ -98,9 +98,7 @@ const comma = Buffer.from(',')
 /** Streams a list, as fast as the client reads it. */
 export async function sendList(page: Page, text: ObjectText, sink: ResponseSink): Promise<void> {
   const writer = new ChunkedWriter(sink)
-  const { listKind: kind, apiVersion } = text
-  const opening = JSON.stringify({ kind, apiVersion, metadata: page.metadata })
-  writer.add(Buffer.from(`${opening.slice(0, -1)},"items":[`))
+  writer.add(Buffer.from(text.listHead(page.metadata)))
   let first = true
   for (const object of page.objects) {
     if (!first) writer.add(comma)

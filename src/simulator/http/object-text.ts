@@ -1,9 +1,10 @@
-import { converted } from '../storage/object-conversion.ts'
-import type { Representation } from './accept-header.ts'
+import type { CapturedApi } from '../api/captured-api.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import { kindPrefix, readObject, type StoredObject } from '../storage/stored-object.ts'
+import type { Representation } from './accept-header.ts'
+import { tableColumns } from './table.ts'
 
-/** How the objects of one request are written: in which version, whole or as metadata. */
+/** How the objects of one request are written: in which version, and how much of them. */
 export interface ObjectText {
   /** The pieces of an object in a list. */
   readonly item: (object: StoredObject) => readonly Buffer[]
@@ -12,39 +13,96 @@ export interface ObjectText {
   /** The kind and version that {@link whole} says. */
   readonly kind: string
   readonly apiVersion: string
-  /** The kind of a list of them. */
-  readonly listKind: string
+  /** The beginning of a list of them, up to its first item. */
+  readonly listHead: (metadata: object) => string
 }
 
 const brace = Buffer.from('}')
+const metadataVersion = 'meta.k8s.io/v1'
 
-/** Texts go out as they are stored; only another version of an object has to be parsed and written anew. */
-export function objectText(served: ServedResource, representation: Representation): ObjectText {
-  const partial = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' }
-  const { kind, apiVersion } = representation === 'metadata' ? partial : served
+/** Texts go out as they are stored; only tables, and another version of an object, have to be parsed and written anew. */
+export function objectText(
+  captured: CapturedApi,
+  served: ServedResource,
+  shown: Representation,
+): ObjectText {
+  if (shown.kind === 'table') return tableText(captured, served, shown)
+  if (shown.kind === 'metadata') return metadataText()
+  const { kind, apiVersion } = served
   const prefix = Buffer.from(kindPrefix(kind, apiVersion))
-  const listKind = `${kind}List`
-  const shown = { kind, apiVersion, listKind }
-  if (representation === 'metadata') {
-    const whole = ({ text, metadataEnd }: StoredObject): readonly Buffer[] => [
-      prefix,
-      text.subarray(1, metadataEnd),
-      brace,
-    ]
-    return { ...shown, whole, item: whole }
+  const whole = (object: StoredObject): readonly Buffer[] => [
+    prefix,
+    textOf(object, served).subarray(1),
+  ]
+  return {
+    kind,
+    apiVersion,
+    listHead: listHead(`${kind}List`, apiVersion),
+    whole,
+    // Items of custom resources name their kind, those of built-in ones do not.
+    item: served.stored.custom ? whole : (object) => [textOf(object, served)],
   }
-  const textOf = (object: StoredObject): Buffer =>
-    served.apiVersion === served.stored.apiVersion ? object.text : convertedText(object, served)
-  const whole = (object: StoredObject): readonly Buffer[] => [prefix, textOf(object).subarray(1)]
-  // Items of custom resources name their kind, those of built-in ones do not.
-  return { ...shown, whole, item: served.stored.custom ? whole : (object) => [textOf(object)] }
 }
 
-function convertedText(object: StoredObject, { stored, apiVersion }: ServedResource): Buffer {
+function metadataText(): ObjectText {
+  const kind = 'PartialObjectMetadata'
+  const prefix = Buffer.from(kindPrefix(kind, metadataVersion))
+  const whole = ({ text, metadataEnd }: StoredObject): readonly Buffer[] => [
+    prefix,
+    text.subarray(1, metadataEnd),
+    brace,
+  ]
+  const head = listHead(`${kind}List`, metadataVersion)
+  return { kind, apiVersion: metadataVersion, listHead: head, whole, item: whole }
+}
+
+const listHead =
+  (kind: string, apiVersion: string) =>
+  (metadata: object): string =>
+    `${JSON.stringify({ kind, apiVersion, metadata }).slice(0, -1)},"items":[`
+
+function tableText(
+  captured: CapturedApi,
+  served: ServedResource,
+  { apiVersion, include }: Representation & { readonly kind: 'table' },
+): ObjectText {
+  const { definitions, cellsOf } = tableColumns(captured, served)
+  const kind = 'Table'
+  const row = (object: StoredObject): Buffer => {
+    const read = served.stored.convert(readObject(object, served.stored), served.apiVersion)
+    const cells = JSON.stringify(cellsOf(read))
+    if (include === 'None') return Buffer.from(`{"cells":${cells},"object":null}`)
+    const { metadata } = read
+    const partial = { kind: 'PartialObjectMetadata', apiVersion: metadataVersion, metadata }
+    const part = JSON.stringify(include === 'Object' ? read : partial)
+    return Buffer.from(`{"cells":${cells},"object":${part}}`)
+  }
+  // Later tables of a watch do not repeat the columns.
+  let columns: readonly object[] | null = definitions
+  const head = (metadata: object): string => {
+    const opening = { kind, apiVersion, metadata, columnDefinitions: columns }
+    columns = null
+    return `${JSON.stringify(opening).slice(0, -1)},"rows":[`
+  }
+  return {
+    kind,
+    apiVersion,
+    listHead: head,
+    item: (object) => [row(object)],
+    whole: (object) => {
+      const metadata = { resourceVersion: String(object.revision) }
+      return [Buffer.from(head(metadata)), row(object), Buffer.from(']}')]
+    },
+  }
+}
+
+function textOf(object: StoredObject, served: ServedResource): Buffer {
+  if (served.apiVersion === served.stored.apiVersion) return object.text
+  const { stored, apiVersion } = served
   const {
     kind: _kind,
     apiVersion: _version,
     ...rest
-  } = converted(readObject(object, stored), apiVersion)
+  } = stored.convert(readObject(object, stored), apiVersion)
   return Buffer.from(JSON.stringify(rest))
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { parse as parseYaml } from 'yaml'
 import type { Unstructured, ObjectMeta } from '../../kubernetes/object.ts'
-import { isObject } from '../api/json.ts'
+import { isObject, parseJson } from '../api/json.ts'
 import { badRequest, Refusal } from '../api/status-refusal.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 
@@ -33,7 +33,7 @@ export function parseBody(body: Buffer, mediaType: string, mustBe: string): unkn
   if (body.length === 0) return undefined
   const text = body.toString()
   if (mediaType === 'application/json' || mediaType === '') {
-    return parsed(text, mustBe, () => JSON.parse(text))
+    return parsed(text, mustBe, () => parseJson(text))
   }
   if (mediaType === 'application/yaml') return parsed(text, mustBe, () => parseYaml(text))
   throw new Refusal(

@@ -1,3 +1,4 @@
+import { createGzip } from 'node:zlib'
 import type { ServerResponse } from 'node:http'
 import type { ResponseSink } from '../faults/answer-stream.ts'
 
@@ -58,5 +59,29 @@ export class ChunkedWriter {
     this.#parts = []
     this.#bytes = 0
     return this.#sink.write(chunk)
+  }
+}
+
+/** Compresses what goes through, in a kube-apiserver's way: fast rather than small. */
+export function gzipSink(inner: ResponseSink): ResponseSink {
+  const gzip = createGzip({ level: 1 })
+  let written = Promise.resolve(true)
+  gzip.on('data', (chunk: Buffer) => {
+    written = written.then(async (open) => open && inner.write(chunk))
+  })
+  gzip.once('end', () => {
+    void written.then(() => inner.end())
+  })
+  return {
+    write: async (chunk) => {
+      await new Promise<void>((resolve) => {
+        gzip.write(chunk, () => resolve())
+      })
+      return written
+    },
+    end: () => {
+      gzip.end()
+    },
+    destroy: () => inner.destroy(),
   }
 }

@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { gzipSync } from 'node:zlib'
 import { Refusal } from '../api/status-refusal.ts'
 
 /** One request and its answer. */
@@ -8,6 +9,8 @@ export interface Exchange {
   readonly method: string
   readonly path: string
   readonly params: URLSearchParams
+  /** What the client is warned of, in headers of the answer. */
+  readonly warnings: string[]
 }
 
 /** Reads the request line. The host in it does not count. */
@@ -20,14 +23,45 @@ export function exchangeOf(request: IncomingMessage, response: ServerResponse): 
     method: request.method ?? 'GET',
     path: mark < 0 ? url : url.slice(0, mark),
     params: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)),
+    warnings: [],
   }
 }
 
 const common = { 'cache-control': 'no-cache, private' }
 
 /** Begins an answer of JSON. */
-export function beginJson({ response }: Exchange, status = 200, headers: object = {}): void {
-  response.writeHead(status, { ...common, 'content-type': 'application/json', ...headers })
+export function beginJson(
+  { response, warnings }: Exchange,
+  status = 200,
+  headers: object = {},
+): void {
+  const own: OutgoingHttpHeaders = { ...common, 'content-type': 'application/json', ...headers }
+  if (warnings.length > 0) own['warning'] = [...new Set(warnings)].map(warningValue).join(', ')
+  response.writeHead(status, own)
+}
+
+/** RFC 7234: 299 is a warning that stays. */
+function warningValue(text: string): string {
+  return `299 - ${JSON.stringify(text)}`
+}
+
+/** As kube-apiserver: smaller answers are not compressed. */
+const smallestGzipBytes = 128 * 1024
+
+/** Whether an answer of this size is compressed. Watches never are. */
+export function isCompressed({ request }: Exchange, bytes: number): boolean {
+  const encodings = (request.headers['accept-encoding'] ?? '').split(',')
+  return bytes >= smallestGzipBytes && encodings.some((encoding) => encoding.trim() === 'gzip')
+}
+
+/** The headers of a compressed answer. */
+export const gzipHeaders = { 'content-encoding': 'gzip', vary: 'Accept-Encoding' }
+
+/** Answers with the bytes of a JSON document, compressed where that is asked for and pays. */
+export function sendBytes(exchange: Exchange, bytes: Buffer): void {
+  const compressed = isCompressed(exchange, bytes.length)
+  beginJson(exchange, 200, compressed ? gzipHeaders : {})
+  exchange.response.end(compressed ? gzipSync(bytes, { level: 1 }) : bytes)
 }
 
 /** Answers with a JSON document. */

@@ -57,6 +57,11 @@ export class ResourceStore {
     for (const listener of this.#listeners) listener()
   }
 
+  /** Puts another form of the same version of an object in its place: no event. */
+  replace(object: StoredObject): void {
+    this.#objects.set(object.key, object)
+  }
+
   /** Calls `listener` after every remembered write, and after {@link wake}, until the returned function is called. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener)

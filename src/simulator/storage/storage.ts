@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import type { StorageEvent } from './event-history.ts'
-import { converted } from './object-conversion.ts'
 import { alreadyExists, noSuchResource, notFound } from '../api/status-refusal.ts'
 import type { ResourceRegistry } from '../api/resource-registry.ts'
 import { ResourceStore } from './resource-store.ts'
@@ -128,6 +127,16 @@ export class Storage {
     const store = this.store(stored)
     const previous = store.get(objectKey({ namespace, name }))
     if (previous === undefined) throw notFound({ ...stored, name })
+    this.#remove(store, previous)
+  }
+
+  /** Removes all objects of a resource at once, whether it is served or not. */
+  deleteAll(stored: StoredResource): void {
+    const store = this.store(stored)
+    for (const object of Array.from(store.values())) this.#remove(store, object)
+  }
+
+  #remove(store: ResourceStore, previous: StoredObject): void {
     const revision = ++this.#revision
     const object = withRevision(previous, revision)
     store.apply({ type: 'DELETED', revision, object, previous }, { remember: this.#remember })
@@ -149,6 +158,22 @@ export class Storage {
     return undefined
   }
 
+  /**
+   * Writes all objects of a resource down anew, in the form that it has from now on. That is no change of theirs: they
+   * keep their resource versions, and nobody is told.
+   */
+  rewrite(
+    before: StoredResource,
+    after: StoredResource,
+    change: (object: Unstructured) => Unstructured,
+  ): void {
+    const store = this.store(after)
+    for (const object of Array.from(store.values())) {
+      const changed = change(readObject(object, before))
+      store.replace(storedObject(changed, object.revision, after.fields.valuesOf))
+    }
+  }
+
   #served({ group, version, resource }: ResourceName): ServedResource {
     const served = this.registry.find(group, version, resource)
     if (served === undefined) throw noSuchResource()
@@ -156,7 +181,7 @@ export class Storage {
   }
 
   #read(object: StoredObject, { stored, apiVersion }: ServedResource): Unstructured {
-    return converted(readObject(object, stored), apiVersion)
+    return stored.convert(readObject(object, stored), apiVersion)
   }
 
   #write(
@@ -171,7 +196,7 @@ export class Storage {
       kind: stored.kind,
       apiVersion: object.apiVersion ?? stored.apiVersion,
     }
-    const held = converted(typed, stored.apiVersion)
+    const held = stored.convert(typed, stored.apiVersion)
     const event: StorageEvent = {
       type,
       revision,
@@ -179,6 +204,8 @@ export class Storage {
       previous,
     }
     this.store(stored).apply(event, { remember: this.#remember })
-    return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
+    // What another version cannot hold is lost.
+    const kept = held === typed ? object : stored.convert(held, typed.apiVersion)
+    return { ...kept, metadata: { ...kept.metadata, resourceVersion: String(revision) } }
   }
 }

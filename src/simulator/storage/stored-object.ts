@@ -1,4 +1,5 @@
 import type { Unstructured, ObjectMeta } from '../../kubernetes/object.ts'
+import { parseJson } from '../api/json.ts'
 
 /**
  * One version of one object as the simulated server holds it: its JSON text, ready to be sent, and beside it only what
@@ -85,7 +86,7 @@ export function readObject(
   object: StoredObject,
   { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
 ): Unstructured {
-  return JSON.parse(
+  return parseJson(
     `${kindPrefix(kind, apiVersion)}${object.text.toString().slice(1)}`,
   ) as Unstructured
 }

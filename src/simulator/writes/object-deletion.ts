@@ -1,5 +1,5 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
-import { currentObject, type WriteOptions, type WriteTarget } from './object-writes.ts'
+import { currentObject, type WriteOptions, type WriteTarget } from './write-target.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
 import { conflict } from '../api/status-refusal.ts'
 import type { ServedResource } from '../api/served-resource.ts'
@@ -23,7 +23,7 @@ export function deleteObject(
   storage: Storage,
   target: WriteTarget,
   { preconditions = {} }: DeleteOptions,
-  { dryRun }: WriteOptions,
+  { dryRun }: Pick<WriteOptions, 'dryRun'>,
 ): Deletion {
   const { served, namespace, name } = target
   const current = currentObject(storage, target)
@@ -48,7 +48,7 @@ export function deleteObject(
   const stays =
     (metadata.finalizers ?? []).length > 0 || served.stored.groupResource === 'namespaces'
   if (stays && metadata.deletionTimestamp !== undefined) return { kind: 'object', object: current }
-  const shown = stays || served.stored.groupResource === 'pods'
+  const shown = stays || shownWhenGone.has(served.stored.groupResource)
   if (dryRun) return shown ? { kind: 'object', object: current } : { kind: 'gone', uid }
   if (!shown) {
     storage.delete(served, namespace, name)
@@ -59,15 +59,26 @@ export function deleteObject(
   return { kind: 'object', object: marked }
 }
 
+/** Kinds of which a DELETE shows the object although nothing holds it. */
+const shownWhenGone = new Set(['pods', 'customresourcedefinitions.apiextensions.k8s.io'])
+
+/** A definition waits for its objects to go. */
+const cleanup = 'customresourcecleanup.apiextensions.k8s.io'
+
 function markedForDeletion({ stored }: ServedResource, current: Unstructured): Unstructured {
   const { metadata } = current
   const isNamespace = stored.groupResource === 'namespaces'
+  const deletionTimestamp = timestamp(Date.now())
+  if (stored.groupResource === 'customresourcedefinitions.apiextensions.k8s.io') {
+    const finalizers = [...new Set([...(metadata.finalizers ?? []), cleanup])]
+    return { ...current, metadata: { ...metadata, deletionTimestamp, finalizers } }
+  }
   return {
     ...current,
     ...(isNamespace ? { status: { ...(current['status'] as object), phase: 'Terminating' } } : {}),
     metadata: {
       ...metadata,
-      deletionTimestamp: timestamp(Date.now()),
+      deletionTimestamp,
       ...(isNamespace ? {} : { deletionGracePeriodSeconds: 0 }),
       ...(stored.counted ? { generation: (metadata.generation ?? 0) + 1 } : {}),
     },

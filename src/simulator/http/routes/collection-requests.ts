@@ -1,13 +1,13 @@
-import { type Exchange, beginJson } from '../simulated-exchange.ts'
+import { beginJson, type Exchange, gzipHeaders, isCompressed } from '../simulated-exchange.ts'
 import type { FaultEffect } from '../../faults/fault-effects.ts'
-import { listPage, sendList } from '../list-page.ts'
+import { listPage, type Page, sendList } from '../list-page.ts'
 import { type ListQuery, listQuery } from '../list-options.ts'
 import { objectText } from '../object-text.ts'
 import { deleteObject } from '../../writes/object-deletion.ts'
 import { Refusal } from '../../api/status-refusal.ts'
-import { type Representation, representationOf } from '../accept-header.ts'
+import { type Representation, representationOf, type Shown } from '../accept-header.ts'
 import { readBody } from '../request-body.ts'
-import { responseSink } from '../response-sink.ts'
+import { gzipSink, responseSink } from '../response-sink.ts'
 import type { FrameRewriter, ResponseSink } from '../../faults/answer-stream.ts'
 import { selectionOf } from '../selection.ts'
 import type { ServedResource } from '../../api/served-resource.ts'
@@ -44,20 +44,41 @@ function faultySink({ exchange, effects }: CollectionRequest): ResponseSink {
   )
 }
 
+const shownBy = ({ request, params }: Exchange): Shown => ({
+  accept: request.headers.accept,
+  params,
+})
+
+async function sendPage(
+  request: CollectionRequest,
+  page: Page,
+  shown: Representation,
+): Promise<void> {
+  const { exchange, storage, served } = request
+  const bytes = page.objects.reduce((sum, { text }) => sum + text.length, 0)
+  const compressed = isCompressed(exchange, bytes)
+  beginJson(exchange, 200, compressed ? gzipHeaders : {})
+  const sink = faultySink(request)
+  const text = objectText(storage.registry.captured, served, shown)
+  await sendList(page, text, compressed ? gzipSink(sink) : sink)
+}
+
 export async function listObjects(request: CollectionRequest): Promise<void> {
   const { exchange, storage, served, namespace } = request
   const query = listQuery(exchange.params)
-  const shown = representationOf(exchange.request.headers.accept, true)
-  const page = listPage(storage, served, selectionOf(served, namespace, query), query)
-  beginJson(exchange)
-  await sendList(page, objectText(served, shown), faultySink(request))
+  const shown = representationOf(shownBy(exchange), true)
+  await sendPage(
+    request,
+    listPage(storage, served, selectionOf(served, namespace, query), query),
+    shown,
+  )
 }
 
 export async function watchObjects(request: CollectionRequest, room: WatchRoom): Promise<void> {
   const { exchange, storage, served, namespace, effects } = request
   const { group, version, resource } = served
   const query: ListQuery = listQuery(exchange.params)
-  const shown = watchRepresentation(exchange.request.headers.accept)
+  const shown = watchRepresentation(shownBy(exchange))
   const selection = selectionOf(served, namespace, query)
   const ending = new AbortController()
   exchange.response.once('close', () => ending.abort())
@@ -73,11 +94,11 @@ export async function watchObjects(request: CollectionRequest, room: WatchRoom):
       store: storage.store(served.stored),
       selection,
       query,
-      text: objectText(served, shown),
+      text: objectText(storage.registry.captured, served, shown),
       sink: faultySink(request),
       bookmarkIntervalMs: room.bookmarkIntervalMs,
       rewrite: rewriterOf(effects),
-      isGone: () => storage.registry.find(group, version, resource) === undefined,
+      isGone: () => storage.registry.find(group, version, resource) !== served,
       signal: ending.signal,
     })
   } finally {
@@ -86,7 +107,7 @@ export async function watchObjects(request: CollectionRequest, room: WatchRoom):
 }
 
 /** A watch shows single objects, but clients send the header that they list with: both forms mean metadata. */
-function watchRepresentation(accept: string | undefined): Representation {
+function watchRepresentation(accept: Shown): Representation {
   try {
     return representationOf(accept, false)
   } catch (error) {
@@ -116,7 +137,7 @@ export async function deleteCollection(request: CollectionRequest): Promise<void
   const { exchange, storage, served, namespace } = request
   await readBody(exchange.request)
   const query = listQuery(exchange.params)
-  const shown = representationOf(exchange.request.headers.accept, true)
+  const shown = representationOf(shownBy(exchange), true)
   const page = listPage(storage, served, selectionOf(served, namespace, query), query)
   const dryRun = exchange.params.getAll('dryRun').includes('All')
   for (const object of page.objects) {
@@ -127,6 +148,5 @@ export async function deleteCollection(request: CollectionRequest): Promise<void
       { dryRun },
     )
   }
-  beginJson(exchange)
-  await sendList(page, objectText(served, shown), faultySink(request))
+  await sendPage(request, page, shown)
 }

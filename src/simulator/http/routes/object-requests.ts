@@ -1,140 +1,109 @@
 import type { Unstructured } from '../../../kubernetes/object.ts'
 import { objectKey } from '../../../kubernetes/object.ts'
-import type { OpenApiDocument } from '../../api/captured-api.ts'
-import { type Exchange, beginJson, sendJson } from '../simulated-exchange.ts'
-import { JsonPatchError, jsonPatch } from '../../writes/patch/json-patch.ts'
-import { mergePatch } from '../../writes/patch/merge-patch.ts'
-import { objectText } from '../object-text.ts'
-import { deleteObject, type DeleteOptions } from '../../writes/object-deletion.ts'
-import {
-  createObject,
-  currentObject,
-  updateObject,
-  type WriteTarget,
-} from '../../writes/object-writes.ts'
-import { badRequest, notFound, Refusal } from '../../api/status-refusal.ts'
-import { representationOf } from '../accept-header.ts'
-import { checkedObject, contentType, parseBody, parseObject, readBody } from '../request-body.ts'
+import { badRequest, notFound } from '../../api/status-refusal.ts'
 import type { Storage } from '../../storage/storage.ts'
-import { strategicMergePatch } from '../../writes/patch/strategic-merge-patch.ts'
+import { storedObject } from '../../storage/stored-object.ts'
+import { createObject } from '../../writes/object-creation.ts'
+import { deleteObject, type DeleteOptions } from '../../writes/object-deletion.ts'
+import { updateObject } from '../../writes/object-update.ts'
+import type { WriteOptions, WriteTarget } from '../../writes/write-target.ts'
+import { representationOf, type Representation } from '../accept-header.ts'
+import { objectText } from '../object-text.ts'
+import { contentType, parseBody, parseObject, readBody } from '../request-body.ts'
+import { beginJson, type Exchange, sendBytes, sendJson } from '../simulated-exchange.ts'
 
 /** A request about one object, or to create one. */
 export interface ObjectRequest extends WriteTarget {
   readonly exchange: Exchange
   readonly storage: Storage
-  /** `''`, or `status`. */
+  /** `''`, `status` or `scale`. */
   readonly subresource: string
 }
 
-const dryRunOf = ({ exchange }: ObjectRequest): { readonly dryRun: boolean } => ({
-  dryRun: exchange.params.getAll('dryRun').includes('All'),
-})
-
-function sendObject({ exchange }: ObjectRequest, status: number, object: Unstructured): void {
-  const shown = representationOf(exchange.request.headers.accept, false)
-  const { kind, apiVersion, metadata } = object
-  sendJson(
-    exchange,
-    status,
-    shown === 'metadata'
-      ? { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata }
-      : Object.assign({ kind, apiVersion, metadata }, object),
-  )
+/** How the object of a request is to be shown. Throws 406. */
+export function shownAs({ exchange: { request, params } }: ObjectRequest): Representation {
+  return representationOf({ accept: request.headers.accept, params }, false)
 }
 
-export function getObject({ exchange, storage, served, namespace, name }: ObjectRequest): void {
-  const shown = representationOf(exchange.request.headers.accept, false)
+/** How a request wants its write to be done. Throws 400. */
+export function writeOptions({ exchange }: ObjectRequest): WriteOptions {
+  const { params, request, warnings } = exchange
+  const [agent = ''] = (request.headers['user-agent'] ?? '').split('/')
+  const manager = params.get('fieldManager') ?? ''
+  const fieldValidation = params.get('fieldValidation') ?? 'Warn'
+  if (!['', 'Ignore', 'Warn', 'Strict'].includes(fieldValidation)) {
+    throw badRequest(`fieldValidation: Unsupported value: ${JSON.stringify(fieldValidation)}`)
+  }
+  return {
+    dryRun: params.getAll('dryRun').includes('All'),
+    manager: manager === '' ? agent.slice(0, 128) || 'unknown' : manager,
+    fieldValidation: (fieldValidation || 'Warn') as WriteOptions['fieldValidation'],
+    warn: (text) => warnings.push(text),
+  }
+}
+
+const lineEnd = Buffer.from('\n')
+
+/** Answers with an object that has been written. */
+export function sendObject(
+  { exchange, storage, served }: ObjectRequest,
+  status: number,
+  object: Unstructured,
+  shown: Representation,
+): void {
+  const { kind, apiVersion, metadata } = object
+  if (shown.kind === 'object') {
+    sendJson(exchange, status, Object.assign({ kind, apiVersion, metadata }, object))
+  } else if (shown.kind === 'metadata') {
+    const partial = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata }
+    sendJson(exchange, status, partial)
+  } else {
+    const held = served.stored.convert(object, served.stored.apiVersion)
+    const text = storedObject(held, Number(metadata.resourceVersion ?? 0), () => [])
+    beginJson(exchange, status)
+    const { captured } = storage.registry
+    exchange.response.end(
+      Buffer.concat([...objectText(captured, served, shown).whole(text), lineEnd]),
+    )
+  }
+}
+
+export function getObject(request: ObjectRequest): void {
+  const { exchange, storage, served, namespace, name } = request
+  const shown = shownAs(request)
   const found = storage.store(served.stored).get(objectKey({ namespace, name }))
   if (found === undefined) throw notFound({ ...served, name })
-  beginJson(exchange)
-  exchange.response.end(
-    Buffer.concat([...objectText(served, shown).whole(found), Buffer.from('\n')]),
-  )
+  const text = objectText(storage.registry.captured, served, shown)
+  sendBytes(exchange, Buffer.concat([...text.whole(found), lineEnd]))
 }
 
 export async function postObject(request: ObjectRequest): Promise<void> {
   const { exchange, storage, served, namespace } = request
   const body = await readBody(exchange.request)
+  const shown = shownAs(request)
   const object = parseObject(body, contentType(exchange.request), served)
-  sendObject(request, 201, createObject(storage, { served, namespace }, object, dryRunOf(request)))
+  const created = createObject(storage, { served, namespace }, object, writeOptions(request))
+  sendObject(request, 201, created, shown)
 }
 
 export async function putObject(request: ObjectRequest): Promise<void> {
   const { exchange, storage, served, subresource } = request
   const body = await readBody(exchange.request)
+  const shown = shownAs(request)
   const object = parseObject(body, contentType(exchange.request), served)
-  sendObject(
-    request,
-    200,
-    updateObject(storage, request, object, { ...dryRunOf(request), subresource }),
-  )
-}
-
-export async function patchObject(request: ObjectRequest): Promise<void> {
-  const { exchange, storage, served, subresource } = request
-  const body = await readBody(exchange.request)
-  const apply = patchers[contentType(exchange.request)]
-  if (apply === undefined) {
-    throw new Refusal(415, '415: Unsupported Media Type', {
-      reason: 'UnsupportedMediaType',
-      details: {},
-    })
-  }
-  const patch = parsedPatch(body)
-  const patched = checkedObject(apply(currentObject(storage, request), patch, request), served)
-  // The version that stands in the patched object is the current one unless the patch says another: a precondition.
-  sendObject(
-    request,
-    200,
-    updateObject(storage, request, patched, { ...dryRunOf(request), subresource }),
-  )
-}
-
-function parsedPatch(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString())
-  } catch (error) {
-    throw badRequest(`error decoding patch: ${(error as Error).message}`)
-  }
-}
-
-/** The patch types by their media types. Server-side apply is not played: 415. */
-const patchers: Readonly<
-  Record<string, (current: Unstructured, patch: unknown, request: ObjectRequest) => unknown>
-> = {
-  'application/merge-patch+json': mergePatch,
-  'application/json-patch+json': (current, patch) => {
-    if (!Array.isArray(patch))
-      throw badRequest('error decoding patch: it is not an array of operations')
-    try {
-      return jsonPatch(current, patch)
-    } catch (error) {
-      if (!(error instanceof JsonPatchError)) throw error
-      const message = 'the server rejected our request due to an error in our request'
-      throw new Refusal(422, message, { reason: 'Invalid', details: {} })
-    }
-  },
-  'application/strategic-merge-patch+json': (current, patch, { served, storage }) => {
-    if (served.stored.custom) {
-      const message = '415: Unsupported Media Type'
-      throw new Refusal(415, message, { reason: 'UnsupportedMediaType', details: {} })
-    }
-    const path = served.group === '' ? `api/${served.version}` : `apis/${served.apiVersion}`
-    const document: OpenApiDocument | undefined = storage.registry.captured.openapi[path]
-    return document === undefined
-      ? mergePatch(current, patch)
-      : strategicMergePatch(current, patch, document, served)
-  },
+  const options = { ...writeOptions(request), subresource }
+  sendObject(request, 200, updateObject(storage, request, object, options), shown)
 }
 
 export async function removeObject(request: ObjectRequest): Promise<void> {
   const { exchange, storage, served, name } = request
   const body = await readBody(exchange.request)
+  const shown = shownAs(request)
   const options = (parseBody(body, contentType(exchange.request), 'DeleteOptions') ??
     {}) as DeleteOptions
-  const deletion = deleteObject(storage, request, options, dryRunOf(request))
+  const deletion = deleteObject(storage, request, options, writeOptions(request))
   if (deletion.kind === 'object') {
-    sendObject(request, 200, deletion.object)
+    sendObject(request, 200, deletion.object, shown)
     return
   }
   const { group, resource: kind } = served

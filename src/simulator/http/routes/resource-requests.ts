@@ -14,11 +14,12 @@ import {
 import {
   getObject,
   type ObjectRequest,
-  patchObject,
   postObject,
   putObject,
   removeObject,
 } from './object-requests.ts'
+import { patchObject } from './patch-requests.ts'
+import { serveScale } from './scale-requests.ts'
 
 /** Everything that a request about a resource needs. */
 export interface ResourceRequest {
@@ -61,8 +62,9 @@ export async function serveResource(request: ResourceRequest): Promise<void> {
     target.subresource === '' ? served.verbs : served.subresources.get(target.subresource)
   if (verbs === undefined) throw noSuchResource()
   if (!verbs.has(verb) || (verb === 'create' && allNamespaces)) throw methodNotAllowed()
-  // The other subresources (scale, log, exec, …) stand in discovery but are not played.
-  if (target.subresource !== '' && target.subresource !== 'status') throw noSuchResource()
+  // The other subresources (log, exec, …) stand in discovery but are not played.
+  if (!['', 'status', 'scale'].includes(target.subresource)) throw noSuchResource()
+  if (served.deprecation !== undefined) exchange.warnings.push(served.deprecation)
   await serveVerb(verb, served, request)
 }
 
@@ -74,6 +76,7 @@ async function serveVerb(
   const { namespace, name, subresource } = target
   const collection = { exchange, storage, served, namespace, effects }
   const object: ObjectRequest = { exchange, storage, served, namespace, name, subresource }
+  if (subresource === 'scale') return serveScale(verb, object)
   switch (verb) {
     case 'list':
       return listObjects(collection)

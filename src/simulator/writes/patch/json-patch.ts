@@ -1,3 +1,5 @@
+import { cloneJson, equalJson } from '../../api/json.ts'
+
 /** One operation of RFC 6902. */
 interface Operation {
   readonly op: string
@@ -13,7 +15,7 @@ type Container = Record<string, unknown> | unknown[]
 
 /** Applies a JSON patch (RFC 6902) to a copy of `document`. Throws {@link JsonPatchError}. */
 export function jsonPatch(document: unknown, patch: readonly Operation[]): unknown {
-  let root = structuredClone(document)
+  let root = cloneJson(document)
   for (const operation of patch) root = apply(root, operation)
   return root
 }
@@ -32,9 +34,9 @@ function apply(root: unknown, { op, path, from = '', value }: Operation): unknow
       return add(remove(root, from), path, moved)
     }
     case 'copy':
-      return add(root, path, structuredClone(valueAt(root, from)))
+      return add(root, path, cloneJson(valueAt(root, from)))
     case 'test':
-      if (!equal(valueAt(root, path), value)) throw new JsonPatchError(`test of ${path} failed`)
+      if (!equalJson(valueAt(root, path), value)) throw new JsonPatchError(`test of ${path} failed`)
       return root
     default:
       throw new JsonPatchError(`unknown operation ${op}`)
@@ -108,19 +110,4 @@ function indexIn(holder: unknown[], token: string, pointer: string, last: number
   if (!/^(?:0|[1-9]\d*)$/.test(token) || Number(token) > last)
     throw new JsonPatchError(`${pointer} does not exist`)
   return Number(token)
-}
-
-function equal(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  const [left, right] = [Object.keys(a), Object.keys(b)]
-  return (
-    Array.isArray(a) === Array.isArray(b) &&
-    left.length === right.length &&
-    left.every(
-      (key) =>
-        Object.hasOwn(b, key) &&
-        equal((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
-    )
-  )
 }

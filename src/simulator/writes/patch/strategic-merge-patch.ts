@@ -1,58 +1,33 @@
-import type { OpenApiDocument, Schema } from '../../api/captured-api.ts'
-import { isObject } from '../../api/json.ts'
+import type { Schema } from '../../api/captured-api.ts'
+import { equalJson, isObject } from '../../api/json.ts'
+import { type KindSchema, resolvedSchema } from '../../api/kind-schema.ts'
 import { badRequest } from '../../api/status-refusal.ts'
 
 /** Finds schemas by reference. */
-type Schemas = Readonly<Record<string, Schema>>
+type Schemas = KindSchema['schemas']
 
 /**
  * Applies a strategic merge patch: like a merge patch, but lists whose schema says so merge item by item, by their
- * `x-kubernetes-patch-merge-key`, and `$patch`, `$retainKeys` and `$deleteFromPrimitiveList` direct it. Item order hints
- * (`$setElementOrder`) are ignored. Source: the API conventions' "strategic merge patch".
+ * `x-kubernetes-patch-merge-key`, and `$patch`, `$retainKeys`, `$setElementOrder` and `$deleteFromPrimitiveList` direct
+ * it. Throws 400 for an item without its key. Source: the API conventions' "strategic merge patch".
  */
 export function strategicMergePatch(
   target: unknown,
   patch: unknown,
-  document: OpenApiDocument,
-  kind: { readonly group: string; readonly version: string; readonly kind: string },
+  { root, schemas }: KindSchema,
 ): unknown {
-  const schemas = document.components?.schemas ?? {}
-  const root = Object.values(schemas).find((schema) => isOfKind(schema, kind))
   return merge(target, patch, root, schemas)
-}
-
-function isOfKind(
-  schema: Schema,
-  {
-    group,
-    version,
-    kind,
-  }: { readonly group: string; readonly version: string; readonly kind: string },
-): boolean {
-  const kinds = schema['x-kubernetes-group-version-kind']
-  return (
-    Array.isArray(kinds) &&
-    kinds.length === 1 &&
-    kinds.some(
-      (one: Record<string, unknown>) =>
-        one['group'] === group && one['version'] === version && one['kind'] === kind,
-    )
-  )
-}
-
-/** Follows `$ref` and `allOf` of one element, the forms in which Kubernetes refers to a schema. */
-function resolved(schema: Schema | undefined, schemas: Schemas): Schema | undefined {
-  if (schema === undefined) return undefined
-  const [first] = (schema['allOf'] as Schema[] | undefined) ?? []
-  const reference = schema['$ref'] ?? first?.['$ref']
-  if (typeof reference !== 'string') return schema
-  return schemas[reference.slice(reference.lastIndexOf('/') + 1)]
 }
 
 function fieldSchema(schema: Schema | undefined, name: string): Schema | undefined {
   const properties = schema?.['properties'] as Schemas | undefined
   const additional = schema?.['additionalProperties']
   return properties?.[name] ?? (isObject(additional) ? additional : undefined)
+}
+
+/** What a directive such as `$setElementOrder/containers` is about; `undefined` for any other member. */
+function listOf(name: string, directive: string): string | undefined {
+  return name.startsWith(`${directive}/`) ? name.slice(directive.length + 1) : undefined
 }
 
 function merge(
@@ -65,17 +40,24 @@ function merge(
   const { $patch: directive, $retainKeys: retained, ...fields } = patch
   if (directive === 'replace') return fields
   if (directive === 'delete') return {}
-  const whole = resolved(schema, schemas)
+  if (directive !== undefined && directive !== 'merge') {
+    throw badRequest(
+      `Unknown patch type: ${JSON.stringify(directive)} in map: ${JSON.stringify(patch)}`,
+    )
+  }
+  const whole = schema === undefined ? undefined : resolvedSchema(schema, schemas)
   const entries = new Map(isObject(target) ? Object.entries(target) : [])
   if (Array.isArray(retained)) {
     for (const name of entries.keys()) if (!retained.includes(name)) entries.delete(name)
   }
   for (const [name, value] of Object.entries(fields)) {
-    if (name.startsWith('$setElementOrder/')) continue
-    if (name.startsWith('$deleteFromPrimitiveList/')) {
-      const list = name.slice(name.indexOf('/') + 1)
-      entries.set(list, without(entries.get(list), value))
-    } else if (value === null) entries.delete(name)
+    const shortened = listOf(name, '$deleteFromPrimitiveList')
+    if (shortened !== undefined)
+      entries.set(shortened, withoutValues(entries.get(shortened), value))
+  }
+  for (const [name, value] of Object.entries(fields)) {
+    if (name.startsWith('$')) continue
+    if (value === null) entries.delete(name)
     else {
       const part = fieldSchema(whole, name)
       const old = entries.get(name)
@@ -85,13 +67,64 @@ function merge(
       entries.set(name, merged)
     }
   }
+  for (const [name, order] of Object.entries(fields)) {
+    const list = listOf(name, '$setElementOrder')
+    if (list === undefined || !Array.isArray(order)) continue
+    entries.set(
+      list,
+      inOrder(entries.get(list), order, fields[list], keyOf(fieldSchema(whole, list))),
+    )
+  }
   return Object.fromEntries(entries)
 }
 
-function without(list: unknown, removed: unknown): unknown {
+function keyOf(schema: Schema | undefined): string | undefined {
+  const key = schema?.['x-kubernetes-patch-merge-key']
+  return typeof key === 'string' ? key : undefined
+}
+
+function withoutValues(list: unknown, removed: unknown): unknown {
   return Array.isArray(list) && Array.isArray(removed)
-    ? list.filter((item) => !removed.includes(item))
+    ? list.filter((item) => !removed.some((one) => equalJson(one, item)))
     : list
+}
+
+/**
+ * The items that the order names stand in that order; the others, which only the server has, come before the first named
+ * one that followed them.
+ */
+function inOrder(
+  list: unknown,
+  order: readonly unknown[],
+  patched: unknown,
+  key: string | undefined,
+): unknown {
+  if (!Array.isArray(list)) return list
+  const nameOf = (item: unknown): unknown =>
+    key !== undefined && isObject(item) ? item[key] : item
+  const names = order.map(nameOf)
+  const missing = (Array.isArray(patched) ? patched : []).find(
+    (item) =>
+      !(isObject(item) && item['$patch'] !== undefined) &&
+      !names.some((name) => equalJson(name, nameOf(item))),
+  )
+  if (missing !== undefined) {
+    throw badRequest(
+      `The order in patch list:\n${JSON.stringify(patched)}\n doesn't match $setElementOrder list:\n${JSON.stringify(order)}\n`,
+    )
+  }
+  const rank = (item: unknown): number => names.findIndex((name) => equalJson(name, nameOf(item)))
+  const named = list.filter((item) => rank(item) >= 0).toSorted((a, b) => rank(a) - rank(b))
+  const ordered: unknown[] = []
+  for (const item of list) {
+    if (rank(item) < 0) {
+      ordered.push(item)
+      continue
+    }
+    // Everything that is to stand before this item and does not yet.
+    while (named.length > 0 && rank(named[0]) <= rank(item)) ordered.push(named.shift())
+  }
+  return [...ordered, ...named]
 }
 
 function mergeLists(
@@ -101,28 +134,27 @@ function mergeLists(
   schemas: Schemas,
 ): unknown[] {
   const strategy = schema?.['x-kubernetes-patch-strategy']
-  if (
-    typeof strategy !== 'string' ||
-    !strategy.split(',').includes('merge') ||
-    !Array.isArray(target)
-  ) {
+  const key = keyOf(schema)
+  const items = schema?.['items'] as Schema | undefined
+  const replaces = patch.some((item) => isObject(item) && item['$patch'] === 'replace')
+  const merges = typeof strategy === 'string' && strategy.split(',').includes('merge')
+  if (!merges || replaces || (key === undefined && !Array.isArray(target))) {
     return patch.filter((item) => !isObject(item) || item['$patch'] === undefined)
   }
-  const key = schema?.['x-kubernetes-patch-merge-key']
-  if (typeof key !== 'string') return [...new Set([...target, ...patch])]
-  if (patch.some((item) => isObject(item) && item['$patch'] === 'replace')) {
-    return patch.filter((item) => !isObject(item) || item['$patch'] !== 'replace')
+  const merged: unknown[] = Array.isArray(target) ? [...(target as unknown[])] : []
+  if (key === undefined) {
+    for (const item of patch) if (!merged.some((one) => equalJson(one, item))) merged.push(item)
+    return merged
   }
-  const merged = [...(target as unknown[])]
   for (const item of patch) {
     if (!isObject(item) || item[key] === undefined) {
       throw badRequest(`map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`)
     }
-    const at = merged.findIndex((one) => isObject(one) && one[key] === item[key])
+    const at = merged.findIndex((one) => isObject(one) && equalJson(one[key], item[key]))
     if (item['$patch'] === 'delete') {
       if (at >= 0) merged.splice(at, 1)
-    } else if (at < 0) merged.push(item)
-    else merged[at] = merge(merged[at], item, schema?.['items'] as Schema | undefined, schemas)
+    } else if (at < 0) merged.push(merge(undefined, item, items, schemas))
+    else merged[at] = merge(merged[at], item, items, schemas)
   }
   return merged
 }

@@ -1,0 +1,70 @@
+import type { Unstructured } from '../../kubernetes/object.ts'
+import { equalJson, isObject } from '../api/json.ts'
+import type { ObjectRules, ScalePaths } from '../api/served-resource.ts'
+import type { FieldProblem } from '../api/status-refusal.ts'
+import { defaulted } from '../schema/defaulting.ts'
+import { schemaProblems } from '../schema/object-validation.ts'
+import { prunedObject } from '../schema/pruning.ts'
+import type { Path, StructuralSchema } from '../schema/structural-schema.ts'
+
+/** The rules of one version of a custom kind: its schema, and its numbers of replicas. */
+export function customRules(schema: StructuralSchema, scale: ScalePaths | undefined): ObjectRules {
+  return {
+    settle: (object, unknown) =>
+      defaulted(prunedObject(object, schema, unknown), schema) as Unstructured,
+    problems: (object, previous, part) => {
+      const checked = part === 'status' ? statusProblems(object, schema) : undefined
+      const found = checked ?? schemaProblems(object, schema)
+      const prefix = part === 'status' ? ['status'] : []
+      return [
+        ...found
+          .filter(({ node }) => !isUnchanged([...prefix, ...node], object, previous))
+          .map(({ reason, message, field }) => ({ reason, message, field })),
+        ...replicaProblems(object, scale),
+      ]
+    },
+  }
+}
+
+/** Of a write to the status only that is checked; messages name its fields as if it were the whole. */
+function statusProblems(
+  object: Unstructured,
+  schema: StructuralSchema,
+): ReturnType<typeof schemaProblems> {
+  const status = schema.properties?.['status']
+  if (status === undefined || object['status'] === undefined) return []
+  return schemaProblems(object['status'], status).map((problem) => ({
+    ...problem,
+    field: problem.field === '<nil>' ? problem.field : `status.${problem.field}`,
+  }))
+}
+
+/** An update is not refused for a value that was wrong before. Items of lists are not told apart: any change makes all of them new. */
+function isUnchanged(
+  node: Path,
+  object: Unstructured,
+  previous: Unstructured | undefined,
+): boolean {
+  if (previous === undefined) return false
+  const list = node.findIndex((step) => typeof step === 'number')
+  const path = (list < 0 ? node : node.slice(0, list)).map(String)
+  const before = valueAt(previous, path)
+  return before !== undefined && path.length > 0 && equalJson(before, valueAt(object, path))
+}
+
+function valueAt(object: unknown, path: readonly string[]): unknown {
+  return path.reduce((value, name) => (isObject(value) ? value[name] : undefined), object)
+}
+
+function replicaProblems(
+  object: Unstructured,
+  scale: ScalePaths | undefined,
+): readonly FieldProblem[] {
+  if (scale === undefined) return []
+  return [scale.specReplicas, scale.statusReplicas].flatMap((path): FieldProblem[] => {
+    const value = valueAt(object, path.split('.'))
+    if (typeof value !== 'number' || value >= 0) return []
+    const message = `Invalid value: ${value}: should be a non-negative integer`
+    return [{ reason: 'FieldValueInvalid', message, field: `.${path}` }]
+  })
+}

@@ -1,0 +1,99 @@
+import type { Unstructured } from '../../kubernetes/object.ts'
+import { timestamp } from '../../kubernetes/timestamp.ts'
+import {
+  completeNames,
+  type DefinitionCondition,
+  type DefinitionNames,
+  type DefinitionStatus,
+  specOf,
+  statusOf,
+} from './definition.ts'
+
+/** Whether a definition is served. */
+export function isEstablished(definition: Unstructured): boolean {
+  return (
+    statusOf(definition).conditions?.some(
+      ({ type, status }) => type === 'Established' && status === 'True',
+    ) === true
+  )
+}
+
+/** The status that follows from a definition and from the names that others of its group have. */
+export function nextStatus(
+  definition: Unstructured,
+  others: readonly Unstructured[],
+): DefinitionStatus {
+  const { names, versions } = specOf(definition)
+  const before = statusOf(definition)
+  const { accepted, conflict } = acceptNames(completeNames(names), others.map(statusOf))
+  const was = new Map((before.conditions ?? []).map((one) => [one.type, one]))
+  const condition = (
+    type: string,
+    status: 'True' | 'False',
+    reason: string,
+    message: string,
+  ): DefinitionCondition => {
+    const old = was.get(type)
+    const since = old?.status === status ? old.lastTransitionTime : timestamp(Date.now())
+    return { type, status, lastTransitionTime: since, reason, message }
+  }
+  const namesAccepted =
+    conflict === undefined
+      ? condition('NamesAccepted', 'True', 'NoConflicts', 'no conflicts found')
+      : condition('NamesAccepted', 'False', conflict.reason, conflict.message)
+  // Once established a kind stays so, under the names that it has.
+  const established =
+    conflict === undefined || isEstablished(definition)
+      ? condition(
+          'Established',
+          'True',
+          'InitialNamesAccepted',
+          'the initial names have been accepted',
+        )
+      : condition('Established', 'False', 'NotAccepted', 'not all names are accepted')
+  const storage = versions.filter((one) => one.storage).map(({ name }) => name)
+  return {
+    conditions: [namesAccepted, established],
+    acceptedNames:
+      conflict === undefined || !isEstablished(definition)
+        ? accepted
+        : (before.acceptedNames ?? accepted),
+    storedVersions: [...new Set([...(before.storedVersions ?? []), ...storage])],
+  }
+}
+
+interface Conflict {
+  readonly reason: string
+  readonly message: string
+}
+
+/** Names that are free are accepted one by one. As in a kube-apiserver the last conflict is the one that is told. */
+function acceptNames(
+  names: ReturnType<typeof completeNames>,
+  others: readonly DefinitionStatus[],
+): { readonly accepted: Partial<DefinitionNames>; readonly conflict: Conflict | undefined } {
+  const taken = others.map(({ acceptedNames = {} }) => acceptedNames)
+  const resources = new Set(
+    taken.flatMap(({ plural, singular, shortNames = [] }) => [plural, singular, ...shortNames]),
+  )
+  const kinds = new Set(taken.flatMap(({ kind, listKind }) => [kind, listKind]))
+  let conflict: Conflict | undefined
+  const free = (name: string, among: ReadonlySet<string | undefined>, reason: string): boolean => {
+    if (name === '' || !among.has(name)) return true
+    conflict = { reason, message: `${JSON.stringify(name)} is already in use` }
+    return false
+  }
+  const { plural, singular, kind, listKind, shortNames = [], categories } = names
+  const accepted = {
+    plural: free(plural, resources, 'PluralConflict') ? plural : '',
+    ...(free(singular, resources, 'SingularConflict') ? { singular } : {}),
+    ...(shortNames.length > 0 &&
+    shortNames.every((name) => free(name, resources, 'ShortNamesConflict'))
+      ? { shortNames }
+      : {}),
+    kind: free(kind, kinds, 'KindConflict') ? kind : '',
+    ...(free(listKind, kinds, 'ListKindConflict') ? { listKind } : {}),
+    ...(categories === undefined ? {} : { categories }),
+  }
+  return { accepted, conflict }
+}

@@ -1,0 +1,150 @@
+import { parse as parseYaml } from 'yaml'
+import type { Unstructured } from '../../../kubernetes/object.ts'
+import { exactInteger, isObject, parseJson } from '../../api/json.ts'
+import { kindSchema } from '../../api/kind-schema.ts'
+import { badRequest, type FieldProblem, invalid, Refusal } from '../../api/status-refusal.ts'
+import { updateObject } from '../../writes/object-update.ts'
+import { JsonPatchError, jsonPatch } from '../../writes/patch/json-patch.ts'
+import { mergePatch } from '../../writes/patch/merge-patch.ts'
+import { strategicMergePatch } from '../../writes/patch/strategic-merge-patch.ts'
+import { applyObject } from '../../writes/server-side-apply.ts'
+import { currentObject } from '../../writes/write-target.ts'
+import { checkedObject, contentType, readBody } from '../request-body.ts'
+import { type ObjectRequest, sendObject, shownAs, writeOptions } from './object-requests.ts'
+
+/** Patches an object, or a part of it, in one of the four ways. */
+export async function patchObject(request: ObjectRequest): Promise<void> {
+  const { exchange, storage, served, subresource } = request
+  const body = await readBody(exchange.request)
+  const shown = shownAs(request)
+  if (contentType(exchange.request) === applyType) {
+    const { object, created } = apply(request, body)
+    sendObject(request, created ? 201 : 200, object, shown)
+    return
+  }
+  if (exchange.params.has('force')) {
+    throw invalidOptions({
+      reason: 'FieldValueForbidden',
+      message: 'Forbidden: may not be specified for non-apply patch',
+      field: 'force',
+    })
+  }
+  const patch = patchOf(request, body)
+  const patched = checkedObject(patch(currentObject(storage, request)), served)
+  // The version that stands in the patched object is the current one unless the patch says another: a precondition.
+  const options = {
+    ...writeOptions(request),
+    subresource,
+    strictRefusal: (problem: string) => notDecoded(patched, problem),
+  }
+  sendObject(request, 200, updateObject(storage, request, patched, options), shown)
+}
+
+const applyType = 'application/apply-patch+yaml'
+
+function apply(request: ObjectRequest, body: Buffer): ReturnType<typeof applyObject> {
+  const { exchange, storage, served, subresource } = request
+  const { params } = exchange
+  if ((params.get('fieldManager') ?? '') === '') {
+    throw invalidOptions({
+      reason: 'FieldValueRequired',
+      message: 'Required value: is required for apply patch',
+      field: 'fieldManager',
+    })
+  }
+  const value = configuration(body)
+  const given = isObject(value) ? value : {}
+  const { apiVersion, kind, metadata } = given
+  if (apiVersion !== served.apiVersion || kind !== served.kind) {
+    throw badRequest(`invalid object type: ${kindText(apiVersion, kind)}`)
+  }
+  if (isObject(metadata) && metadata['managedFields'] !== undefined) {
+    throw badRequest('metadata.managedFields must be nil')
+  }
+  const force = ['', 'true', '1'].includes(params.get('force') ?? 'false')
+  const options = { ...writeOptions(request), subresource, force }
+  return applyObject(storage, request, checkedObject(value, served), options)
+}
+
+/** `/v1, Kind=Secret`, Go's way to write a group, version and kind. */
+function kindText(apiVersion: unknown, kind: unknown): string {
+  const version = typeof apiVersion === 'string' ? apiVersion : ''
+  return `${version.includes('/') ? '' : '/'}${version}, Kind=${typeof kind === 'string' ? kind : ''}`
+}
+
+function configuration(body: Buffer): unknown {
+  try {
+    return exactNumbers(parseYaml(body.toString(), { intAsBigInt: true }))
+  } catch (error) {
+    const message = `error decoding YAML: error converting YAML to JSON: yaml: ${(error as Error).message}`
+    throw badRequest(message)
+  }
+}
+
+function exactNumbers(value: unknown): unknown {
+  if (typeof value === 'bigint') return exactInteger(String(value)) ?? Number(value)
+  if (Array.isArray(value)) return value.map(exactNumbers)
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, exactNumbers(part)]))
+}
+
+const invalidOptions = (problem: FieldProblem): Refusal =>
+  invalid({ group: 'meta.k8s.io', kind: 'PatchOptions', name: '' }, [problem])
+
+const notDecoded = (patched: object, problem: string): Refusal => {
+  const cause = `Invalid value: ${JSON.stringify(JSON.stringify(patched))}: ${problem}`
+  return new Refusal(422, ` "" is invalid: patch: ${cause}`, {
+    reason: 'Invalid',
+    details: { causes: [{ reason: 'FieldValueInvalid', message: cause, field: 'patch' }] },
+  })
+}
+
+/** A patch of the request's media type. Throws 415 for one that is not known, 400 for a body that cannot be read. */
+export function patchOf(
+  { exchange, served, storage }: ObjectRequest,
+  body: Buffer,
+): (current: Unstructured) => unknown {
+  const type = contentType(exchange.request)
+  const schema = kindSchema(storage.registry.captured, served)
+  switch (type) {
+    case 'application/merge-patch+json': {
+      const patch = parsedPatch(body)
+      return (current) => mergePatch(current, patch)
+    }
+    case 'application/json-patch+json': {
+      const patch = parsedPatch(body)
+      return (current) => operated(current, patch)
+    }
+    case 'application/strategic-merge-patch+json': {
+      if (served.stored.custom) throw unsupportedMediaType()
+      const patch = parsedPatch(body)
+      return (current) => strategicMergePatch(current, patch, schema)
+    }
+    default:
+      throw unsupportedMediaType()
+  }
+}
+
+const unsupportedMediaType = (): Refusal =>
+  new Refusal(415, '415: Unsupported Media Type', { reason: 'UnsupportedMediaType', details: {} })
+
+function operated(current: Unstructured, patch: unknown): unknown {
+  if (!Array.isArray(patch)) {
+    throw badRequest('error decoding patch: it is not an array of operations')
+  }
+  try {
+    return jsonPatch(current, patch)
+  } catch (error) {
+    if (!(error instanceof JsonPatchError)) throw error
+    const message = 'the server rejected our request due to an error in our request'
+    throw new Refusal(422, message, { reason: 'Invalid', details: {} })
+  }
+}
+
+function parsedPatch(body: Buffer): unknown {
+  try {
+    return parseJson(body.toString())
+  } catch (error) {
+    throw badRequest(`error decoding patch: ${(error as Error).message}`)
+  }
+}

@@ -1,0 +1,106 @@
+import type { Unstructured } from '../../../kubernetes/object.ts'
+import { isObject, parseJson } from '../../api/json.ts'
+import type { ScalePaths, ServedResource } from '../../api/served-resource.ts'
+import { badRequest, noSuchResource, Refusal } from '../../api/status-refusal.ts'
+import { updateObject } from '../../writes/object-update.ts'
+import { currentObject } from '../../writes/write-target.ts'
+import { readBody } from '../request-body.ts'
+import { sendJson } from '../simulated-exchange.ts'
+import { type ObjectRequest, writeOptions } from './object-requests.ts'
+import { patchOf } from './patch-requests.ts'
+
+/** Reads or sets the number of replicas of an object, as an `autoscaling/v1` Scale. Throws refusals. */
+export async function serveScale(verb: string, request: ObjectRequest): Promise<void> {
+  const { exchange, storage, served } = request
+  const paths = served.scale
+  if (paths === undefined) throw noSuchResource()
+  const current = currentObject(storage, request)
+  if (verb === 'get') {
+    sendJson(exchange, 200, scaleOf(current, served, paths))
+    return
+  }
+  const body = await readBody(exchange.request)
+  const given = verb === 'update' ? scaleBody(body) : patched(request, body, current, paths)
+  const { metadata, spec } = given as {
+    readonly metadata?: { readonly resourceVersion?: string }
+    readonly spec?: { readonly replicas?: unknown }
+  }
+  const replicas = spec?.replicas ?? 0
+  if (typeof replicas !== 'number') throw badRequest('spec.replicas of a Scale is a number')
+  const scaled = withValue(current, paths.specReplicas.split('.'), replicas) as Unstructured
+  const { resourceVersion = current.metadata.resourceVersion } = metadata ?? {}
+  const version = resourceVersion === undefined ? {} : { resourceVersion }
+  const next = { ...scaled, metadata: { ...scaled.metadata, ...version } }
+  const options = { ...writeOptions(request), subresource: 'scale' }
+  sendJson(exchange, 200, scaleOf(updateObject(storage, request, next, options), served, paths))
+}
+
+function scaleBody(body: Buffer): object {
+  try {
+    const value = parseJson(body.toString())
+    if (isObject(value)) return value
+  } catch {
+    // Said below.
+  }
+  throw badRequest('the object provided is unrecognized (must be of type Scale)')
+}
+
+function patched(
+  request: ObjectRequest,
+  body: Buffer,
+  current: Unstructured,
+  paths: ScalePaths,
+): object {
+  const value = patchOf(request, body)(scaleOf(current, request.served, paths) as Unstructured)
+  if (!isObject(value)) throw badRequest('a Scale is an object')
+  return value
+}
+
+function scaleOf(object: Unstructured, { stored }: ServedResource, paths: ScalePaths): object {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
+  const replicas = valueAt(object, paths.specReplicas)
+  if (replicas === undefined && stored.custom) {
+    const message = `the spec replicas field ".${paths.specReplicas}" does not exist`
+    throw new Refusal(500, `Internal error occurred: ${message}`, {
+      reason: 'InternalError',
+      details: { causes: [{ message }] },
+    })
+  }
+  const selector = selectorText(
+    paths.selector === undefined ? undefined : valueAt(object, paths.selector),
+  )
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+    spec: replicas === 0 ? {} : { replicas: replicas ?? 1 },
+    status: {
+      replicas: valueAt(object, paths.statusReplicas) ?? 0,
+      ...(selector === undefined || selector === '' ? {} : { selector }),
+    },
+  }
+}
+
+/** A selector is a text in custom resources, an object in built-in ones. */
+function selectorText(selector: unknown): string | undefined {
+  if (typeof selector === 'string') return selector
+  if (!isObject(selector)) return undefined
+  const labels = isObject(selector['matchLabels']) ? selector['matchLabels'] : {}
+  return Object.keys(labels)
+    .toSorted()
+    .map((name) => `${name}=${String(labels[name])}`)
+    .join(',')
+}
+
+function valueAt(object: unknown, path: string): unknown {
+  return path
+    .split('.')
+    .reduce((value, name) => (isObject(value) ? value[name] : undefined), object)
+}
+
+function withValue(object: unknown, path: readonly string[], value: unknown): unknown {
+  const [name, ...rest] = path
+  if (name === undefined) return value
+  const fields = isObject(object) ? object : {}
+  return { ...fields, [name]: withValue(fields[name], rest, value) }
+}

@@ -1,0 +1,218 @@
+import { isRawJson } from '../../lib/raw-json.ts'
+import { equalJson, isObject } from '../api/json.ts'
+import { type SchemaProblem, SchemaProblems } from './schema-problem.ts'
+import { memberSchema, type Path, pathText, type StructuralSchema } from './structural-schema.ts'
+import { hasFormat } from './value-format.ts'
+
+/**
+ * What is wrong with a value, by its structural schema, in a kube-apiserver's words. Rules in CEL are not evaluated.
+ * Source: the OpenAPI 3.0 subset of apiextensions.k8s.io/v1.
+ */
+export function schemaProblems(value: unknown, schema: StructuralSchema): readonly SchemaProblem[] {
+  const problems = new SchemaProblems()
+  check(value, schema, [], problems)
+  return problems.found
+}
+
+/** The type of a JSON value as messages name it. */
+function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  if (isRawJson(value)) return 'integer'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
+  return typeof value
+}
+
+function check(value: unknown, schema: StructuralSchema, path: Path, into: SchemaProblems): void {
+  if (value === null && schema.nullable === true) return
+  const actual = typeOf(value)
+  const wanted = schema['x-kubernetes-int-or-string'] === true ? 'integer,string' : schema.type
+  if (wanted !== undefined && !isOneOf(actual, wanted)) {
+    into.ofType(path, actual, wanted)
+    if (wanted === 'integer' && actual === 'number') {
+      const what = 'Checked value must be of type integer (default format)'
+      into.nowhere(path, `${what} in ${pathText(path)}`)
+    }
+    return
+  }
+  if (wanted === 'integer' && isBeyondInt64(value)) {
+    into.ofType(path, 'float64', schema.format ?? 'integer')
+    return
+  }
+  checkAlternatives(value, schema, path, into)
+  if (typeof value === 'string') checkString(value, schema, path, into)
+  else if (typeof value === 'number' || isRawJson(value)) checkNumber(value, schema, path, into)
+  else if (Array.isArray(value)) checkList(value, schema, path, into)
+  if (schema.enum !== undefined && !schema.enum.some((one) => equalJson(one, value))) {
+    into.unsupported(path, value, schema.enum)
+  }
+  if (isObject(value)) checkMembers(value, schema, path, into)
+}
+
+/** Larger integers than 64 bits hold have become doubles; smaller ones keep their digits. */
+const isBeyondInt64 = (value: unknown): boolean =>
+  typeof value === 'number' && !Number.isSafeInteger(value)
+
+function isOneOf(actual: string, wanted: string): boolean {
+  return wanted
+    .split(',')
+    .some((type) => type === actual || (type === 'number' && actual === 'integer'))
+}
+
+function checkAlternatives(
+  value: unknown,
+  schema: StructuralSchema,
+  path: Path,
+  into: SchemaProblems,
+): void {
+  const problemsOf = (one: StructuralSchema): readonly SchemaProblem[] => {
+    const own = new SchemaProblems()
+    check(value, one, path, own)
+    return own.found
+  }
+  const name = JSON.stringify(pathText(path))
+  const any = schema.anyOf?.map(problemsOf)
+  if (any !== undefined && any.every(({ length }) => length > 0)) {
+    into.nowhere(path, `${name} must validate at least one schema (anyOf)`)
+    into.found.push(...(any[0] ?? []))
+  }
+  const one = schema.oneOf?.map(problemsOf)
+  const valid = one?.filter(({ length }) => length === 0).length
+  if (one !== undefined && valid !== 1) {
+    const found = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`
+    into.nowhere(path, `${name} must validate one and only one schema (oneOf). ${found}`)
+    if (valid === 0) into.found.push(...(one[0] ?? []))
+  }
+  const all = schema.allOf?.flatMap(problemsOf) ?? []
+  if (all.length > 0) {
+    into.found.push(...all)
+    into.nowhere(path, `${name} must validate all the schemas (allOf)`)
+  }
+  if (schema.not !== undefined && problemsOf(schema.not).length === 0) {
+    into.nowhere(path, `${name} must not validate the schema (not)`)
+  }
+}
+
+function checkString(
+  value: string,
+  schema: StructuralSchema,
+  path: Path,
+  into: SchemaProblems,
+): void {
+  const { minLength = 0, maxLength = Infinity, pattern, format } = schema
+  const length = Array.from(value).length
+  // The first of these is told alone.
+  if (length > maxLength) {
+    const message = `Too long: may not be more than ${maxLength} bytes`
+    into.add('FieldValueTooLong', message, path)
+  } else if (length < minLength) {
+    into.invalid(path, value, `should be at least ${minLength} chars long`)
+  } else if (pattern !== undefined && !regularExpression(pattern).test(value)) {
+    into.invalid(path, value, `should match '${pattern}'`)
+  }
+  if (format !== undefined && !hasFormat(value, format)) into.ofType(path, value, format)
+}
+
+const expressions = new Map<string, RegExp>()
+
+/** A pattern, which is in Go's dialect: what JavaScript cannot read of it matches anything. */
+function regularExpression(pattern: string): RegExp {
+  let expression = expressions.get(pattern)
+  if (expression === undefined) {
+    try {
+      expression = new RegExp(pattern, 'u')
+    } catch {
+      expression = /(?:)/
+    }
+    if (expressions.size >= 1000) expressions.clear()
+    expressions.set(pattern, expression)
+  }
+  return expression
+}
+
+function checkNumber(
+  value: unknown,
+  schema: StructuralSchema,
+  path: Path,
+  into: SchemaProblems,
+): void {
+  const number = Number(typeof value === 'number' ? value : JSON.stringify(value))
+  const { minimum = -Infinity, maximum = Infinity, multipleOf, format } = schema
+  if (schema.exclusiveMinimum === true ? number <= minimum : number < minimum) {
+    const than = schema.exclusiveMinimum === true ? 'greater than' : 'greater than or equal to'
+    into.invalid(path, value, `should be ${than} ${minimum}`)
+  }
+  if (schema.exclusiveMaximum === true ? number >= maximum : number > maximum) {
+    const than = schema.exclusiveMaximum === true ? 'less than' : 'less than or equal to'
+    into.invalid(path, value, `should be ${than} ${maximum}`)
+  }
+  if (multipleOf !== undefined && !Number.isInteger(number / multipleOf)) {
+    into.invalid(path, value, `should be a multiple of ${multipleOf}`)
+  }
+  if (format === 'int32' && (number < -(2 ** 31) || number > 2 ** 31 - 1)) {
+    const what = 'Checked value must be of type integer with format int32'
+    into.nowhere(path, `${what} in ${pathText(path)}`)
+  }
+}
+
+function checkList(
+  value: readonly unknown[],
+  schema: StructuralSchema,
+  path: Path,
+  into: SchemaProblems,
+): void {
+  const { items, minItems = 0, maxItems = Infinity } = schema
+  if (items !== undefined) {
+    for (const [at, item] of value.entries()) check(item, items, [...path, at], into)
+  }
+  if (value.length < minItems) {
+    into.invalid(path, value.length, `should have at least ${minItems} items`)
+  }
+  if (value.length > maxItems) into.tooMany(path, value.length, maxItems)
+  checkUnique(value, schema, path, into)
+}
+
+/** Sets have no item twice, maps no key twice. */
+function checkUnique(
+  value: readonly unknown[],
+  schema: StructuralSchema,
+  path: Path,
+  into: SchemaProblems,
+): void {
+  const type = schema['x-kubernetes-list-type'] ?? 'atomic'
+  if (type === 'atomic') return
+  const keys = schema['x-kubernetes-list-map-keys'] ?? []
+  const seen = new Set<string>()
+  for (const [at, item] of value.entries()) {
+    const fields = isObject(item) ? keys.map((key) => [key, item[key]]) : []
+    const key = JSON.stringify(type === 'set' ? item : Object.fromEntries(fields))
+    if (seen.has(key)) {
+      into.add('FieldValueDuplicate', `Duplicate value: ${key}`, path, [...path, at])
+    }
+    seen.add(key)
+  }
+}
+
+function checkMembers(
+  value: Record<string, unknown>,
+  schema: StructuralSchema,
+  path: Path,
+  into: SchemaProblems,
+): void {
+  const { required = [], minProperties = 0, maxProperties = Infinity } = schema
+  const embedded = schema['x-kubernetes-embedded-resource'] === true
+  for (const name of embedded ? [...required, 'apiVersion', 'kind'] : required) {
+    if (!Object.hasOwn(value, name)) {
+      into.add('FieldValueRequired', 'Required value', path, [...path, name])
+    }
+  }
+  for (const [name, part] of Object.entries(value)) {
+    const member = memberSchema(schema, name)
+    if (member !== undefined) check(part, member, [...path, name], into)
+  }
+  const { length: count } = Object.keys(value)
+  if (count < minProperties) {
+    into.invalid(path, count, `should have at least ${minProperties} properties`)
+  }
+  if (count > maxProperties) into.tooMany(path, count, maxProperties)
+}

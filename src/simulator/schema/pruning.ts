@@ -1,0 +1,68 @@
+import { isObject } from '../api/json.ts'
+import { memberSchema, type Path, pathText, type StructuralSchema } from './structural-schema.ts'
+
+/** The members of ObjectMeta; any other is dropped. */
+const metadataFields = new Set([
+  'name',
+  'generateName',
+  'namespace',
+  'selfLink',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'labels',
+  'annotations',
+  'ownerReferences',
+  'finalizers',
+  'managedFields',
+])
+
+/** An object without the fields that its schema does not know. `unknown` takes the paths of what was dropped. */
+export function prunedObject<T extends object>(
+  object: T,
+  schema: StructuralSchema,
+  unknown: string[],
+): T {
+  const root = { ...schema, 'x-kubernetes-embedded-resource': true }
+  return pruned(object, root, [], unknown) as T
+}
+
+function pruned(value: unknown, schema: StructuralSchema, path: Path, unknown: string[]): unknown {
+  if (Array.isArray(value)) {
+    const { items } = schema
+    if (items === undefined) return value
+    return value.map((item, at) => pruned(item, items, [...path, at], unknown))
+  }
+  if (!isObject(value)) return value
+  const kept: [string, unknown][] = []
+  for (const [name, part] of Object.entries(value)) {
+    const at = [...path, name]
+    const member = memberSchema(schema, name)
+    if (schema['x-kubernetes-embedded-resource'] === true && isTypeField(name)) {
+      kept.push([name, name === 'metadata' ? prunedMetadata(part, at, unknown) : part])
+    } else if (member !== undefined) kept.push([name, pruned(part, member, at, unknown)])
+    else if (keepsUnknown(schema)) kept.push([name, part])
+    else unknown.push(pathText(at))
+  }
+  return Object.fromEntries(kept)
+}
+
+const isTypeField = (name: string): boolean =>
+  name === 'apiVersion' || name === 'kind' || name === 'metadata'
+
+function keepsUnknown(schema: StructuralSchema): boolean {
+  return (
+    schema['x-kubernetes-preserve-unknown-fields'] === true || schema.additionalProperties === true
+  )
+}
+
+function prunedMetadata(metadata: unknown, path: Path, unknown: string[]): unknown {
+  if (!isObject(metadata)) return metadata
+  const names = Object.keys(metadata).filter((name) => !metadataFields.has(name))
+  if (names.length === 0) return metadata
+  unknown.push(...names.map((name) => pathText([...path, name])))
+  return Object.fromEntries(Object.entries(metadata).filter(([name]) => metadataFields.has(name)))
+}

@@ -1,0 +1,139 @@
+import type { Unstructured, ObjectMeta } from '../../kubernetes/object.ts'
+import { objectKey } from '../../kubernetes/object.ts'
+import type { ServedResource, StoredResource } from '../api/served-resource.ts'
+import { alreadyExists, badRequest, invalid, notFound, Refusal } from '../api/status-refusal.ts'
+import type { Storage } from '../storage/storage.ts'
+import { generatedName, nameProblem } from './object-name.ts'
+import { kindShape } from './ownership/kind-shape.ts'
+import { withOwners } from './ownership/ownership.ts'
+import {
+  checkRules,
+  named,
+  settledObject,
+  type WriteOptions,
+  type WriteTarget,
+} from './write-target.ts'
+
+/** The status that a new object has, whatever its creator says; `{}` for those that are not here. */
+const firstStatus: Readonly<Record<string, object>> = {
+  pods: { phase: 'Pending', qosClass: 'BestEffort' },
+  namespaces: { phase: 'Active' },
+  persistentvolumes: { phase: 'Pending' },
+  persistentvolumeclaims: { phase: 'Pending' },
+  services: { loadBalancer: {} },
+}
+
+/** What POST does. Throws what a kube-apiserver refuses. */
+export function createObject(
+  storage: Storage,
+  { served, namespace }: Omit<WriteTarget, 'name'>,
+  given: Unstructured,
+  options: WriteOptions,
+): Unstructured {
+  const object = newObject(storage, { served, namespace }, given, options)
+  const shape = kindShape(storage.registry.captured, served)
+  const writer = { served, shape, manager: options.manager, subresource: '' }
+  return storeNew(storage, served, withOwners(undefined, object, writer), options)
+}
+
+/** A new object as it will be stored, save for its managers. Throws what a kube-apiserver refuses. */
+export function newObject(
+  storage: Storage,
+  { served, namespace }: Omit<WriteTarget, 'name'>,
+  given: Unstructured,
+  options: WriteOptions,
+): Unstructured {
+  const { stored } = served
+  const metadata = newMetadata(given.metadata, namespace, served)
+  if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== '') {
+    throw new Refusal(500, 'resourceVersion should not be set on objects to be created')
+  }
+  if (stored.namespaced) checkNamespace(storage, served, namespace, metadata.name)
+  const problem = nameProblem(stored, metadata.name)
+  if (problem !== undefined) {
+    throw invalid({ group: served.group, kind: served.kind, name: metadata.name }, [problem])
+  }
+  const object = withFirstState(stored, settledObject(served, { ...given, metadata }, options))
+  checkRules(served, object, undefined, 'object')
+  return object
+}
+
+/** Stores a new object, unless in a dry run. Throws 409. */
+export function storeNew(
+  storage: Storage,
+  served: ServedResource,
+  object: Unstructured,
+  { dryRun }: WriteOptions,
+): Unstructured {
+  if (!dryRun) return storage.create(served, object)
+  const { metadata } = object
+  if (storage.store(served.stored).get(objectKey(metadata)) !== undefined) {
+    throw alreadyExists({ ...named(served), name: metadata.name }, false)
+  }
+  return object
+}
+
+function newMetadata(given: ObjectMeta, namespace: string, served: ServedResource): ObjectMeta {
+  const { uid: _uid, creationTimestamp: _created, generation: _generation, ...rest } = given
+  if ((rest.namespace ?? '') !== '' && rest.namespace !== namespace) {
+    throw badRequest(
+      served.namespaced
+        ? 'the namespace of the provided object does not match the namespace sent on the request'
+        : 'namespace is not allowed on this type',
+    )
+  }
+  const prefix = rest.generateName ?? ''
+  const name = rest.name ?? ''
+  const labels =
+    served.stored.groupResource === 'namespaces'
+      ? { labels: { ...rest.labels, 'kubernetes.io/metadata.name': name } }
+      : {}
+  return {
+    ...rest,
+    ...labels,
+    name: name === '' && prefix !== '' ? generatedName(prefix) : name,
+    ...(namespace === '' ? {} : { namespace }),
+  }
+}
+
+function checkNamespace(
+  storage: Storage,
+  served: ServedResource,
+  namespace: string,
+  name: string,
+): void {
+  const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
+  const found = storage.get(namespaces, '', namespace)
+  if (found === undefined) throw notFound({ ...namespaces, name: namespace })
+  if (found.metadata.deletionTimestamp === undefined) return
+  const problem = `unable to create new content in namespace ${namespace} because it is being terminated`
+  const what = served.group === '' ? served.resource : `${served.resource}.${served.group}`
+  throw new Refusal(403, `${what} "${name}" is forbidden: ${problem}`, {
+    reason: 'Forbidden',
+    details: {
+      name,
+      ...(served.group === '' ? {} : { group: served.group }),
+      kind: served.resource,
+      causes: [
+        {
+          reason: 'NamespaceTerminating',
+          message: `namespace ${namespace} is being terminated`,
+          field: 'metadata.namespace',
+        },
+      ],
+    },
+  })
+}
+
+/** A new object has no status but its first; a node comes with its own. */
+function withFirstState(stored: StoredResource, given: Unstructured): Unstructured {
+  if (!stored.statusApart || stored.groupResource === 'nodes') return given
+  const { status: _, ...object } = given
+  if (stored.custom) return object
+  const status = firstStatus[stored.groupResource] ?? {}
+  const isNamespace = stored.groupResource === 'namespaces'
+  const spec = isNamespace
+    ? { spec: { ...(given['spec'] as object | undefined), finalizers: ['kubernetes'] } }
+    : {}
+  return { ...object, ...spec, status }
+}

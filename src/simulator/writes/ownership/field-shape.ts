@@ -1,0 +1,91 @@
+import type { Schema } from '../../api/captured-api.ts'
+import { isObject } from '../../api/json.ts'
+import { resolvedSchema } from '../../api/kind-schema.ts'
+
+/**
+ * How the parts of a value belong to their managers: each on its own, or all together. Source: structured-merge-diff, and
+ * the server-side apply documentation's "Merge strategy".
+ */
+export type FieldShape =
+  /** One whole: a scalar, an atomic list or map. */
+  | { readonly kind: 'atomic' }
+  | { readonly kind: 'map'; readonly member: (name: string) => FieldShape | undefined }
+  /** A list of scalars without order, each its own. */
+  | { readonly kind: 'set' }
+  /** A list of objects that are told apart by keys. */
+  | {
+      readonly kind: 'keyed'
+      readonly keys: readonly string[]
+      /** The value of a key that an item leaves out. */
+      readonly defaults: Readonly<Record<string, unknown>>
+      readonly item: FieldShape
+    }
+
+const atomic: FieldShape = { kind: 'atomic' }
+
+/** Where nothing is known of a value: maps are taken apart, lists are not. */
+const deduced: FieldShape = { kind: 'map', member: (): FieldShape => deduced }
+
+/** Schemas by reference, and the shapes that were made of them. */
+export interface ShapeSource {
+  readonly schemas: Readonly<Record<string, Schema>>
+  readonly known: WeakMap<Schema, FieldShape>
+}
+
+/** The shape of a value by its schema, a built-in kind's or a structural one. */
+export function fieldShape(schema: Schema | undefined, source: ShapeSource): FieldShape {
+  if (schema === undefined) return deduced
+  let shape = source.known.get(schema)
+  if (shape === undefined) {
+    shape = shapeOf(resolvedSchema(schema, source.schemas), source)
+    source.known.set(schema, shape)
+  }
+  return shape
+}
+
+function shapeOf(schema: Schema, source: ShapeSource): FieldShape {
+  if (schema['type'] === 'array' || isObject(schema['items'])) return listShape(schema, source)
+  const isMap = schema['type'] === 'object' || isObject(schema['properties'])
+  if (!isMap) return schema['type'] === undefined && !isScalar(schema) ? deduced : atomic
+  if (schema['x-kubernetes-map-type'] === 'atomic') return atomic
+  const properties = (schema['properties'] ?? {}) as Readonly<Record<string, Schema>>
+  const additional = schema['additionalProperties']
+  const keepsUnknown = schema['x-kubernetes-preserve-unknown-fields'] === true
+  const rest = isObject(additional) ? (additional as Schema) : undefined
+  const isOpen = keepsUnknown || (rest === undefined && !isObject(schema['properties']))
+  return {
+    kind: 'map',
+    member: (name) => {
+      if (Object.hasOwn(properties, name)) return fieldShape(properties[name], source)
+      if (rest !== undefined) return fieldShape(rest, source)
+      return isOpen ? deduced : undefined
+    },
+  }
+}
+
+const isScalar = (schema: Schema): boolean =>
+  schema['x-kubernetes-int-or-string'] === true ||
+  schema['format'] !== undefined ||
+  schema['oneOf'] !== undefined ||
+  schema['anyOf'] !== undefined
+
+function listShape(schema: Schema, source: ShapeSource): FieldShape {
+  const items = schema['items'] as Schema | undefined
+  switch (schema['x-kubernetes-list-type']) {
+    case 'set':
+      return { kind: 'set' }
+    case 'map': {
+      const keys = ((schema['x-kubernetes-list-map-keys'] ?? []) as string[]).toSorted()
+      const properties =
+        items === undefined ? {} : resolvedSchema(items, source.schemas)['properties']
+      const defaults = keys.flatMap((key) => {
+        const value = (properties as Record<string, Schema> | undefined)?.[key]?.['default']
+        return value === undefined ? [] : [[key, value] as const]
+      })
+      const item = fieldShape(items, source)
+      return { kind: 'keyed', keys, defaults: Object.fromEntries(defaults), item }
+    }
+    default:
+      return atomic
+  }
+}

@@ -1,0 +1,87 @@
+import type { Unstructured } from '../../kubernetes/object.ts'
+import { objectKey } from '../../kubernetes/object.ts'
+import type { ObjectRules, ServedResource } from '../api/served-resource.ts'
+import { badRequest, invalid, notFound } from '../api/status-refusal.ts'
+import { definitionRules } from '../definitions/definition-rules.ts'
+import type { Storage } from '../storage/storage.ts'
+import { readObject } from '../storage/stored-object.ts'
+
+/** The object, or the collection, that a write is about. */
+export interface WriteTarget {
+  readonly served: ServedResource
+  /** `''` for cluster-scoped resources. */
+  readonly namespace: string
+  readonly name: string
+}
+
+/** How a write is done. */
+export interface WriteOptions {
+  readonly dryRun: boolean
+  /** Who is named as the manager of the fields that it sets. */
+  readonly manager: string
+  /** What becomes of fields that the kind does not have: they are always dropped. */
+  readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict'
+  /** Takes what the client is warned of. */
+  readonly warn: (text: string) => void
+}
+
+/** `group` and `resource` of a refusal. */
+export const named = ({
+  group,
+  resource,
+}: ServedResource): { readonly group: string; readonly resource: string } => ({ group, resource })
+
+/** The object as it is stored now, in the version that is asked for. Throws 404. */
+export function currentObject(
+  storage: Storage,
+  { served, namespace, name }: WriteTarget,
+): Unstructured {
+  const found = storage.store(served.stored).get(objectKey({ namespace, name }))
+  if (found === undefined) throw notFound({ ...named(served), name })
+  return served.stored.convert(readObject(found, served.stored), served.apiVersion)
+}
+
+function rulesOf({ rules, stored }: ServedResource): ObjectRules | undefined {
+  const isDefinition = stored.groupResource === 'customresourcedefinitions.apiextensions.k8s.io'
+  return isDefinition ? definitionRules : rules
+}
+
+/** What is wrong with fields that the kind does not have, in the form of the request that brought them. */
+export type StrictRefusal = (problem: string) => Error
+
+/** An object as its kind has it: defaults filled in, unknown fields dropped. Throws where they are forbidden. */
+export function settledObject(
+  served: ServedResource,
+  given: Unstructured,
+  { fieldValidation, warn }: WriteOptions,
+  refusal: StrictRefusal = cannotBeHandled(served),
+): Unstructured {
+  const rules = rulesOf(served)
+  if (rules === undefined) return given
+  const unknown: string[] = []
+  const settled = rules.settle(given, unknown)
+  const problems = unknown.map((path) => `unknown field ${JSON.stringify(path)}`)
+  if (problems.length > 0 && fieldValidation === 'Strict') {
+    throw refusal(`strict decoding error: ${problems.join(', ')}`)
+  }
+  if (fieldValidation === 'Warn') for (const problem of problems) warn(problem)
+  return settled
+}
+
+const cannotBeHandled =
+  ({ kind, version }: ServedResource): StrictRefusal =>
+  (problem) =>
+    badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${problem}`)
+
+/** Throws 422 where the object breaks the rules of its kind. */
+export function checkRules(
+  served: ServedResource,
+  object: Unstructured,
+  previous: Unstructured | undefined,
+  part: 'object' | 'status',
+): void {
+  const problems = rulesOf(served)?.problems(object, previous, part) ?? []
+  if (problems.length === 0) return
+  const { group, kind } = served
+  throw invalid({ group, kind, name: object.metadata.name }, problems)
+}
