@@ -1,7 +1,7 @@
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
-import { type Condition, everything, nothing } from '../../query/condition/condition.ts'
+import { type Condition, nothing } from '../../query/condition/condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { objectByKey, objectByUid, sameObject } from '../../query/page/lookup.ts'
 import { findObject } from '../../query/page/page.ts'
