@@ -19,12 +19,15 @@ export function idWriter(kind: Kind, cluster: string): LeafWriter {
 export function jsonField(path: string | null | undefined): Pick<SelectedField, 'path' | 'value'> {
   const whole = { form: 'leaf', write: writeJson } as const
   if (path === undefined || path === null) return { path: [], value: whole }
-  const parsed = parsePath(path)
-  if (!parsed.many) {
-    const names = parsed.steps.flatMap((step) => (step.form === 'field' ? [step.name] : []))
-    return { path: names, value: whole }
-  }
+  const { steps } = parsePath(path)
+  const each = steps.findIndex(({ form }) => form === 'each')
+  const names = steps
+    .slice(0, each < 0 ? steps.length : each)
+    .flatMap((step) => (step.form === 'field' ? [step.name] : []))
+  if (each < 0) return { path: names, value: whole }
+  // From the first list on, what is there is parsed.
+  const rest = { text: path, steps: steps.slice(each), many: true }
   const write: LeafWriter = (json) =>
-    JSON.stringify(json === undefined ? [] : valuesAt(parsed, parseExact(json)))
-  return { path: [], value: { form: 'leaf', write } }
+    JSON.stringify(json === undefined ? [] : valuesAt(rest, parseExact(json)))
+  return { path: names, value: { form: 'leaf', write } }
 }
