@@ -21,6 +21,10 @@ export class InformerStore<T extends KubernetesObject = KubernetesObject> implem
     return this.#store.size
   }
 
+  get heldBytes(): number {
+    return this.#store.heldBytes
+  }
+
   get resourceVersion(): ResourceVersion {
     return this.#store.resourceVersion
   }
