@@ -32,9 +32,12 @@ describe('failures pass', () => {
     })
     const { connect, query } = (gateway = await serveGateway({
       clusters: [{ name: 'one', server: cluster.url }],
-      limits: { syncDeadlineMs: 300 },
+      limits: { syncDeadlineMs: 1_000 },
       reflector: { backoff: { initialMs: 10, factor: 1, maxMs: 10, resetAfterMs: 1_000 } },
     }))
+    await expect
+      .poll(async () => (await query('{ pods { totalCount } }')).errors, { timeout: 20_000 })
+      .toBeUndefined()
     const live =
       'subscription { pods(coalesceMs: 0) { changes { object { metadata { name } node { metadata { name } } } } } }'
     const frames = connect().iterate<{ pods: { changes: { object: object }[] } }>({ query: live })
