@@ -32,9 +32,12 @@ describe('failures pass', () => {
     })
     const { connect, query } = (gateway = await serveGateway({
       clusters: [{ name: 'one', server: cluster.url }],
-      limits: { syncDeadlineMs: 300 },
+      limits: { syncDeadlineMs: 1_000 },
       reflector: { backoff: { initialMs: 10, factor: 1, maxMs: 10, resetAfterMs: 1_000 } },
     }))
+    await expect
+      .poll(async () => (await query('{ pods { totalCount } }')).errors, { timeout: 20_000 })
+      .toBeUndefined()
     const live =
       'subscription { pods(coalesceMs: 0) { changes { object { metadata { name } node { metadata { name } } } } } }'
     const frames = connect().iterate<{ pods: { changes: { object: object }[] } }>({ query: live })
@@ -118,9 +121,9 @@ describe('states tell the truth', () => {
     })
     gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
     const states = new Set<string>()
-    let answered = false
-    const query = gateway.data('{ pods { totalCount } }').finally(() => (answered = true))
-    while (!answered) for (const state of await statesOf()) states.add(state)
+    const underWay = new Set([1])
+    const query = gateway.data('{ pods { totalCount } }').finally(() => underWay.clear())
+    while (underWay.size > 0) for (const state of await statesOf()) states.add(state)
     await query
     for (const state of await statesOf()) states.add(state)
     expect([...states]).toContain('SYNCED')

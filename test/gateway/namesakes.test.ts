@@ -49,7 +49,7 @@ describe('identity', () => {
     const namesake = await created(cluster, pods, podOn('node-2'))
     await created(cluster, events, eventAbout('about-the-namesake', namesake))
     const changes = (await frames.next()).value?.data?.pods.changes ?? []
-    expect(changes.map((change: Fields) => change.type)).toEqual(['DELETED', 'ADDED'])
+    expect(changes.map((change: Fields) => change.type)).toEqual(['REMOVED', 'ADDED'])
     expect(changes[0]).toMatchObject({
       objectId: snapshot?.['objectId'],
       object: { metadata: { uid: former.metadata.uid }, node: null, events: { nodes: [] } },
