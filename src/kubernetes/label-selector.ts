@@ -70,7 +70,7 @@ function splitAtCommas(selector: string): string[] {
   let start = 0
   let opened: number | undefined
   for (let at = 0; at < selector.length; at += 1) {
-    switch (selector[at]) {
+    switch (selector.charAt(at)) {
       case '(':
         if (opened !== undefined) throw unbalanced(selector, at, 'stands within another one')
         opened = at

@@ -31,7 +31,7 @@ export function boundedErrors(errors: readonly GraphQLError[]): readonly GraphQL
 function summary(first: GraphQLError, count: number): GraphQLError {
   const message = `${count} more errors, such as this one: ${shortened(first.message)}`
   const { path, nodes } = first
-  return new GraphQLError(message, { path, nodes, extensions: { code: codeOf(first) } })
+  return new GraphQLError(message, { path, nodes, extensions: { code: first.extensions['code'] } })
 }
 
 function boundedError(error: GraphQLError): GraphQLError {
@@ -63,8 +63,9 @@ function boundedValue(value: unknown, maxLength: number): unknown {
   return text.length <= maxLength ? value : shortened(text, maxLength)
 }
 
-function codeOf({ extensions }: GraphQLError): unknown {
-  return extensions['code']
+function codeOf({ extensions }: GraphQLError): string {
+  const { code } = extensions
+  return typeof code === 'string' ? code : ''
 }
 
 /** The path of an error without the places in lists. */

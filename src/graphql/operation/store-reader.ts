@@ -1,6 +1,7 @@
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
+import { ArgumentsCache } from '../../query/condition/arguments-cache.ts'
 import { type Condition, nothing } from '../../query/condition/condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { objectByKey, objectByUid, sameObject } from '../../query/page/lookup.ts'
@@ -46,13 +47,14 @@ export class StoreReader implements StoreReads {
   /** Where owned objects are looked for, which is the same for all objects of a kind. */
   readonly #owned = new Map<string, OwnedKinds>()
   /** What arguments ask for, which is the same for every row that a field is asked of. */
-  readonly #requests = new Map<Kind, Map<string, ListRequest>>()
+  readonly #requests: ArgumentsCache<Kind, ListRequest>
 
   constructor({ served, limits, parts, budget }: StoreReaderOptions) {
     this.#served = served
     this.#limits = limits
     this.#parts = parts
     this.#budget = budget
+    this.#requests = new ArgumentsCache(budget)
   }
 
   list(kind: Kind, args: ListFieldArguments): ConnectionSource {
@@ -164,12 +166,7 @@ export class StoreReader implements StoreReads {
 
   /** Every row of a list asks its relations with the same arguments. */
   #request(kind: Kind, args: ListFieldArguments): ListRequest {
-    let requests = this.#requests.get(kind)
-    if (requests === undefined) this.#requests.set(kind, (requests = new Map()))
-    const key = JSON.stringify(args)
-    let request = requests.get(key)
-    if (request === undefined) requests.set(key, (request = listRequest(kind, args)))
-    return request
+    return this.#requests.of(kind, args, () => listRequest(kind, args))
   }
 
   #relation(field: RelationField): SchemaRelation {

@@ -123,12 +123,12 @@ function valueSet(index: IndexView, condition: ValuesCondition, budget: WorkBudg
   }
 }
 
-const sets = new WeakMap<ValuesCondition, ReadonlySet<string>>()
+const madeSets = new WeakMap<ValuesCondition, ReadonlySet<string>>()
 
 /** The values of a condition as a set: made once, however often it is bound. */
 function setOf(condition: ValuesCondition): ReadonlySet<string> {
-  let set = sets.get(condition)
-  if (set === undefined) sets.set(condition, (set = new Set(condition.values)))
+  let set = madeSets.get(condition)
+  if (set === undefined) madeSets.set(condition, (set = new Set(condition.values)))
   return set
 }
 
