@@ -2,18 +2,10 @@ import { isConflict } from 'informerql/cluster'
 import { resources } from 'informerql/informer'
 import { expect, it } from 'vitest'
 import { failureOf } from '../api-server/local-server.ts'
-import { type ContractServer, newNamespace } from '../contract/contract-server.ts'
+import { describeContract, newNamespace } from '../contract/contract-server.ts'
 import { openApiServer } from '../support/contract-api-server.ts'
-import { describeWithControlPlane } from '../support/control-plane-suite.ts'
 
-describeWithControlPlane('A server-side apply', (plane) => {
-  const server = (): ContractServer => ({
-    url: plane().url,
-    ca: plane().ca,
-    headers: { authorization: `Bearer ${plane().token}` },
-    expireHistory: async () => {},
-  })
-
+describeContract('A server-side apply', (server) => {
   it('applies: fields have owners, and those of others are a conflict unless forced', async () => {
     const namespace = await newNamespace(server())
     await using apiServer = await openApiServer(server())
