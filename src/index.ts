@@ -9,6 +9,7 @@ export {
   type GraphQLServerOptions,
   startGraphQLServer,
 } from './server/graphql-server.ts'
+export type { OperationOrigin, ServerPlugin } from './server/operation-options.ts'
 export { defaultServerOptions, type ServerOptions } from './server/server-options.ts'
 export { type WorkLimits } from './query/condition/work-budget.ts'
 export { type OperationLimits } from './graphql/operation/served-schema.ts'

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import type { GraphQLError, GraphQLSchema } from 'graphql'
-import type { Plugin } from 'graphql-yoga'
 import type { ApiServerLimits } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import type { CacheLimits } from '../cache/cache-bounds.ts'
@@ -17,6 +16,7 @@ import type { ReflectorOptions } from '../informer/reflector/reflector-options.t
 import { CodedError } from '../lib/coded-error.ts'
 import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
 import { PlannedQueries } from '../graphql/plan/planned-queries.ts'
+import type { ServerPlugin } from '../server/operation-options.ts'
 import type { Readiness } from '../server/readiness.ts'
 import { Fleet } from './fleet.ts'
 import { type GatewayLog, silentLog } from './gateway-log.ts'
@@ -52,7 +52,7 @@ export interface Gateway extends AsyncDisposable {
   /** The schema as it is now. */
   readonly schema: GraphQLSchema
   /** Answers operations: for yoga, or anything that speaks envelop. */
-  readonly plugin: Plugin
+  readonly plugin: ServerPlugin
   /** Answers the queries that have a plan: for `startGraphQLServer`. */
   readonly planned: PlannedQueries
   readonly readiness: () => Readiness
@@ -93,7 +93,7 @@ async function readSdl(file: string): Promise<SdlSource> {
 const defaultFragmentBytes = 64 << 20
 
 class RunningGateway implements Gateway {
-  readonly plugin: Plugin
+  readonly plugin: ServerPlugin
   readonly planned: PlannedQueries
   readonly #options: GatewayOptions
   readonly #sdl: readonly SdlSource[]

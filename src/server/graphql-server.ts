@@ -5,12 +5,8 @@ import { HttpTransport } from './http/http-transport.ts'
 import type { PlannedQueries } from './http/planned-edge.ts'
 import { HostList } from './guard/host-list.ts'
 import { checkAddress, isLoopback } from './guard/loopback.ts'
-import {
-  createOperationPipeline,
-  graphqlPath,
-  type OperationPipeline,
-  type OperationPipelineOptions,
-} from './operation-pipeline.ts'
+import { graphqlPath, type OperationPipelineOptions } from './operation-options.ts'
+import { createOperationPipeline, type OperationPipeline } from './operation-pipeline.ts'
 import { OriginCheck } from './guard/origin-check.ts'
 import type { Readiness } from './readiness.ts'
 import { ListenError, UnsafeAddressError } from './server-errors.ts'

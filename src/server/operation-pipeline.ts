@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type DocumentNode, type ExecutionResult, GraphQLError } from 'graphql'
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga'
 import { LRUCache } from 'lru-cache'
@@ -7,33 +7,17 @@ import {
   clientErrorOf,
   clientResult,
 } from '../graphql/operation/client-error.ts'
-import type { ServerLog } from './server-log.ts'
-
-/** The one path of the API, for both transports. */
-export const graphqlPath = '/graphql'
-
-/** Where an operation came from: what the caller's context is made of. */
-export interface OperationOrigin {
-  readonly transport: 'http' | 'websocket'
-  /** Of the request, or of the one that opened the WebSocket. */
-  readonly headers: IncomingHttpHeaders
-  /** The payload of `connection_init`. */
-  readonly connectionParams: Readonly<Record<string, unknown>> | undefined
-}
+import {
+  graphqlPath,
+  type OperationOrigin,
+  type OperationPipelineOptions,
+} from './operation-options.ts'
 
 /** What a transport hands to the pipeline. HTTP's is filled in by yoga's node adapter. */
 export interface TransportContext {
   readonly req: IncomingMessage
   readonly res?: ServerResponse
   readonly connectionParams?: Readonly<Record<string, unknown>> | undefined
-}
-
-export interface OperationPipelineOptions {
-  /** Set the schema, parse, validate, execute and subscribe. */
-  readonly plugins: readonly Plugin[]
-  /** Makes the `contextValue` of one operation; default: an empty one. What it throws is the operation's answer. */
-  readonly context?: (origin: OperationOrigin) => object | Promise<object>
-  readonly log: ServerLog
 }
 
 /** Yoga with the two caches and all checks that both transports share. */
@@ -69,7 +53,7 @@ export function createOperationPipeline(options: OperationPipelineOptions): Oper
       error: (error: unknown) => log.error('an operation failed unexpectedly', { error }),
     },
     context: (initial: TransportContext) => context(originOf(initial)),
-    plugins: [subscriptionsNeedWebSocket(), ...plugins, codedErrors()],
+    plugins: [subscriptionsNeedWebSocket(), ...(plugins as readonly Plugin[]), codedErrors()],
   })
 }
 

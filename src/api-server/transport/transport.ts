@@ -169,6 +169,10 @@ export class Transport {
           'User-Agent': this.#options.userAgent,
           'Accept-Encoding': gzip ? 'gzip' : 'identity',
           ...request.headers,
+          // Node says it by itself, but not of a DELETE, whose body would then be taken for the next request.
+          ...(request.body === undefined
+            ? {}
+            : { 'Content-Length': `${Buffer.byteLength(request.body)}` }),
           ...(headers as Record<string, string>),
         },
       },

@@ -124,6 +124,7 @@ export class HandlerRun implements HandlerRegistration {
   }
 
   remove(): void {
+    this.#firstSync.reject(new HandlerRemovedError())
     this.#listener.close()
   }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import { graphqlPath } from '../operation-pipeline.ts'
+import { graphqlPath } from '../operation-options.ts'
 
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GraphiqlPage } from './graphiql-page.ts'
-import { graphqlPath, type OperationPipeline } from '../operation-pipeline.ts'
+import { graphqlPath } from '../operation-options.ts'
+import type { OperationPipeline } from '../operation-pipeline.ts'
 import { allowedRequestHeaders, operationRefusal } from '../guard/operation-request.ts'
 import type { OriginCheck } from '../guard/origin-check.ts'
 import { answerPlanned, type PlannedQueries } from './planned-edge.ts'

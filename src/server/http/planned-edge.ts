@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { OperationOrigin } from '../operation-pipeline.ts'
+import type { OperationOrigin } from '../operation-options.ts'
 
 /** One operation, as a body of JSON asks for it. */
 export interface OperationRequest {

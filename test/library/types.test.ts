@@ -1,0 +1,188 @@
+import type { ApiServer, ObjectClient } from 'informerql/cluster'
+import {
+  type ApiResource,
+  createSharedInformer,
+  createWorkQueue,
+  int64ToBigInt,
+  int64ToNumber,
+  type KubernetesObject,
+  type MetadataOf,
+  mutableCopy,
+  type Resource,
+  type ResourceEventHandler,
+  resources,
+  type SharedInformer,
+  type SharedInformerFactory,
+  type Unstructured,
+} from 'informerql/informer'
+import type { ConfigMap, Int64, Pod } from 'informerql/kubernetes'
+import { describe, expect, expectTypeOf, it } from 'vitest'
+
+/** A custom resource as a user writes it down: a plain interface, not a type alias. */
+interface Widget extends KubernetesObject {
+  readonly spec: { readonly size: number }
+  readonly status?: { readonly ready: boolean }
+}
+
+/** The least that a resource needs. */
+const widgets: Resource<Widget> = {
+  group: 'example.com',
+  version: 'v1',
+  resource: 'widgets',
+  kind: 'Widget',
+  namespaced: true,
+}
+
+const pods: ApiResource = { ...widgets, group: '', resource: 'pods', kind: 'Pod' }
+
+declare const factory: SharedInformerFactory
+declare const apiServer: ApiServer
+
+// These hold when they compile: `npm run typecheck`.
+const never = (_: () => unknown): void => {}
+
+describe('The types of the library', () => {
+  it('know the objects of a resource without being told', () => {
+    never(() => {
+      const pods = factory.informer(resources.pods)
+      expectTypeOf(pods).toEqualTypeOf<SharedInformer<Pod>>()
+      expectTypeOf(pods.lister().find('a')).toEqualTypeOf<Pod | undefined>()
+      expectTypeOf(factory.informer(widgets)).toEqualTypeOf<SharedInformer<Widget>>()
+      expectTypeOf(apiServer.client(resources.configMaps)).toEqualTypeOf<ObjectClient<ConfigMap>>()
+      const own = createSharedInformer({ apiServer, resource: widgets })
+      expectTypeOf(own).toEqualTypeOf<SharedInformer<Widget>>()
+      const { spec } = factory
+        .informer({ ...widgets })
+        .lister()
+        .get('a')
+      expectTypeOf(spec).toEqualTypeOf<{ readonly size: number }>()
+    })
+    expect(resources.pods).toEqual({
+      group: '',
+      version: 'v1',
+      resource: 'pods',
+      kind: 'Pod',
+      namespaced: true,
+    })
+  })
+
+  it('take a plain interface, and refuse a field that it does not have', () => {
+    never(() => {
+      const informer = factory.informer(widgets, {
+        indexers: { size: ({ spec }) => [`${spec.size}`] },
+      })
+      const widget = informer.lister().get('a')
+      // @ts-expect-error -- misspelt
+      void widget.sepc
+      // @ts-expect-error -- misspelt in an index function
+      factory.informer(widgets, { indexers: { size: ({ sepc }) => [`${sepc}`] } })
+      const client = apiServer.client(widgets)
+      void client.create({ metadata: { name: 'a' }, spec: { size: 1 } })
+      // @ts-expect-error -- misspelt in a write
+      void client.create({ metadata: { name: 'a' }, spec: { siez: 1 } })
+      // @ts-expect-error -- a widget has a spec
+      void client.create({ metadata: { name: 'a' } })
+      // @ts-expect-error -- misspelt in a patch
+      void client.patch({ name: 'a' }, { merge: { spec: { siez: 1 } } })
+      void client.patch({ name: 'a' }, { merge: { status: null } })
+      void client.apply({ metadata: { name: 'a' }, spec: {} })
+      expectTypeOf<SharedInformer<Widget>>().toExtend<SharedInformer>()
+    })
+  })
+
+  it('leave objects of no known type open', () => {
+    never(() => {
+      const informer = factory.informer<Unstructured>({ ...pods })
+      expectTypeOf(informer.lister().get('a')['spec']).toEqualTypeOf<unknown>()
+    })
+  })
+
+  it('give a handler of a deletion the object, never a tombstone', () => {
+    never(() => {
+      const handler: ResourceEventHandler<Pod> = {
+        onDelete: (pod: Pod, { finalStateKnown }) => {
+          expectTypeOf(pod.metadata.name).toEqualTypeOf<string>()
+          expectTypeOf(finalStateKnown).toEqualTypeOf<boolean>()
+        },
+      }
+      void handler
+      // @ts-expect-error -- a handler of config maps is none of pods
+      const wrong: ResourceEventHandler<Pod> = { onDelete: (_: ConfigMap) => {} }
+      void wrong
+      // @ts-expect-error -- nor is one of updates
+      const other: ResourceEventHandler<Pod> = { onUpdate: (_: ConfigMap) => {} }
+      void other
+    })
+  })
+
+  it('show a store that is only read', () => {
+    never(() => {
+      const { store } = factory.informer(resources.pods)
+      // @ts-expect-error -- the informer alone writes
+      store.remove('default/a')
+      // @ts-expect-error -- the informer alone writes
+      store.put({})
+    })
+  })
+
+  it('show of metadata only no more than that', () => {
+    never(() => {
+      const partial = factory.informer(resources.pods, { metadataOnly: true })
+      expectTypeOf(partial).toEqualTypeOf<SharedInformer<MetadataOf<Pod>>>()
+      const pod = partial.lister().get('a')
+      expectTypeOf(pod.metadata.name).toEqualTypeOf<string>()
+      // @ts-expect-error -- not there
+      void pod.spec
+      const own = createSharedInformer({ apiServer, resource: resources.pods, metadataOnly: true })
+      // @ts-expect-error -- not there
+      own.addEventHandler({ onAdd: ({ spec }) => void spec })
+    })
+  })
+
+  it('make a copy that can be changed, at any depth', () => {
+    const pod: Pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'a', labels: { app: 'a' } },
+      spec: { containers: [{ name: 'main' }] },
+    }
+    const copy = mutableCopy(pod)
+    copy.metadata.labels = { ...copy.metadata.labels, tier: 'web' }
+    const [container] = copy.spec?.containers ?? []
+    if (container !== undefined) container.image = 'example/a:2'
+    copy.spec?.containers.push({ name: 'sidecar' })
+    expect(copy.spec?.containers).toEqual([
+      { name: 'main', image: 'example/a:2' },
+      { name: 'sidecar' },
+    ])
+    expect(pod.spec?.containers).toEqual([{ name: 'main' }])
+    expect(pod.metadata.labels).toEqual({ app: 'a' })
+  })
+
+  it('say of a 64-bit integer that it may be its digits', () => {
+    const digits = '9007199254740993'
+    const json = JSON as unknown as { rawJSON(text: string): Int64 }
+    const long = json.rawJSON(digits)
+    expect([int64ToBigInt(long), int64ToBigInt(5)]).toEqual([9007199254740993n, 5n])
+    expect([int64ToNumber(long), int64ToNumber(5)]).toEqual([9007199254740992, 5])
+    const copy = mutableCopy({ metadata: { name: 'a' }, spec: { size: long } })
+    expect(JSON.stringify(copy)).toContain(`"size":${digits}`)
+    never(() => {
+      // @ts-expect-error -- not a number for certain
+      const wrong: number = long
+      return wrong
+    })
+  })
+
+  it('take keys of any type in a work queue', () => {
+    const queue = createWorkQueue<{ readonly cluster: string; readonly key: string }>()
+    queue.add({ cluster: 'a', key: 'default/x' })
+    expectTypeOf(queue.get).returns.resolves.toEqualTypeOf<
+      { readonly cluster: string; readonly key: string } | undefined
+    >()
+    never(() => {
+      // @ts-expect-error -- no key of this queue
+      queue.add('default/x')
+    })
+  })
+})
