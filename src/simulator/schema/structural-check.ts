@@ -118,7 +118,8 @@ function checkKeywords(schema: StructuralSchema, field: string, into: FieldProbl
       'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'
     into.push(forbidden(`${field}.uniqueItems`, message))
   }
-  if (schema.properties !== undefined && schema.additionalProperties !== undefined) {
+  const listed = Object.keys(schema.properties ?? {}).length > 0
+  if (listed && schema.additionalProperties !== undefined) {
     const message = 'additionalProperties and properties are mutual exclusive'
     into.push(forbidden(`${field}.additionalProperties`, message))
   }
