@@ -65,6 +65,10 @@ export class InformerStore<T extends KubernetesObject = KubernetesObject> implem
     return this.#store.idsAfter(key)
   }
 
+  idsBefore(key: string | undefined): IterableIterator<ObjectId> {
+    return this.#store.idsBefore(key)
+  }
+
   index(name: string): IndexView {
     return this.#store.index(name)
   }

@@ -115,6 +115,13 @@ describe(`indices equal what a scan would compute, seed ${runSeed}`, () => {
       expect([...order.idsAfter(from)].map((one) => keys.get(one))).toEqual(
         after < 0 ? [] : expected.slice(after),
       )
+      const before = expected.slice(0, after < 0 ? expected.length : after).toReversed()
+      expect([...order.idsBefore(from)].map((one) => keys.get(one))).toEqual(
+        before.filter((one) => one !== from),
+      )
+      expect([...order.idsBefore(undefined)].map((one) => keys.get(one))).toEqual(
+        expected.toReversed(),
+      )
     }
   })
 })

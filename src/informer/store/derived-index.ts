@@ -28,6 +28,14 @@ export class DerivedIndex implements IndexView {
     return this.#index?.bytes ?? 0
   }
 
+  get objectCount(): number {
+    return this.#built().objectCount
+  }
+
+  orderedValues(from: string | undefined, descending: boolean): IterableIterator<string> {
+    return this.#built().orderedValues(from, descending)
+  }
+
   posting(value: string): PostingView | undefined {
     return this.#built().posting(value)
   }

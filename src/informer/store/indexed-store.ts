@@ -122,6 +122,10 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
     return this.#contents.order.idsAfter(key)
   }
 
+  idsBefore(key: string | undefined): IterableIterator<ObjectId> {
+    return this.#contents.order.idsBefore(key)
+  }
+
   index(name: string): IndexView {
     const index = this.#contents.indexes.get(name)
     if (index === undefined) {

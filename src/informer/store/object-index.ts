@@ -1,3 +1,4 @@
+import { SortedList } from './sorted-list.ts'
 import type { IndexView, ObjectId, PostingView } from './store-view.ts'
 
 /**
@@ -65,6 +66,7 @@ export class ObjectIndex implements IndexView {
   readonly #byValue = new Map<string, ObjectId | Posting>()
   readonly #memberships: (Membership | Membership[] | undefined)[] = []
   readonly #positions: (number | number[])[] = []
+  #ordered: SortedList<string> | undefined
   /** How many objects have a value. */
   #objects = 0
 
@@ -75,12 +77,29 @@ export class ObjectIndex implements IndexView {
   /** About what it takes in memory. */
   get bytes(): number {
     const slots = Math.min(this.#memberships.length, this.#objects * sparseSlots)
-    return slots * slotBytes + this.#byValue.size * valueBytes
+    const perValue = this.#ordered === undefined ? valueBytes : valueBytes + slotBytes
+    return slots * slotBytes + this.#byValue.size * perValue
   }
 
   /** The number of different values. */
   get size(): number {
     return this.#byValue.size
+  }
+
+  get objectCount(): number {
+    return this.#objects
+  }
+
+  /**
+   * The dictionary in order is built when it is first asked for, and kept up to date from then on: an index that nobody
+   * orders by pays nothing for it.
+   */
+  orderedValues(from: string | undefined, descending: boolean): IterableIterator<string> {
+    if (this.#ordered === undefined) {
+      this.#ordered = new SortedList((value) => value)
+      for (const value of [...this.#byValue.keys()].sort()) this.#ordered.insert(value, value)
+    }
+    return descending ? this.#ordered.backwards(from) : this.#ordered.forwards(from)
   }
 
   posting(value: string): PostingView | undefined {
@@ -161,6 +180,7 @@ export class ObjectIndex implements IndexView {
     const found = this.#byValue.get(value)
     if (found === undefined) {
       this.#byValue.set(value, id)
+      this.#ordered?.insert(value, value)
       return value
     }
     if (typeof found !== 'number') {
@@ -188,14 +208,16 @@ export class ObjectIndex implements IndexView {
   }
 
   #leave(id: ObjectId, membership: Membership, slot: number): void {
-    if (typeof membership === 'string') {
-      this.#byValue.delete(membership)
-      return
-    }
+    if (typeof membership === 'string') return this.#forget(membership)
     const position = this.#positionOf(id, slot)
     const moved = membership.removeAt(position)
     if (moved !== undefined) this.#setPosition(moved, this.#slotOf(moved, membership), position)
-    if (membership.size === 0) this.#byValue.delete(membership.value)
+    if (membership.size === 0) this.#forget(membership.value)
+  }
+
+  #forget(value: string): void {
+    this.#byValue.delete(value)
+    this.#ordered?.remove(value)
   }
 
   #slotOf(id: ObjectId, posting: Posting): number {

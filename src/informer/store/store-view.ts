@@ -19,6 +19,8 @@ export interface PostingView {
 /** One index of a store, from each value to the objects that have it. */
 export interface IndexView {
   readonly name: string
+  /** How many objects have at least one value. */
+  readonly objectCount: number
   /** The objects with this value; `undefined` where there are none. */
   posting(value: string): PostingView | undefined
   /** Whether the object has the value: constant time. */
@@ -27,6 +29,11 @@ export interface IndexView {
   valuesOf(id: ObjectId): readonly string[]
   /** All values that at least one object has, in no particular order. */
   values(): IterableIterator<string>
+  /**
+   * The same in the order of UTF-16 code units, or in the opposite one: from a value on, itself included where an object
+   * has it, or all. Beginning costs a search. The order is kept from the first call on; that call sorts all values.
+   */
+  orderedValues(from: string | undefined, descending: boolean): IterableIterator<string>
 }
 
 /**
@@ -63,6 +70,8 @@ export interface StoreView<T extends KubernetesObject = KubernetesObject> {
   ids(): IterableIterator<ObjectId>
   /** The ids after `key` in the same order; `key` itself need not exist. */
   idsAfter(key: string): IterableIterator<ObjectId>
+  /** The ids before `key` in the opposite order, the last one first; of all where there is no key. */
+  idsBefore(key: string | undefined): IterableIterator<ObjectId>
   /** An index by its name; throws `UnknownIndexError`. */
   index(name: string): IndexView
   hasIndex(name: string): boolean
