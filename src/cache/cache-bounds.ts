@@ -6,7 +6,7 @@ import type { CachedResource } from './cached-resource.ts'
 export interface CacheLimits {
   /** Informers that run at the same time, over all clusters. */
   readonly maxInformers: number
-  /** Bytes of all held objects, as the codec measures them, without their indexes. `Infinity`: no bound. */
+  /** Bytes of all stores, as they measure themselves: see `StoreView.heldBytes`. `Infinity`: no bound. */
   readonly maxHeldBytes: number
   /** How long an informer runs that nobody holds a lease of. */
   readonly idleStopMs: number
@@ -103,10 +103,11 @@ export class CacheBounds {
       .toSorted((a, b) => b.heldBytes - a.heldBytes)
       .slice(0, shownInErrors)
       .map((cached) => `${groupResourceOf(cached.resource)} ${cached.heldBytes}`)
+    const shown = largest.length === 0 ? '' : ` (${largest.join(', ')})`
     const wanted = expected === 0 ? '' : `, and it would take ${expected} more`
     return new CacheFullError(
       place,
-      `${this.#heldBytes()} of ${this.limits.maxHeldBytes} bytes are held (${largest.join(', ')})${wanted}`,
+      `${this.#heldBytes()} of ${this.limits.maxHeldBytes} bytes are held${shown}${wanted}`,
       'close subscriptions that are not needed, or raise maxHeldBytes',
     )
   }

@@ -44,6 +44,9 @@ export class UnreadableResourceError extends CodedError {
   }
 }
 
+/** When it may be worth asking again for what is still loading. */
+export const retryAfterMs = 1_000
+
 /** A resource that the cluster does not serve. */
 export function notServed(place: UnreadablePlace): UnreadableResourceError {
   const { cluster, resource } = place
@@ -83,7 +86,7 @@ export function notSynced(
     `${name} is still loading${waited}${why}`,
     {
       hint: 'ask again in a moment: the loading goes on',
-      retryAfterMs: 1000,
+      retryAfterMs,
       ...(cause === undefined ? {} : { cause }),
     },
   )

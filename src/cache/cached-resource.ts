@@ -4,6 +4,7 @@ import { DeadlineError } from '../lib/deadline.ts'
 import {
   isLasting,
   notSynced,
+  retryAfterMs,
   stopped,
   type UnreadablePlace,
   type UnreadableResourceError,
@@ -37,6 +38,8 @@ export class CachedResource {
   #idleTimer: NodeJS.Timeout | undefined
   #running: Promise<void> = Promise.resolve()
   #refusal: UnreadableResourceError | undefined
+  /** `performance.now()` when somebody last waited in vain until the deadline. */
+  #vainWaitMs = Number.NEGATIVE_INFINITY
 
   constructor(options: CachedResourceOptions) {
     this.cluster = options.cluster
@@ -58,9 +61,9 @@ export class CachedResource {
     return this.#idleSinceMs
   }
 
-  /** What its objects take, as the codec measures them. */
+  /** What its store takes, about, indexes included. */
   get heldBytes(): number {
-    return (this.informer.store as { readonly heldBytes?: number }).heldBytes ?? 0
+    return this.informer.store.heldBytes
   }
 
   /** Starts the informer. To be called once. */
@@ -87,7 +90,10 @@ export class CachedResource {
     return this.informer.hasSynced() ? undefined : notSynced(this.#options, this.informer.lastError)
   }
 
-  /** Waits for the first sync. Rejects with {@link UnreadableResourceError}: at once where waiting is of no use. */
+  /**
+   * Waits for the first sync. Rejects with {@link UnreadableResourceError}: at once where waiting is of no use, and for a
+   * moment after somebody has waited in vain, as whoever was told to ask again in a moment has not waited for it.
+   */
   async ready(deadlineMs: number): Promise<void> {
     if (this.#refusal !== undefined) throw this.#refusal
     const { informer } = this
@@ -96,13 +102,18 @@ export class CachedResource {
     if (known !== undefined && informer.state === 'waiting' && isLasting(known)) {
       throw notSynced(this.#options, known)
     }
+    if (performance.now() - this.#vainWaitMs < retryAfterMs) {
+      throw notSynced(this.#options, known, deadlineMs)
+    }
     const wait = new AbortController()
     this.#waiting.add(wait)
     try {
       await informer.waitForSync({ deadlineMs, signal: wait.signal })
     } catch (error) {
       if (this.#refusal !== undefined) throw this.#refusal
-      const cause = error instanceof DeadlineError ? informer.lastError : (error as Error)
+      const isInVain = error instanceof DeadlineError
+      if (isInVain) this.#vainWaitMs = performance.now()
+      const cause = isInVain ? informer.lastError : (error as Error)
       throw notSynced(this.#options, cause, deadlineMs)
     } finally {
       this.#waiting.delete(wait)

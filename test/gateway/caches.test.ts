@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { startSimulator, type Simulator } from 'informerql/simulator'
 import type { GatewayOptions } from 'informerql'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { created } from './created.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 
 let cluster: Simulator
@@ -100,5 +102,46 @@ describe('the bound on informers', () => {
     const { errors } = await gateway.query('{ pods { totalCount } }')
     expect(errors).toMatchObject([{ extensions: { code: 'CACHE_FULL', cluster: 'one' } }])
     await leave()
+  })
+})
+
+describe('the bound on held bytes', () => {
+  const path = '/api/v1/namespaces/default/configmaps'
+  beforeAll(async () => {
+    const text = randomBytes(500_000).toString('base64')
+    for (const name of ['a', 'b']) {
+      await created(cluster, path, { metadata: { name }, data: { [name]: `${name}${text}` } })
+    }
+  })
+  const maxHeldBytes = 800_000
+
+  it('stops idle kinds before it refuses one', async () => {
+    await serve({ cache: { maxHeldBytes: 1_800_000 } })
+    await gateway.data('{ configMaps { totalCount } }')
+    await gateway.data('{ pods { totalCount } }')
+    expect(await cached()).toEqual(['ConfigMap', 'Pod'])
+    await gateway[Symbol.asyncDispose]()
+    await serve({ cache: { maxHeldBytes } })
+    await gateway.data('{ pods { totalCount } }')
+    const { errors } = await gateway.query('{ configMaps { totalCount } }')
+    expect(errors).toMatchObject([
+      {
+        path: ['configMaps'],
+        message: expect.stringMatching(/ of 800000 bytes are held, and it would take \d+ more/),
+        extensions: { code: 'CACHE_FULL', hint: expect.stringContaining('maxHeldBytes') },
+      },
+    ])
+    expect(await cached()).toEqual([])
+  })
+
+  it('does not list again what it had no room for, until there is room', async () => {
+    await serve({ cache: { maxHeldBytes } })
+    for (const _ of [1, 2, 3]) {
+      const { errors } = await gateway.query('{ configMaps { totalCount } }')
+      expect(errors).toMatchObject([{ extensions: { code: 'CACHE_FULL', kind: 'ConfigMap' } }])
+    }
+    const lists = gateway.log.filter((line) => line.startsWith('one: ConfigMap: 2 objects'))
+    expect(lists).toHaveLength(1)
+    await gateway.data('{ services { totalCount } }')
   })
 })
