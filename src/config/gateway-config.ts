@@ -16,6 +16,8 @@ export interface GatewayConfig {
   readonly syncDeadlineMs: number
   /** Largest `first`. */
   readonly maxPageSize: number
+  /** Rows that the page sizes of lists within lists may multiply to. */
+  readonly maxPathRows: number
   /** What one operation may cost: see `WorkLimits`. */
   readonly work: WorkLimits
   /** How much is held in memory, and for how long: see `CacheLimits`. */
@@ -74,6 +76,7 @@ export const gatewayConfigShape: {
   preload: z.array(z.string().min(1)).default([]),
   syncDeadlineMs: z.int().min(1).max(600_000).default(defaultOperationLimits.syncDeadlineMs),
   maxPageSize: z.int().min(1).max(5_000).default(defaultOperationLimits.maxPageSize),
+  maxPathRows: z.int().min(1).max(1_000_000_000).default(defaultOperationLimits.maxPathRows),
   schemaFiles: z.array(z.string().min(1)).default([]),
   aliases: z.record(z.string(), z.string()).default({}),
 }
@@ -81,13 +84,13 @@ export const gatewayConfigShape: {
 /** What `createGateway` takes, from what was configured. */
 export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
   const { clusters: selections, preload, schemaFiles, aliases } = config
-  const { syncDeadlineMs, maxPageSize, cache } = config
+  const { syncDeadlineMs, maxPageSize, maxPathRows, cache } = config
   return {
     clusters: selections,
     preload,
     schemaFiles,
     aliases,
     cache,
-    limits: { syncDeadlineMs, maxPageSize, work: config.work },
+    limits: { syncDeadlineMs, maxPageSize, maxPathRows, work: config.work },
   }
 }

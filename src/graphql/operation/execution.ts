@@ -2,6 +2,8 @@ import {
   createSourceEventStream,
   type ExecutionArgs,
   type ExecutionResult,
+  getOperationAST,
+  getVariableValues,
   type GraphQLError,
   type ValidatedSubscriptionArgs,
   validateSubscriptionArgs,
@@ -13,6 +15,7 @@ import { type ClientErrorCode, clientErrorOf, clientResult } from './client-erro
 import { problemOfVariables } from './document-bounds.ts'
 import { fleetOf } from './fleet-state.ts'
 import { LiveReader } from './live-reader.ts'
+import { problemOfPages } from './page-rows.ts'
 import { prepareOperation, inRounds } from './preparation.ts'
 import { executePriced, executeValidated } from './priced-executor.ts'
 import type { SettledKinds } from './prepared-kinds.ts'
@@ -39,7 +42,7 @@ export class Execution {
 
   /** Answers a query. */
   async execute(args: ExecutionArgs): Promise<ExecutionResult> {
-    const problem = problemOfVariables(args.variableValues ?? {})
+    const problem = this.#problemOf(args)
     if (problem !== undefined) return this.#seen({ result: { errors: [problem] }, failures: [] })
     using prepared = await prepareOperation(this.#options, args)
     const answered = await inRounds(prepared, async (settled) => {
@@ -53,7 +56,7 @@ export class Execution {
   async subscribe(
     args: ExecutionArgs,
   ): Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult> {
-    const problem = problemOfVariables(args.variableValues ?? {})
+    const problem = this.#problemOf(args)
     if (problem !== undefined) return this.#seen({ result: { errors: [problem] }, failures: [] })
     const prepared = await prepareOperation(this.#options, args)
     let opened: OpenedSource | ExecutionResult
@@ -79,6 +82,24 @@ export class Execution {
       return this.#seen(answered)
     }
     return answers(source, answer, () => prepared[Symbol.dispose]())
+  }
+
+  /** What is wrong with an operation, as far as that can be told before anything is prepared. */
+  #problemOf({
+    document,
+    operationName,
+    variableValues,
+    schema,
+  }: ExecutionArgs): GraphQLError | undefined {
+    const values = variableValues ?? {}
+    const problem = problemOfVariables(values)
+    if (problem !== undefined) return problem
+    const { variableDefinitions = [] } = getOperationAST(document, operationName) ?? {}
+    const { variableValues: variables } = getVariableValues(schema, variableDefinitions, values)
+    // Those that cannot be coerced are refused by graphql-js.
+    if (variables === undefined) return undefined
+    const { served, limits } = this.#options
+    return problemOfPages(served, limits, { document, operationName, variables })
   }
 
   /** What the resolvers read, and what they report besides what they throw. */

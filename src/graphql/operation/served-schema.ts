@@ -22,6 +22,8 @@ export interface OperationLimits {
   readonly syncDeadlineMs: number
   /** Largest `first`. */
   readonly maxPageSize: number
+  /** Rows that the page sizes along one path, each list within the one before, may multiply to. */
+  readonly maxPathRows: number
   /** What one operation, or one frame of a subscription, may cost; what is not given is the default. */
   readonly work: Partial<WorkLimits>
   /** Tokens of one document. */
@@ -36,6 +38,7 @@ export interface OperationLimits {
 export const defaultOperationLimits: OperationLimits = {
   syncDeadlineMs: 10_000,
   maxPageSize: 500,
+  maxPathRows: 20_000,
   work: defaultWorkLimits,
   maxTokens: 10_000,
   maxFrameObjects: 500,

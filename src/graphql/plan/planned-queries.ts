@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { DocumentNode } from 'graphql'
+import type { DocumentNode, VariableValues } from 'graphql'
 import { LRUCache } from 'lru-cache'
 import {
   defaultWorkLimits,
@@ -13,6 +13,7 @@ import {
   problemOfVariables,
   validateDocument,
 } from '../operation/document-bounds.ts'
+import { problemOfPages } from '../operation/page-rows.ts'
 import { settleKinds, type SettledParts } from '../operation/preparation.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
 import type { FragmentCache } from './fragment-cache.ts'
@@ -42,7 +43,13 @@ interface KnownDocument {
   readonly served: ServedSchema
   /** `undefined`: it is not valid, so the pipeline says why. */
   readonly document: DocumentNode | undefined
-  readonly plans: Map<string, Plan | undefined>
+  readonly plans: Map<string, KnownPlan | undefined>
+}
+
+/** A plan, and whether its pages may be too large for one operation, as the variables of a request will tell. */
+interface KnownPlan {
+  readonly plan: Plan
+  readonly mayBeTooLarge: boolean
 }
 
 /** Answers queries by their plans: compiled once per schema, document and operation, run within one tick. */
@@ -65,11 +72,14 @@ export class PlannedQueries {
   answer(request: QueryRequest): string | undefined | Promise<string | undefined> {
     try {
       const served = this.#options.served()
-      const plan = this.#planOf(served, request)
+      const known = this.#planOf(served, request)
+      if (known === undefined) return undefined
+      const { plan } = known
       if (problemOfVariables(request.variables ?? {}) !== undefined) return undefined
-      const variables = plan?.coerce(request.variables ?? {})
-      if (plan === undefined || variables === undefined || 'errors' in variables) return undefined
+      const variables = plan.coerce(request.variables ?? {})
+      if ('errors' in variables) return undefined
       const { variableValues } = variables
+      if (known.mayBeTooLarge && this.#isTooLarge(served, request, variableValues)) return undefined
       const variation = plan.variation(variableValues)
       const { limits, fragments } = this.#options
       const answer = (parts: SettledParts): string | undefined | Promise<undefined> => {
@@ -101,7 +111,7 @@ export class PlannedQueries {
     }
   }
 
-  #planOf(served: ServedSchema, { query, operationName }: QueryRequest): Plan | undefined {
+  #planOf(served: ServedSchema, { query, operationName }: QueryRequest): KnownPlan | undefined {
     let known = this.#documents.get(query)
     if (known?.served !== served) {
       known = { served, document: this.#validDocument(served, query), plans: new Map() }
@@ -110,8 +120,31 @@ export class PlannedQueries {
     const { document, plans } = known
     if (document === undefined) return undefined
     const name = operationName ?? ''
-    if (!plans.has(name)) plans.set(name, compilePlan(served, document, operationName))
+    if (!plans.has(name)) plans.set(name, this.#compiled(served, document, operationName))
     return plans.get(name)
+  }
+
+  #compiled(
+    served: ServedSchema,
+    document: DocumentNode,
+    operationName: string | null | undefined,
+  ): KnownPlan | undefined {
+    const plan = compilePlan(served, document, operationName)
+    if (plan === undefined) return undefined
+    const pages = { document, operationName, variables: undefined }
+    const problem = problemOfPages(served, this.#options.limits, pages)
+    return { plan, mayBeTooLarge: problem !== undefined }
+  }
+
+  #isTooLarge(
+    served: ServedSchema,
+    { query, operationName }: QueryRequest,
+    variables: VariableValues,
+  ): boolean {
+    const document = this.#documents.get(query)?.document
+    if (document === undefined) return true
+    const pages = { document, operationName, variables }
+    return problemOfPages(served, this.#options.limits, pages) !== undefined
   }
 
   #validDocument(served: ServedSchema, query: string): DocumentNode | undefined {
