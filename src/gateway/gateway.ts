@@ -116,17 +116,18 @@ class RunningGateway implements Gateway {
       retryMs: options.retryMs ?? defaultRetryMs,
       log,
     })
-    this.plugin = operationPlugin({
-      served: () => this.#now,
-      limits: { ...defaultOperationLimits, ...limits },
-      unexpected: (error: GraphQLError) => {
-        log.error('an operation failed unexpectedly', { error: error.originalError ?? error })
-      },
-    })
     this.planned = new PlannedQueries({
       served: () => this.#now,
       limits: { ...defaultOperationLimits, ...limits },
       fragments: new FragmentCache(options.fragmentBytes ?? defaultFragmentBytes),
+    })
+    this.plugin = operationPlugin({
+      served: () => this.#now,
+      plans: this.planned,
+      limits: { ...defaultOperationLimits, ...limits },
+      unexpected: (error: GraphQLError) => {
+        log.error('an operation failed unexpectedly', { error: error.originalError ?? error })
+      },
     })
   }
 

@@ -7,6 +7,8 @@ import {
   clientErrorOf,
   clientResult,
 } from '../graphql/operation/client-error.ts'
+import type { OperationWishes } from '../graphql/operation/execution.ts'
+import { asksForExplanation } from './guard/operation-request.ts'
 import {
   graphqlPath,
   type OperationOrigin,
@@ -18,6 +20,8 @@ export interface TransportContext {
   readonly req: IncomingMessage
   readonly res?: ServerResponse
   readonly connectionParams?: Readonly<Record<string, unknown>> | undefined
+  /** The operation as it was sent. */
+  readonly params?: { readonly extensions?: Readonly<Record<string, unknown>> | null | undefined }
 }
 
 /** Yoga with the two caches and all checks that both transports share. */
@@ -52,9 +56,17 @@ export function createOperationPipeline(options: OperationPipelineOptions): Oper
       warn: (...details: unknown[]) => log.warn(details.map(String).join(' ')),
       error: (error: unknown) => log.error('an operation failed unexpectedly', { error }),
     },
-    context: (initial: TransportContext) => context(originOf(initial)),
+    context: async (initial: TransportContext) => {
+      const wishes: OperationWishes = { explain: isExplained(initial) }
+      const made: object | Promise<object> = context(originOf(initial))
+      return { ...(made instanceof Promise ? await made : made), ...wishes }
+    },
     plugins: [subscriptionsNeedWebSocket(), ...(plugins as readonly Plugin[]), codedErrors()],
   })
+}
+
+function isExplained({ req, params }: TransportContext): boolean {
+  return params?.extensions?.['explain'] === true || asksForExplanation(req)
 }
 
 function originOf(context: TransportContext): OperationOrigin {

@@ -8,10 +8,15 @@ import {
   type ValidatedSubscriptionArgs,
   validateSubscriptionArgs,
 } from 'graphql'
+import { parseExact } from '../../lib/exact-json.ts'
 import { interruptible } from '../../lib/interruptible.ts'
+import { ReadReport } from '../../query/condition/read-report.ts'
+import { ReportingBudget } from '../../query/condition/reporting-budget.ts'
 import type { ResolverContext } from '../schema/read-context.ts'
 import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
 import { type ClientErrorCode, clientErrorOf, clientResult } from './client-error.ts'
+import { explain, type Explanation } from './explanation.ts'
+import { operationKinds, type OperationRequest } from './operation-kinds.ts'
 import { problemOfVariables } from './document-bounds.ts'
 import { fleetOf } from './fleet-state.ts'
 import { LiveReader } from './live-reader.ts'
@@ -27,6 +32,23 @@ export interface ExecutionOptions {
   readonly limits: OperationLimits
   /** Told of errors that clients see masked. */
   readonly unexpected: (error: GraphQLError) => void
+  /** Asked first where an answer is to be explained. */
+  readonly plans?: ExplainingPlans | undefined
+}
+
+/** Answers by plans, and tells how. */
+export interface ExplainingPlans {
+  /** `undefined` where no plan answers; never rejects. */
+  explain(
+    served: ServedSchema,
+    request: OperationRequest,
+  ): Promise<{ readonly text: string; readonly explanation: Explanation } | undefined>
+}
+
+/** What the transports say of an operation in its `contextValue`, besides what is theirs. */
+export interface OperationWishes {
+  /** Whether the answer is to say in `extensions.explain` how it was come by. */
+  readonly explain?: boolean
 }
 
 /**
@@ -44,12 +66,33 @@ export class Execution {
   async execute(args: ExecutionArgs): Promise<ExecutionResult> {
     const problem = this.#problemOf(args)
     if (problem !== undefined) return this.#seen({ result: { errors: [problem] }, failures: [] })
+    const planned = isExplained(args) ? await this.#explainedPlan(args) : undefined
+    if (planned !== undefined) return planned
     using prepared = await prepareOperation(this.#options, args)
     const answered = await inRounds(prepared, async (settled) => {
       const { contextValue, failures, budget } = this.#context(args, settled)
-      return { result: await executePriced({ ...args, contextValue }, budget), failures }
+      const result = await executePriced({ ...args, contextValue }, budget)
+      return { result: this.#explained(result, args, budget), failures }
     })
     return this.#seen(answered)
+  }
+
+  async #explainedPlan(args: ExecutionArgs): Promise<ExecutionResult | undefined> {
+    const { plans, served } = this.#options
+    const planned = await plans?.explain(served, args)
+    if (planned === undefined) return undefined
+    const { data } = parseExact(planned.text) as {
+      readonly data: Required<ExecutionResult>['data']
+    }
+    return { data, extensions: { explain: planned.explanation } }
+  }
+
+  #explained(result: ExecutionResult, args: ExecutionArgs, budget: WorkBudget): ExecutionResult {
+    const { report } = budget
+    if (report === undefined) return result
+    const { served } = this.#options
+    const explanation = explain({ served, report, kinds: operationKinds(served, args) })
+    return { ...result, extensions: { ...result.extensions, explain: explanation } }
   }
 
   /** Answers a subscription: its events, or why there are none. Its leases live as long as it does. */
@@ -77,7 +120,8 @@ export class Execution {
       const answered = await inRounds(prepared, async (settled) => {
         const { contextValue, failures, budget } = this.#context(args, settled)
         const frame = { ...validated, rootValue: event, contextValue }
-        return { result: await executeValidated(frame, budget), failures }
+        const result = await executeValidated(frame, budget)
+        return { result: this.#explained(result, args, budget), failures }
       })
       return this.#seen(answered)
     }
@@ -103,9 +147,12 @@ export class Execution {
   }
 
   /** What the resolvers read, and what they report besides what they throw. */
-  #context({ contextValue }: ExecutionArgs, settled: SettledKinds): ExecutionContext {
+  #context(args: ExecutionArgs, settled: SettledKinds): ExecutionContext {
+    const { contextValue } = args
     const { served, limits } = this.#options
-    const budget = new WorkBudget(limits.work)
+    const budget = isExplained(args)
+      ? new ReportingBudget(limits.work, new ReadReport())
+      : new WorkBudget(limits.work)
     const failures: GraphQLError[] = []
     const context: ResolverContext = {
       read: new StoreReader({ served, limits, budget, parts: settled }),
@@ -124,6 +171,10 @@ export class Execution {
     const all = failures.length === 0 ? result : { ...result, errors: [...errors, ...failures] }
     return clientResult(all, this.#options.unexpected)
   }
+}
+
+function isExplained({ contextValue }: ExecutionArgs): boolean {
+  return (contextValue as OperationWishes | undefined)?.explain === true
 }
 
 /** What one execution is given: what its resolvers read, where they report to, and what it may cost. */

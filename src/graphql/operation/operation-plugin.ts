@@ -3,7 +3,7 @@ import type { ExecutionArgs } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import { requestError } from './client-error.ts'
 import { parseDocument, validateDocument } from './document-bounds.ts'
-import { Execution } from './execution.ts'
+import { Execution, type ExplainingPlans } from './execution.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
 export interface OperationPluginOptions {
@@ -12,16 +12,23 @@ export interface OperationPluginOptions {
   readonly limits: OperationLimits
   /** Told of errors that clients see masked. */
   readonly unexpected: (error: GraphQLError) => void
+  /** Asked first where an answer is to be explained. */
+  readonly plans?: ExplainingPlans
 }
 
 /**
  * The pipeline of every operation, whichever transport it came by: parse with a bound, validate, prepare, execute. As a
  * plugin, since HTTP and WebSocket meet only there.
  */
-export function operationPlugin({ served, limits, unexpected }: OperationPluginOptions): Plugin {
+export function operationPlugin({
+  served,
+  limits,
+  unexpected,
+  plans,
+}: OperationPluginOptions): Plugin {
   const bySchema = new WeakMap<GraphQLSchema, ServedSchema>()
   const executionOf = ({ schema }: ExecutionArgs): Execution =>
-    new Execution({ served: bySchema.get(schema) ?? served(), limits, unexpected })
+    new Execution({ served: bySchema.get(schema) ?? served(), limits, unexpected, plans })
   return {
     onEnveloped({ setSchema }) {
       const now = served()

@@ -207,18 +207,10 @@ class PageSearch {
   }
 
   #valueOf(node: ValueNode | undefined): unknown {
-    switch (node?.kind) {
-      case NodeKind.INT:
-        return Number(node.value)
-      case NodeKind.STRING:
-        return node.value
-      case NodeKind.VARIABLE:
-        return this.#variables === undefined
-          ? unknownValue
-          : this.#variables.coerced[node.name.value]
-      default:
-        return undefined
-    }
+    if (node?.kind === NodeKind.INT) return Number(node.value)
+    if (node?.kind === NodeKind.STRING) return node.value
+    if (node?.kind !== NodeKind.VARIABLE) return undefined
+    return this.#variables === undefined ? unknownValue : this.#variables.coerced[node.name.value]
   }
 
   #isLeftOut({ directives = [] }: SelectionNode): boolean {

@@ -63,6 +63,7 @@ class PricedExecutor extends ExecutorThrowingOnIncremental {
   ): ReturnType<Base['executeField']> {
     const [, , details, path] = args
     const node = details[0]?.node
+    this.#budget.report?.at(placeOf(path))
     this.#budget.spend('fields', 1)
     this.#budget.spend('bytes', fieldPunctuation + String(path.key).length)
     if (node?.arguments?.length) this.#budget.spend('tests', literalsOf(node))
@@ -132,3 +133,16 @@ function pathOf(path: Path): (string | number)[] {
     keys.unshift(step.key)
   return keys
 }
+
+/** Where a field stands, without the parts of connections and the places in lists: as a plan calls it. */
+function placeOf(path: Path): string {
+  const keys: (string | number)[] = []
+  for (let step: Path | undefined = path; step !== undefined; step = step.prev) {
+    const isPart = step.typename === undefined || connectionPart.test(step.typename)
+    if (!isPart) keys.unshift(step.key)
+  }
+  return keys.join('.')
+}
+
+/** Names that no kind and no nested type has. */
+const connectionPart = /(Connection|Edge)$/

@@ -14,7 +14,7 @@ import type { PlanRun } from './plan-run.ts'
 import { type RowWriter, rowWriter } from './row-writer.ts'
 
 /** Writes a page of a list as a connection. */
-export type ConnectionWriter = (run: PlanRun, part: KindPart, place: ListPlace) => string
+export type ConnectionWriter = (run: PlanRun, part: KindPart, list: ListPlace) => string
 
 /** What a connection writes besides its names and its rows, about. */
 const partLength = 100
@@ -37,12 +37,19 @@ export function connectionWriter(
     members.push({ before, write: partWriter(kind, type, nodes, compiler) })
   }
   const names = members.reduce((sum, { before }) => sum + before.length, partLength)
-  return (run, part, place) => {
+  const { place } = compiler
+  return (run, part, list) => {
+    const { report } = run.budget
+    report?.at(place)
     const limits = { budget: run.budget, maxPageSize: run.limits.maxPageSize }
-    const page = pageOf(part, place, run.requestOf(args, kind), limits)
+    const page = pageOf(part, list, run.requestOf(args, kind), limits)
     run.budget.spend('bytes', names)
     let text = '{'
-    for (const { before, write } of members) text += before + write(run, part, page)
+    for (const { before, write } of members) {
+      // The rows may have relations, which read for other places.
+      report?.at(place)
+      text += before + write(run, part, page)
+    }
     return `${text}}`
   }
 }

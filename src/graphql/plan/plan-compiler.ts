@@ -10,10 +10,27 @@ export class PlanCompiler {
   readonly collect: CollectContext
   /** The kinds that the root field which is being compiled reads, its relations' included. */
   #kinds = new Set<Kind>()
+  #place = ''
 
   constructor(served: ServedSchema, collect: CollectContext) {
     this.served = served
     this.collect = collect
+  }
+
+  /** Where in the answer that is written which is being compiled: response keys, without those of connections. */
+  get place(): string {
+    return this.#place
+  }
+
+  /** Compiles a field of a row, or a root field. */
+  within<T>(key: string, compile: () => T): T {
+    const outer = this.#place
+    this.#place = outer === '' ? key : `${outer}.${key}`
+    try {
+      return compile()
+    } finally {
+      this.#place = outer
+    }
   }
 
   /** The root field that is being compiled reads this kind. */

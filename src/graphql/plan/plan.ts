@@ -90,7 +90,7 @@ export class PlanVariation {
       root:
         nodes[0]?.name.value === '__typename'
           ? JSON.stringify(query.name)
-          : rootWriter(nodes, compiler),
+          : compiler.within(key, () => rootWriter(nodes, compiler)),
     }))
   }
 

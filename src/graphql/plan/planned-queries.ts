@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { DocumentNode, VariableValues } from 'graphql'
+import type { DocumentNode } from 'graphql'
 import { LRUCache } from 'lru-cache'
 import {
   defaultWorkLimits,
@@ -7,6 +7,10 @@ import {
   WorkBudget,
   type WorkLimits,
 } from '../../query/condition/work-budget.ts'
+import { ReadReport } from '../../query/condition/read-report.ts'
+import { ReportingBudget } from '../../query/condition/reporting-budget.ts'
+import { explain, type Explanation } from '../operation/explanation.ts'
+import type { OperationRequest } from '../operation/operation-kinds.ts'
 import type { KindAt, KindPart } from '../operation/kind-part.ts'
 import {
   parseDocument,
@@ -49,7 +53,23 @@ interface KnownDocument {
 /** A plan, and whether its pages may be too large for one operation, as the variables of a request will tell. */
 interface KnownPlan {
   readonly plan: Plan
+  readonly document: DocumentNode
+  readonly operationName: string | null | undefined
   readonly mayBeTooLarge: boolean
+}
+
+/** An answer, and how it was come by. */
+export interface ExplainedText {
+  readonly text: string
+  readonly explanation: Explanation
+}
+
+/** What one run is paid from, and what becomes of its text. */
+interface RunOptions<T> {
+  readonly budget: WorkBudget
+  /** Called in the tick of the answer, before anything is read. */
+  readonly started?: () => void
+  readonly answered: (text: string, kinds: readonly KindAt[]) => T
 }
 
 /** Answers queries by their plans: compiled once per schema, document and operation, run within one tick. */
@@ -74,41 +94,73 @@ export class PlannedQueries {
       const served = this.#options.served()
       const known = this.#planOf(served, request)
       if (known === undefined) return undefined
-      const { plan } = known
-      if (problemOfVariables(request.variables ?? {}) !== undefined) return undefined
-      const variables = plan.coerce(request.variables ?? {})
-      if ('errors' in variables) return undefined
-      const { variableValues } = variables
-      if (known.mayBeTooLarge && this.#isTooLarge(served, request, variableValues)) return undefined
-      const variation = plan.variation(variableValues)
-      const { limits, fragments } = this.#options
-      const answer = (parts: SettledParts): string | undefined | Promise<undefined> => {
-        const budget = new WorkBudget(plannedWork(limits.work))
-        const part = (at: KindAt): KindPart => parts.part(at)
-        const run = new PlanRun({
-          served,
-          limits,
-          variables: variableValues,
-          budget,
-          fragments,
-          part,
-        })
-        try {
-          return variation.write(run)
-        } catch (error) {
-          // Whatever it is, graphql-js finds it too, and says which field it belongs to. Where that is as costly as this was
-          // whoever waits comes first.
-          return error instanceof QueryTooCostlyError ? nextTurn().then(() => undefined) : undefined
-        } finally {
-          parts.release()
-        }
-      }
-      const settled = settleKinds({ served, limits }, variation.kinds(served, variableValues))
-      return settled instanceof Promise ? settled.then(answer) : answer(settled)
+      const budget = new WorkBudget(plannedWork(this.#options.limits.work))
+      return this.#run(served, known, request.variables ?? {}, { budget, answered: (text) => text })
     } catch {
       // Such as an argument that cannot be coerced.
       return undefined
     }
+  }
+
+  /** Answers as {@link answer} does, and tells how. Never rejects. */
+  async explain(
+    served: ServedSchema,
+    { document, operationName, variableValues }: OperationRequest,
+  ): Promise<ExplainedText | undefined> {
+    try {
+      const known = this.#compiled(served, document, operationName)
+      if (known === undefined) return undefined
+      const report = new ReadReport()
+      const { limits, fragments: cache } = this.#options
+      const budget = new ReportingBudget(plannedWork(limits.work), report)
+      const before = { ...cache.counts }
+      return await this.#run(served, known, variableValues ?? {}, {
+        budget,
+        started: () => Object.assign(before, cache.counts),
+        answered: (text, kinds) => {
+          const { hits, misses } = cache.counts
+          const fragments = { hits: hits - before.hits, misses: misses - before.misses }
+          return { text, explanation: explain({ served, report, kinds, fragments }) }
+        },
+      })
+    } catch {
+      return undefined
+    }
+  }
+
+  #run<T extends string | ExplainedText>(
+    served: ServedSchema,
+    { plan, document, operationName, mayBeTooLarge }: KnownPlan,
+    inputs: Readonly<Record<string, unknown>>,
+    { budget, started, answered }: RunOptions<T>,
+  ): T | undefined | Promise<T | undefined> {
+    const { limits, fragments } = this.#options
+    if (problemOfVariables(inputs) !== undefined) return undefined
+    const coerced = plan.coerce(inputs)
+    if ('errors' in coerced) return undefined
+    const { variableValues: variables } = coerced
+    if (mayBeTooLarge) {
+      const pages = { document, operationName, variables }
+      if (problemOfPages(served, limits, pages) !== undefined) return undefined
+    }
+    const variation = plan.variation(variables)
+    const kinds = variation.kinds(served, variables)
+    const answer = (parts: SettledParts): T | undefined | Promise<undefined> => {
+      const part = (at: KindAt): KindPart => parts.part(at)
+      const run = new PlanRun({ served, limits, variables, budget, fragments, part })
+      try {
+        started?.()
+        return answered(variation.write(run), kinds)
+      } catch (error) {
+        // Whatever it is, graphql-js finds it too, and says which field it belongs to. Where that is as costly as this was
+        // whoever waits comes first.
+        return error instanceof QueryTooCostlyError ? nextTurn().then(() => undefined) : undefined
+      } finally {
+        parts.release()
+      }
+    }
+    const settled = settleKinds({ served, limits }, kinds)
+    return settled instanceof Promise ? settled.then(answer) : answer(settled)
   }
 
   #planOf(served: ServedSchema, { query, operationName }: QueryRequest): KnownPlan | undefined {
@@ -133,18 +185,7 @@ export class PlannedQueries {
     if (plan === undefined) return undefined
     const pages = { document, operationName, variables: undefined }
     const problem = problemOfPages(served, this.#options.limits, pages)
-    return { plan, mayBeTooLarge: problem !== undefined }
-  }
-
-  #isTooLarge(
-    served: ServedSchema,
-    { query, operationName }: QueryRequest,
-    variables: VariableValues,
-  ): boolean {
-    const document = this.#documents.get(query)?.document
-    if (document === undefined) return true
-    const pages = { document, operationName, variables }
-    return problemOfPages(served, this.#options.limits, pages) !== undefined
+    return { plan, document, operationName, mayBeTooLarge: problem !== undefined }
   }
 
   #validDocument(served: ServedSchema, query: string): DocumentNode | undefined {

@@ -30,7 +30,9 @@ export function relationWriter(
   if (found === undefined) throw new NotCoveredError(field.definition.name)
   const { relation, reads, to, name } = found
   for (const kind of reads) compiler.reads(kind)
+  const { place } = compiler
   const follow = (run: PlanRun, { cluster, view }: KindPart, id: ObjectId): Condition => {
+    run.budget.report?.at(place)
     const stores = (type: string): StoreView => {
       const kind = reads.find(({ typeName }) => typeName === type)
       if (kind === undefined) throw new NotCoveredError(type)

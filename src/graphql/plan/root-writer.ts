@@ -68,6 +68,7 @@ function lookupWriter(
 ): RootWriter {
   compiler.reads(kind)
   const write = rowWriter(kind, selections, compiler)
+  const { place } = compiler
   return {
     kinds: compiler.takeKinds(),
     args,
@@ -75,6 +76,7 @@ function lookupWriter(
       const { namespace, name } = run.argumentsOf<LookupArguments>(args)
       const key = objectKey(namespace === undefined ? { name } : { namespace, name })
       const part = run.part(at(run, kind, args))
+      run.budget.report?.at(place)
       const id = objectByKey({ ...part, budget: run.budget }, key)
       if (id === undefined) return 'null'
       run.budget.spend('rows', 1)

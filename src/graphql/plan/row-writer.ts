@@ -44,7 +44,7 @@ export function rowWriter(
       continue
     }
     endFragment(false)
-    const write = memberWriter(kind, type, nodes, compiler)
+    const write = compiler.within(key, () => memberWriter(kind, type, nodes, compiler))
     const before = `${JSON.stringify(key)}:`
     members.push((run, part, id) => {
       run.budget.spend('bytes', before.length)

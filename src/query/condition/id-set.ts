@@ -4,13 +4,15 @@ import type {
   PostingView,
   StoreView,
 } from '../../informer/store/store-view.ts'
-import type { Condition, IndexReference } from './condition.ts'
+import { type Condition, type IndexReference, nothing } from './condition.ts'
 import { everyValue, isWithin } from './value-ranges.ts'
 import type { WorkBudget } from './work-budget.ts'
 
 /** Ids, each of them once, and how many at most. */
 export interface Candidates {
   readonly size: number
+  /** The part of the condition that names them. */
+  readonly from: Condition
   ids(): Iterable<ObjectId>
 }
 
@@ -27,7 +29,7 @@ export interface IdSet {
   count(): number | undefined
 }
 
-const noCandidates: Candidates = { size: 0, ids: () => [] }
+const noCandidates: Candidates = { size: 0, from: nothing, ids: () => [] }
 const emptySet: IdSet = { has: () => false, candidates: () => noCandidates, count: () => 0 }
 
 /**
@@ -43,7 +45,7 @@ export function bindCondition(condition: Condition, view: StoreView, budget: Wor
     case 'nothing':
       return emptySet
     case 'keys':
-      return keySet(condition.keys, view, budget)
+      return keySet(condition, view, budget)
     case 'values': {
       const index = indexOf(condition.index, view)
       return index === undefined ? emptySet : valueSet(index, condition, budget)
@@ -51,12 +53,15 @@ export function bindCondition(condition: Condition, view: StoreView, budget: Wor
     case 'ranges':
     case 'tests': {
       const index = indexOf(condition.index, view)
-      return index === undefined ? emptySet : testSet(index, matcherOf(condition, budget), budget)
+      return index === undefined ? emptySet : testSet(index, condition, budget)
     }
     case 'and':
       return intersection(condition.conditions.map((one) => bindCondition(one, view, budget)))
     case 'or':
-      return union(condition.conditions.map((one) => bindCondition(one, view, budget)))
+      return union(
+        condition.conditions.map((one) => bindCondition(one, view, budget)),
+        condition,
+      )
     case 'not':
       return complement(bindCondition(condition.condition, view, budget), view)
   }
@@ -66,14 +71,19 @@ function indexOf(reference: IndexReference, view: StoreView): IndexView | undefi
   return reference.form === 'index' ? view.index(reference.name) : view.label(reference.name)
 }
 
-function keySet(keys: readonly string[], view: StoreView, budget: WorkBudget): IdSet {
+function keySet(
+  condition: Extract<Condition, { form: 'keys' }>,
+  view: StoreView,
+  budget: WorkBudget,
+): IdSet {
+  const { keys } = condition
   budget.spend('tests', keys.length)
   const ids = new Set<ObjectId>()
   for (const key of keys) {
     const id = view.idOf(key)
     if (id !== undefined) ids.add(id)
   }
-  const candidates: Candidates = { size: ids.size, ids: () => ids }
+  const candidates: Candidates = { size: ids.size, from: condition, ids: () => ids }
   return {
     has(id) {
       budget.spend('tests', 1)
@@ -98,7 +108,7 @@ function valueSet(index: IndexView, condition: ValuesCondition, budget: WorkBudg
         budget.spend('tests', 1)
         return index.has(id, only)
       },
-      candidates: (limit) => postingsOf([index.posting(only)], limit),
+      candidates: (limit) => postingsOf([index.posting(only)], limit, condition),
       count: () => index.posting(only)?.size ?? 0,
     }
   }
@@ -117,7 +127,7 @@ function valueSet(index: IndexView, condition: ValuesCondition, budget: WorkBudg
       budget.spend('tests', 1)
       return hasOne(id)
     },
-    candidates: (limit) => postingsOf(postings(), limit),
+    candidates: (limit) => postingsOf(postings(), limit, condition),
     count: () =>
       single ? postings().reduce((sum, posting) => sum + (posting?.size ?? 0), 0) : undefined,
   }
@@ -132,11 +142,10 @@ function setOf(condition: ValuesCondition): ReadonlySet<string> {
   return set
 }
 
+type TestsCondition = Extract<Condition, { form: 'ranges' | 'tests' }>
+
 /** A test whose every question is paid for. */
-function matcherOf(
-  condition: Extract<Condition, { form: 'ranges' | 'tests' }>,
-  budget: WorkBudget,
-): (value: string) => boolean {
+function matcherOf(condition: TestsCondition, budget: WorkBudget): (value: string) => boolean {
   if (condition.form === 'ranges') {
     const { ranges } = condition
     if (ranges === everyValue) {
@@ -173,7 +182,8 @@ const longValueBits = 8
 /** Looking at a value of an index costs a fraction of looking up the values of an object. */
 const valuesPerRow = 2
 
-function testSet(index: IndexView, matches: (value: string) => boolean, budget: WorkBudget): IdSet {
+function testSet(index: IndexView, condition: TestsCondition, budget: WorkBudget): IdSet {
+  const matches = matcherOf(condition, budget)
   return {
     has(id) {
       budget.spend('tests', 1)
@@ -192,7 +202,7 @@ function testSet(index: IndexView, matches: (value: string) => boolean, budget: 
         if (size > limit) return undefined
         postings.push(posting)
       }
-      return postingsOf(postings, limit)
+      return postingsOf(postings, limit, condition)
     },
     count: () => undefined,
   }
@@ -202,13 +212,16 @@ function testSet(index: IndexView, matches: (value: string) => boolean, budget: 
 function postingsOf(
   postings: readonly (PostingView | undefined)[],
   limit: number,
+  from: Condition,
 ): Candidates | undefined {
   const present = postings.filter((posting) => posting !== undefined)
   const [first] = present
   if (first === undefined) return noCandidates
   const size = present.reduce((sum, posting) => sum + posting.size, 0)
   if (size > limit) return undefined
-  return present.length === 1 ? { size, ids: () => first } : { size, ids: () => merge(present) }
+  return present.length === 1
+    ? { size, from, ids: () => first }
+    : { size, from, ids: () => merge(present) }
 }
 
 function merge(parts: readonly Iterable<ObjectId>[]): ReadonlySet<ObjectId> {
@@ -236,7 +249,7 @@ function intersection(sets: readonly IdSet[]): IdSet {
   }
 }
 
-function union(sets: readonly IdSet[]): IdSet {
+function union(sets: readonly IdSet[], from: Condition): IdSet {
   return {
     has(id) {
       for (const set of sets) if (set.has(id)) return true
@@ -251,7 +264,7 @@ function union(sets: readonly IdSet[]): IdSet {
         size += found.size
         parts.push(found)
       }
-      return { size, ids: () => merge(parts.map((part) => part.ids())) }
+      return { size, from, ids: () => merge(parts.map((part) => part.ids())) }
     },
     count: () => undefined,
   }

@@ -1,4 +1,5 @@
 import { CodedError } from '../../lib/coded-error.ts'
+import type { ReadReport } from './read-report.ts'
 
 /**
  * What an operation does that costs time:
@@ -85,6 +86,9 @@ export class WorkBudget {
   /** The part of the budget that is spent. */
   #share = 0
   #failure: QueryTooCostlyError | undefined
+
+  /** What is read is told to it, where somebody asked for that. */
+  readonly report: ReadReport | undefined = undefined
 
   /** Limits that are not given are the default ones. */
   constructor(limits: Partial<WorkLimits> = {}) {

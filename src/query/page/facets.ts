@@ -1,4 +1,5 @@
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import type { Condition } from '../condition/condition.ts'
 import type { IdSet } from '../condition/id-set.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import { FirstRows } from './first-rows.ts'
@@ -116,9 +117,19 @@ export class Members {
   }
 }
 
+/** A set whose members are wanted. */
+export interface MembersOptions {
+  readonly view: StoreView
+  readonly set: IdSet
+  /** What the set was made of. */
+  readonly condition: Condition
+  readonly budget: WorkBudget
+}
+
 /** The members of a set; what is tested is paid for. */
-export function membersOf(view: StoreView, set: IdSet, budget: WorkBudget): Members {
+export function membersOf({ view, set, condition, budget }: MembersOptions): Members {
   const candidates = set.candidates(view.size >> 1)
+  budget.report?.searched(condition, candidates?.from)
   budget.spend('examined', candidates?.size ?? view.size)
   const members = new Members()
   for (const id of candidates?.ids() ?? view.ids()) if (set.has(id)) members.add(id)

@@ -13,14 +13,12 @@ export interface LookupOptions {
 
 /** The object with a key, straight from the store; `undefined` where there is none or it may not be seen. */
 export function objectByKey(options: LookupOptions, key: string): ObjectId | undefined {
-  options.budget.spend('examined', 1)
-  return visible(options, options.view.idOf(key))
+  return found(options, () => options.view.idOf(key))
 }
 
 /** The object with a UID, as {@link objectByKey}. `''` is no UID. */
 export function objectByUid(options: LookupOptions, uid: string): ObjectId | undefined {
-  options.budget.spend('examined', 1)
-  return uid === '' ? undefined : visible(options, options.view.idOfUid(uid))
+  return found(options, () => (uid === '' ? undefined : options.view.idOfUid(uid)))
 }
 
 /**
@@ -34,6 +32,16 @@ export function sameObject(
 ): ObjectId | undefined {
   const { uid = '' } = metadata
   return uid === '' ? view.idOf(key) : view.idOfUid(uid)
+}
+
+function found(options: LookupOptions, read: () => ObjectId | undefined): ObjectId | undefined {
+  const { budget, view } = options
+  budget.report?.reading(view)
+  budget.report?.reached('key')
+  budget.spend('examined', 1)
+  const id = visible(options, read())
+  if (id !== undefined) budget.report?.returned(1)
+  return id
 }
 
 function visible(

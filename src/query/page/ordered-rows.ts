@@ -1,4 +1,5 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import type { Condition } from '../condition/condition.ts'
 import type { Candidates, IdSet } from '../condition/id-set.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import { FirstRows } from './first-rows.ts'
@@ -14,6 +15,8 @@ import {
 export interface OrderedRowsOptions {
   readonly view: StoreView
   readonly set: IdSet
+  /** What the set was made of. */
+  readonly condition: Condition
   /** Outside these, sorted, the set has no members; `undefined`: anywhere. */
   readonly namespaces: readonly string[] | undefined
   readonly order: ListOrder
@@ -43,6 +46,8 @@ export function orderedRows(options: OrderedRowsOptions): ObjectId[] {
   const cheapRows = cheapRowsPerMember * limit
   const few = set.candidates(cheapRows)
   if (few !== undefined) return sortedRows(few, options)
+  const { condition, namespaces } = options
+  budget.report?.searched(condition, undefined, namespaces === undefined ? [] : ['namespace'])
 
   const found: ObjectId[] = []
   let candidates: Candidates | undefined
@@ -76,8 +81,9 @@ export function orderedRows(options: OrderedRowsOptions): ObjectId[] {
 
 function sortedRows(
   candidates: Candidates,
-  { view, set, order, after, limit, budget }: OrderedRowsOptions,
+  { view, set, order, after, limit, budget, condition }: OrderedRowsOptions,
 ): ObjectId[] {
+  budget.report?.searched(condition, candidates.from)
   budget.spend('examined', candidates.size)
   const first = new FirstRows<Row>(limit, (a, b) => comparePositions(a.position, b.position, order))
   for (const id of candidates.ids()) {

@@ -92,13 +92,24 @@ export function listPage(options: PageOptions): Page {
   const after = positionAt(options.after, 'after', terms, hashOnce)
   const before = positionAt(options.before, 'before', terms, hashOnce)
   const order = { terms, backwards }
-  const { set, namespaces } = visible(options)
+  const { set, namespaces, condition } = visible(options)
+  budget.report?.reading(view)
   const [from, bound] = backwards ? [before, after] : [after, before]
-  const found = orderedRows({ view, set, namespaces, order, after: from, limit: size + 1, budget })
+  const found = orderedRows({
+    view,
+    set,
+    condition,
+    namespaces,
+    order,
+    after: from,
+    limit: size + 1,
+    budget,
+  })
   const within = bound === undefined ? found : rowsAheadOf(bound, found, view, order)
   const isCut = within.length > size || within.length < found.length
   const ids = within.slice(0, size)
   if (backwards) ids.reverse()
+  budget.report?.returned(ids.length, terms)
   let members: Members | undefined
   const isEverything = () => set.count() === view.size
   return {
@@ -107,9 +118,11 @@ export function listPage(options: PageOptions): Page {
     hasPreviousPage: backwards ? isCut : after !== undefined,
     cursorOf: (id) => encodeCursor(hashOnce(), positionOf(view, terms, id)),
     totalCount: () =>
-      from === undefined && bound === undefined && !isCut ? ids.length : countMembers(options, set),
+      from === undefined && bound === undefined && !isCut
+        ? ids.length
+        : countMembers(options, set, condition),
     spread(index, top) {
-      if (!isEverything()) members ??= membersOf(view, set, budget)
+      if (!isEverything()) members ??= membersOf({ view, set, condition, budget })
       return spreadOf({ view, index, members, top, budget })
     },
   }
@@ -153,8 +166,12 @@ export function listRows(options: KeyRowsOptions): readonly ObjectId[] {
   const { view, limit, budget, after, before, backwards = false } = options
   const order = { terms: [], backwards }
   const from = after === undefined ? undefined : { values: [], key: after }
-  const rows = orderedRows({ view, ...visible(options), order, after: from, limit, budget })
-  return before === undefined ? rows : rowsAheadOf({ values: [], key: before }, rows, view, order)
+  budget.report?.reading(view)
+  const found = orderedRows({ view, ...visible(options), order, after: from, limit, budget })
+  const rows =
+    before === undefined ? found : rowsAheadOf({ values: [], key: before }, found, view, order)
+  budget.report?.returned(rows.length)
+  return rows
 }
 
 /** The first object that meets a condition and that the viewer may see: what a field for one object answers. */
@@ -164,13 +181,15 @@ export function findObject(options: RowsOptions): ObjectId | undefined {
 
 /** How many objects meet a condition and may be seen by the viewer. Throws `QueryTooCostlyError`. */
 export function countObjects(options: RowsOptions): number {
-  return countMembers(options, visible(options).set)
+  const { set, condition } = visible(options)
+  return countMembers(options, set, condition)
 }
 
-function countMembers({ view, budget }: RowsOptions, set: IdSet): number {
+function countMembers({ view, budget }: RowsOptions, set: IdSet, condition: Condition): number {
   const known = set.count()
   if (known !== undefined) return known
   const candidates = set.candidates(view.size >> 1)
+  budget.report?.searched(condition, candidates?.from)
   budget.spend('examined', candidates?.size ?? view.size)
   let count = 0
   for (const id of candidates?.ids() ?? view.ids()) if (set.has(id)) count += 1
@@ -180,10 +199,15 @@ function countMembers({ view, budget }: RowsOptions, set: IdSet): number {
 /** The one place where what is asked for meets what may be seen. */
 function visible({ view, condition, scope, budget }: RowsOptions): {
   set: IdSet
+  condition: Condition
   namespaces: readonly string[] | undefined
 } {
   const both = allOf([condition, scopeCondition(scope)])
-  return { set: bindCondition(both, view, budget), namespaces: namespacesOf(both) }
+  return {
+    set: bindCondition(both, view, budget),
+    condition: both,
+    namespaces: namespacesOf(both),
+  }
 }
 
 /** How many objects are asked for, and from which end. Throws {@link PageSizeError} and {@link PageBoundsError}. */

@@ -11,10 +11,19 @@ const preflightedHeaders = [
   'x-graphql-yoga-csrf',
 ] as const
 
+/** Asks for `extensions.explain` in the answer: `1`. As `extensions: { explain: true }` does in the body. */
+const explainHeader = 'x-informerql-explain'
+
+/** Whether a request, or that which opened the WebSocket, asks for its operations to be explained. */
+export function asksForExplanation({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  return headers[explainHeader] === '1'
+}
+
 /** The headers that a page of an allowed origin may send. */
 export const allowedRequestHeaders: string = [
   'content-type',
   'authorization',
+  explainHeader,
   ...preflightedHeaders,
 ].join(', ')
 

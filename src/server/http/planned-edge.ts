@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { asksForExplanation } from '../guard/operation-request.ts'
 import type { OperationOrigin } from '../operation-options.ts'
 
 /** One operation, as a body of JSON asks for it. */
@@ -36,6 +37,7 @@ export async function answerPlanned(
 ): Promise<boolean> {
   const type = answerType(request.headers.accept)
   if (type === undefined || request.headers['content-encoding'] !== undefined) return false
+  if (asksForExplanation(request)) return false
   const body = await bodyOf(request)
   if (body === undefined) return true
   const operation = operationOf(body)

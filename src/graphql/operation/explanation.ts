@@ -1,0 +1,122 @@
+import { apiVersionOf, type ApiResource } from '../../kubernetes/api-resource.ts'
+import type { StoreView } from '../../informer/store/store-view.ts'
+import type { Access, FieldReads, ReadReport } from '../../query/condition/read-report.ts'
+import type { CacheStateName } from '../../cache/cached-resource-state.ts'
+import type { KindAt } from './kind-part.ts'
+import type { ServedSchema } from './served-schema.ts'
+
+/** How often the text of an object's own fields was at hand, and how often it had to be written. */
+export interface FragmentUse {
+  readonly hits: number
+  readonly misses: number
+}
+
+/** What one field has read, on all rows that it was asked of: a root field, or a relation below one. */
+export interface ExplainedField {
+  /** Response keys from the root, without those of connections: `deployments.pods`. */
+  readonly path: string
+  readonly kinds: readonly string[]
+  /** Pages and look-ups. */
+  readonly reads: number
+  readonly access: readonly Access[]
+  /** Parts of the condition that postings of an index answered: only their objects were examined. */
+  readonly postings: readonly string[]
+  /** Parts whose index had each of its values tried. */
+  readonly values: readonly string[]
+  /** Parts that were tried on each object examined. */
+  readonly tested: readonly string[]
+  readonly order: readonly string[]
+  /** Whether objects were walked and tried one by one, since no posting was small enough, or there is none. */
+  readonly scanned: boolean
+  readonly examined: number
+  readonly tests: number
+  readonly returned: number
+}
+
+/** One kind that was read from its cache, and how far that is behind. */
+export interface ExplainedKind {
+  readonly cluster: string
+  readonly kind: string
+  readonly state: CacheStateName
+  readonly objects: number | null
+  readonly resourceVersion: string | null
+  readonly lagMs: number | null
+}
+
+/** `extensions.explain` of an answer: how it was come by. */
+export interface Explanation {
+  readonly answeredBy: 'plan' | 'graphql-js'
+  /** Of plans; graphql-js keeps no texts. */
+  readonly fragments: FragmentUse | null
+  readonly fields: readonly ExplainedField[]
+  readonly kinds: readonly ExplainedKind[]
+}
+
+/** What an explanation is made of, besides what was read. */
+export interface Explained {
+  readonly served: ServedSchema
+  readonly report: ReadReport
+  /** The kinds that were prepared, read or not. */
+  readonly kinds: readonly KindAt[]
+  /** `undefined`: graphql-js has answered. */
+  readonly fragments?: FragmentUse | undefined
+}
+
+/** Explains an answer, in the tick in which it was made. */
+export function explain({ served, report, kinds, fragments }: Explained): Explanation {
+  const cached = cachedKinds(served)
+  const fields = report.fields()
+  const read = fields.flatMap(({ views }) => [...views].flatMap((view) => cached.get(view) ?? []))
+  return {
+    answeredBy: fragments === undefined ? 'graphql-js' : 'plan',
+    fragments: fragments ?? null,
+    fields: fields.map((field) => explainedField(field, cached)),
+    kinds: explainedKinds(served, [...kinds, ...read]),
+  }
+}
+
+function explainedField(
+  { place, views, access, postings, values, tested, order, ...counts }: FieldReads,
+  cached: ReadonlyMap<StoreView, KindAt>,
+): ExplainedField {
+  return {
+    path: place,
+    kinds: [...views].flatMap((view) => cached.get(view)?.kind.typeName ?? []).toSorted(),
+    access: [...access],
+    postings: [...postings],
+    values: [...values],
+    tested: [...tested],
+    order: [...order],
+    scanned: access.has('scan'),
+    ...counts,
+  }
+}
+
+/** The kinds that are in memory, by their stores. */
+function cachedKinds({ clusters, kinds }: ServedSchema): ReadonlyMap<StoreView, KindAt> {
+  const cached = new Map<StoreView, KindAt>()
+  for (const [cluster, cache] of clusters) {
+    for (const kind of kinds.values()) {
+      const view = cache.synced(kind.resource)
+      if (view !== undefined) cached.set(view, { cluster, kind })
+    }
+  }
+  return cached
+}
+
+function explainedKinds(
+  { clusters }: ServedSchema,
+  kinds: readonly KindAt[],
+): readonly ExplainedKind[] {
+  const wanted = new Map(kinds.map((at) => [keyOf(at.cluster, at.kind.resource), at.kind.typeName]))
+  return Array.from(clusters, ([cluster, cache]) =>
+    cache.states().flatMap(({ resource, state, objects, resourceVersion, lagMs }) => {
+      const kind = wanted.get(keyOf(cluster, resource))
+      return kind === undefined ? [] : [{ cluster, kind, state, objects, resourceVersion, lagMs }]
+    }),
+  ).flat()
+}
+
+function keyOf(cluster: string, resource: ApiResource): string {
+  return `${cluster}/${apiVersionOf(resource)}/${resource.resource}`
+}
