@@ -14,6 +14,7 @@ export type UnreadableCode =
   | 'NOT_SYNCED'
   | 'CLUSTER_UNREACHABLE'
   | 'CACHE_FULL'
+  | 'UNSUPPORTED'
 
 /** Where something cannot be read. */
 export interface UnreadablePlace {
@@ -52,6 +53,17 @@ export function notServed(place: UnreadablePlace): UnreadableResourceError {
   const { cluster, resource } = place
   const problem = `cluster ${cluster} does not serve ${groupResourceOf(resource)}`
   return new UnreadableResourceError('NOT_FOUND', place, problem)
+}
+
+/** A resource that is read from the API server each time. */
+export function notCached(place: UnreadablePlace): UnreadableResourceError {
+  const name = groupResourceOf(place.resource)
+  return new UnreadableResourceError(
+    'UNSUPPORTED',
+    place,
+    `${name} is read live: without a cache there are no subscriptions and no relations`,
+    { hint: 'ask for it by its list and its look-up' },
+  )
 }
 
 /** A cluster to which there is no connection. */

@@ -5,10 +5,11 @@ import type { ReflectorOptions } from '../informer/reflector/reflector-options.t
 import { createSharedInformer } from '../informer/shared-informer.ts'
 import type { Indexers, StoreView } from '../informer/store/store-view.ts'
 import type { CacheBounds } from './cache-bounds.ts'
-import { notServed, stopped, unreachable } from './cache-errors.ts'
+import { notCached, notServed, stopped, unreachable } from './cache-errors.ts'
 import { CachedResource } from './cached-resource.ts'
 import { type CachedResourceState, stateOf } from './cached-resource-state.ts'
 import type { Lease } from './lease.ts'
+import type { LiveApi } from './live-api.ts'
 
 export interface ClusterCacheOptions {
   /** The cluster's name. */
@@ -30,7 +31,8 @@ export type ClusterConnection =
       /** `v1.36.3`. */
       readonly version: string
       readonly resourceVersionsComparable: boolean
-      /** Whether a streaming list may be asked for, where the reflector's options want one. */
+      /** Reads what no cache holds. */
+      readonly live: LiveApi
     }
   | { readonly state: 'unreachable'; readonly error: Error }
 
@@ -38,6 +40,8 @@ export type ClusterConnection =
 export interface ServedResource {
   readonly resource: ApiResource
   readonly metadataOnly: boolean
+  /** Whether it is never cached, but read live. */
+  readonly uncached?: boolean
   /** What its store is to have besides the indexes of every store. */
   readonly indexers: Indexers
 }
@@ -88,7 +92,7 @@ export class ClusterCache implements AsyncDisposable {
 
   /**
    * A lease of a resource, whose informer is started where it does not run. Throws `UnreadableResourceError`:
-   * CLUSTER_UNREACHABLE, NOT_FOUND where the cluster does not serve it, CACHE_FULL.
+   * CLUSTER_UNREACHABLE, NOT_FOUND where the cluster does not serve it, CACHE_FULL, and UNSUPPORTED for what is never cached.
    */
   acquire(resource: ApiResource): Lease {
     const key = keyOf(resource)
@@ -99,8 +103,17 @@ export class ClusterCache implements AsyncDisposable {
     if (this.#connection.state === 'unreachable') throw unreachable(place, this.#connection.error)
     const served = this.#served.get(key)
     if (served === undefined) throw notServed(place)
+    if (served.uncached === true) throw notCached(place)
     this.#options.bounds.admit(place)
     return this.#start(key, served, this.#connection).lease()
+  }
+
+  /** Reads a resource from the API server. Throws `UnreadableResourceError`: CLUSTER_UNREACHABLE, NOT_FOUND. */
+  live(resource: ApiResource): LiveApi {
+    const place = { cluster: this.name, resource }
+    if (this.#connection.state === 'unreachable') throw unreachable(place, this.#connection.error)
+    if (!this.serves(resource)) throw notServed(place)
+    return this.#connection.live
   }
 
   /** The store of a resource that is cached and synced, without a lease: good for this tick. */

@@ -14,6 +14,8 @@ export interface GatewayConfig {
   readonly preload: readonly string[]
   /** How long an operation waits for the first sync of its kinds. */
   readonly syncDeadlineMs: number
+  /** How long a read of the API server may take, where no cache serves. */
+  readonly liveDeadlineMs: number
   /** Largest `first`. */
   readonly maxPageSize: number
   /** Rows that the page sizes of lists within lists may multiply to. */
@@ -26,6 +28,8 @@ export interface GatewayConfig {
   readonly schemaFiles: readonly string[]
   /** Prefixes of API groups in names, by group. */
   readonly aliases: GroupAliases
+  /** Kinds that are never cached but read live: `apps/Deployment`, `Secret`. */
+  readonly uncached: readonly string[]
 }
 
 const cluster = z
@@ -75,22 +79,25 @@ export const gatewayConfigShape: {
   ]),
   preload: z.array(z.string().min(1)).default([]),
   syncDeadlineMs: z.int().min(1).max(600_000).default(defaultOperationLimits.syncDeadlineMs),
+  liveDeadlineMs: z.int().min(1).max(600_000).default(defaultOperationLimits.liveDeadlineMs),
   maxPageSize: z.int().min(1).max(5_000).default(defaultOperationLimits.maxPageSize),
   maxPathRows: z.int().min(1).max(1_000_000_000).default(defaultOperationLimits.maxPathRows),
   schemaFiles: z.array(z.string().min(1)).default([]),
   aliases: z.record(z.string(), z.string()).default({}),
+  uncached: z.array(z.string().min(1)).default([]),
 }
 
 /** What `createGateway` takes, from what was configured. */
 export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
-  const { clusters: selections, preload, schemaFiles, aliases } = config
-  const { syncDeadlineMs, maxPageSize, maxPathRows, cache } = config
+  const { clusters: selections, preload, schemaFiles, aliases, uncached, cache } = config
+  const { syncDeadlineMs, liveDeadlineMs, maxPageSize, maxPathRows, work } = config
   return {
     clusters: selections,
     preload,
     schemaFiles,
     aliases,
+    uncached,
     cache,
-    limits: { syncDeadlineMs, maxPageSize, maxPathRows, work: config.work },
+    limits: { syncDeadlineMs, liveDeadlineMs, maxPageSize, maxPathRows, work },
   }
 }

@@ -5,6 +5,7 @@ import { loadClusterConfig } from '../api-server/kubeconfig/cluster-lookup.ts'
 import { preferredResources } from '../api-server/discovery/discovery.ts'
 import { atLeast, type ServerVersion } from '../api-server/discovery/server-version.ts'
 import type { ClusterConnection } from '../cache/cluster-cache.ts'
+import { createLiveApi } from '../cache/live-api.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import type { OpenApiDocuments } from '../kubernetes/open-api.ts'
 
@@ -57,6 +58,7 @@ export function connectionOf(cluster: Cluster): ClusterConnection {
   return {
     state: 'connected',
     source: (resource, how) => apiServer.resource(resource, how),
+    live: createLiveApi(apiServer),
     version: version.gitVersion,
     resourceVersionsComparable,
   }

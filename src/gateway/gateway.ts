@@ -33,6 +33,8 @@ export interface GatewayOptions {
   readonly schemaFiles?: readonly string[]
   /** Prefixes of API groups in names, by group. */
   readonly aliases?: GroupAliases
+  /** Kinds that are never cached but read live from the API server: `apps/Deployment`, and `Secret` of the core group. */
+  readonly uncached?: readonly string[]
   readonly limits?: Partial<OperationLimits>
   /** How much is held in memory, and for how long without being asked for. */
   readonly cache?: Partial<CacheLimits>
@@ -169,11 +171,12 @@ class RunningGateway implements Gateway {
   }
 
   #serve(): void {
-    const { aliases = {}, schemaFiles = [] } = this.#options
+    const { aliases = {}, schemaFiles = [], uncached = [] } = this.#options
     this.#served = serveSchema({
       members: this.#fleet.members,
       sdl: this.#sdl,
       aliases,
+      uncached,
       problem: (problem) => {
         const isUsers = problem instanceof SdlError && schemaFiles.includes(problem.file)
         if (isUsers && this.#served === undefined) throw problem

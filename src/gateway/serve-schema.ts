@@ -17,6 +17,8 @@ export interface ServeSchemaOptions {
   readonly members: readonly FleetMember[]
   readonly sdl: readonly SdlSource[]
   readonly aliases: GroupAliases
+  /** Kinds that are read live although they could be cached: `group/Kind`, or the kind alone of the core group. */
+  readonly uncached: readonly string[]
   /** What is wrong with the SDL; the schema is made without it. May throw, to refuse that. */
   readonly problem: (problem: CodedError) => void
 }
@@ -25,7 +27,8 @@ export interface ServeSchemaOptions {
  * Makes the schema of what the clusters serve, and tells their caches what may be acquired. What is cached goes on. Throws
  * `GroupAliasError`, and what `problem` throws, before anything has changed.
  */
-export function serveSchema({ members, sdl, aliases, problem }: ServeSchemaOptions): ServedSchema {
+export function serveSchema(options: ServeSchemaOptions): ServedSchema {
+  const { members, sdl, aliases, uncached, problem } = options
   const apis = members.flatMap(({ cluster }) =>
     cluster.state === 'connected' ? [cluster.api] : [],
   )
@@ -34,6 +37,7 @@ export function serveSchema({ members, sdl, aliases, problem }: ServeSchemaOptio
     openapi: Object.assign({}, ...apis.map(({ openapi }) => openapi).toReversed()),
     sdl,
     aliases,
+    uncached,
   })
   for (const one of model.problems) problem(one)
   const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
@@ -57,9 +61,10 @@ function servedResources(
   const names = new Set(resources.map(resourceName))
   return kinds
     .filter(({ resource }) => names.has(resourceName(resource)))
-    .map(({ resource, metadataOnly, indexes, typeName }) => ({
+    .map(({ resource, metadataOnly, uncached, indexes, typeName }) => ({
       resource,
       metadataOnly,
+      uncached,
       indexers: { ...indexersOf(indexes), ...indexersFor(compiled, typeName) },
     }))
 }

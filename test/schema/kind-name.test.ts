@@ -197,14 +197,25 @@ describe('the kinds of a model', () => {
     expect(problem).toMatchObject({ value: 'v1beta1', hint: 'there are v1' })
   })
 
+  it('have no cache where that is configured, by group and kind', () => {
+    const model = build({ uncached: ['Pod', 'apps/Deployment', 'apps/Pod'] })
+    expect(model.kindOf('', 'Pod')).toMatchObject({ uncached: true })
+    expect(model.kindOf('apps', 'Deployment')).toMatchObject({ uncached: true })
+    expect(model.kindOf('apps', 'ReplicaSet')).toMatchObject({ uncached: false })
+    expect(model.problems).toContainEqual(
+      expect.objectContaining({ code: 'UNCACHED_KIND', value: 'apps/Pod' }),
+    )
+  })
+
   it('let core Events stand for those of events.k8s.io', () => {
     const model = build({})
     expect(model.kindOf('events.k8s.io', 'Event')).toBe(model.kindOfType('Event'))
     expect(model.kindOfType('Event')?.apiVersion).toBe('v1')
   })
 
-  it('are those that can be listed and watched', () => {
-    expect(build({}).kindOf('', 'ComponentStatus')).toBeUndefined()
+  it('are those that can be listed; what cannot be watched has no cache', () => {
+    expect(build({}).kindOf('', 'ComponentStatus')).toMatchObject({ uncached: true })
+    expect(build({}).kindOf('', 'Pod')).toMatchObject({ uncached: false })
     expect(build({}).kindOf('authentication.k8s.io', 'TokenReview')).toBeUndefined()
   })
 })

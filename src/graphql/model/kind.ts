@@ -40,4 +40,6 @@ export interface Kind {
   readonly events?: RelationField
   /** Whether objects hold `metadata` only: Secrets, until the operator opts in. */
   readonly metadataOnly: boolean
+  /** Whether it has no cache, so that it is read live: what cannot be watched, and what is configured so. */
+  readonly uncached: boolean
 }

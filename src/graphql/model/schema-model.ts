@@ -13,7 +13,14 @@ import { SdlIndexes } from './sdl-indexes.ts'
 import { SdlObjectRefs } from './sdl-object-refs.ts'
 import { SdlRelations } from './sdl-relations.ts'
 import type { SdlSource } from '../sdl/sdl-source.ts'
-import { type NamedResource, type ResourceVersions, selectResources } from './select-resources.ts'
+import {
+  canWatch,
+  groupKindOf,
+  type NamedResource,
+  type ResourceVersions,
+  selectResources,
+  UncachedKindError,
+} from './select-resources.ts'
 
 /** What a schema is made of. */
 export interface SchemaModelOptions {
@@ -28,6 +35,8 @@ export interface SchemaModelOptions {
   readonly versions?: ResourceVersions
   /** Whether Secrets have `data`, `stringData` and `type`. Off by default: their caches hold metadata only. */
   readonly secretContents?: boolean
+  /** Kinds that have no cache: `group/Kind`, or the kind alone of the core group. */
+  readonly uncached?: readonly string[]
 }
 
 /** What the schema serves, before it is a schema. */
@@ -51,12 +60,18 @@ export interface SchemaModel {
  * touches, and is told in `problems`.
  */
 export function buildSchemaModel(options: SchemaModelOptions): SchemaModel {
-  const { aliases = {}, sdl = [], versions = {} } = options
+  const { aliases = {}, sdl = [], versions = {}, uncached = [] } = options
   checkGroupAliases(aliases)
   const definitions = new Definitions(options.openapi)
   const selected = selectResources(options.resources, { aliases, versions })
   const documents = sdl.map(parseSdl)
-  const bare = selected.named.map((one) => bareKind(one, options.secretContents === true))
+  const unknown = new Set(uncached)
+  const bare = selected.named.map((one) => {
+    const name = groupKindOf(one.resource)
+    unknown.delete(name)
+    const isUncached = !canWatch(one.resource) || uncached.includes(name)
+    return { ...bareKind(one, options.secretContents === true), uncached: isUncached }
+  })
   const declared = applyExtensions(
     bare,
     documents.flatMap(({ extensions }) => extensions),
@@ -70,6 +85,7 @@ export function buildSchemaModel(options: SchemaModelOptions): SchemaModel {
     kinds: declared.kinds,
     problems: [
       ...selected.problems,
+      ...[...unknown].map((name) => new UncachedKindError(name)),
       ...documents.flatMap(({ problems }) => problems),
       ...declared.problems,
     ],
@@ -87,7 +103,10 @@ export function buildSchemaModel(options: SchemaModelOptions): SchemaModel {
 
 type BareKind = Omit<Kind, 'indexes' | 'relations' | 'objectRefs' | 'events'>
 
-function bareKind({ resource, names }: NamedResource, secretContents: boolean): BareKind {
+function bareKind(
+  { resource, names }: NamedResource,
+  secretContents: boolean,
+): Omit<BareKind, 'uncached'> {
   const isSecret = resource.group === '' && resource.kind === 'Secret'
   return {
     resource,

@@ -33,6 +33,26 @@ export class ResourceVersionError extends CodedError {
   }
 }
 
+/** A kind that is configured to have no cache, and is not there. */
+export class UncachedKindError extends CodedError {
+  constructor(name: string) {
+    super('UNCACHED_KIND', `uncached: the cluster serves no ${name}`, {
+      value: name,
+      hint: 'write group/Kind, such as apps/Deployment, or the kind alone of the core group',
+    })
+  }
+}
+
+/** `apps/Deployment`; of the core group `Pod`. */
+export function groupKindOf({ group, kind }: ApiResource): string {
+  return group === '' ? kind : `${group}/${kind}`
+}
+
+/** Whether a cache can follow it; what cannot be watched is read live. */
+export function canWatch({ verbs = [] }: ApiResource): boolean {
+  return verbs.includes('watch')
+}
+
 /** What {@link selectResources} goes by. */
 export interface SelectionOptions {
   readonly aliases: GroupAliases
@@ -40,8 +60,8 @@ export interface SelectionOptions {
 }
 
 /**
- * The resources of which the schema has a kind, in the order of their type names: those that can be listed and watched,
- * in one version each.
+ * The resources of which the schema has a kind, in the order of their type names: those that can be listed, in
+ * one version each.
  */
 export function selectResources(
   resources: readonly ApiResource[],
@@ -74,7 +94,7 @@ export function selectResources(
 function isServable({ group, kind, verbs = [] }: ApiResource): boolean {
   // The same objects as core Events.
   if (group === 'events.k8s.io' && kind === 'Event') return false
-  return verbs.includes('list') && verbs.includes('watch')
+  return verbs.includes('list')
 }
 
 function withoutClashes(

@@ -19,6 +19,7 @@ import { explain, type Explanation } from './explanation.ts'
 import { operationKinds, type OperationRequest } from './operation-kinds.ts'
 import { problemOfVariables } from './document-bounds.ts'
 import { fleetOf } from './fleet-state.ts'
+import { LiveLoader } from './live-loader.ts'
 import { LiveReader } from './live-reader.ts'
 import { problemOfPages } from './page-rows.ts'
 import { prepareOperation, inRounds } from './preparation.ts'
@@ -69,8 +70,9 @@ export class Execution {
     const planned = isExplained(args) ? await this.#explainedPlan(args) : undefined
     if (planned !== undefined) return planned
     using prepared = await prepareOperation(this.#options, args)
+    const live = this.#liveLoader()
     const answered = await inRounds(prepared, async (settled) => {
-      const { contextValue, failures, budget } = this.#context(args, settled)
+      const { contextValue, failures, budget } = this.#context(args, settled, live)
       const result = await executePriced({ ...args, contextValue }, budget)
       return { result: this.#explained(result, args, budget), failures }
     })
@@ -105,7 +107,10 @@ export class Execution {
     let opened: OpenedSource | ExecutionResult
     try {
       opened = await inRounds(prepared, (settled) =>
-        openSource({ ...args, contextValue: this.#context(args, settled).contextValue }),
+        openSource({
+          ...args,
+          contextValue: this.#context(args, settled, this.#liveLoader()).contextValue,
+        }),
       )
     } catch (error) {
       prepared[Symbol.dispose]()
@@ -117,8 +122,9 @@ export class Execution {
     }
     const { source, validated } = opened
     const answer = async (event: unknown): Promise<ExecutionResult> => {
+      const live = this.#liveLoader()
       const answered = await inRounds(prepared, async (settled) => {
-        const { contextValue, failures, budget } = this.#context(args, settled)
+        const { contextValue, failures, budget } = this.#context(args, settled, live)
         const frame = { ...validated, rootValue: event, contextValue }
         const result = await executeValidated(frame, budget)
         return { result: this.#explained(result, args, budget), failures }
@@ -146,8 +152,14 @@ export class Execution {
     return problemOfPages(served, limits, { document, operationName, variables })
   }
 
+  /** One for each answer, whose fields share what they read live. */
+  #liveLoader(): LiveLoader {
+    const { served, limits } = this.#options
+    return new LiveLoader(served, limits)
+  }
+
   /** What the resolvers read, and what they report besides what they throw. */
-  #context(args: ExecutionArgs, settled: SettledKinds): ExecutionContext {
+  #context(args: ExecutionArgs, settled: SettledKinds, live: LiveLoader): ExecutionContext {
     const { contextValue } = args
     const { served, limits } = this.#options
     const budget = isExplained(args)
@@ -155,7 +167,7 @@ export class Execution {
       : new WorkBudget(limits.work)
     const failures: GraphQLError[] = []
     const context: ResolverContext = {
-      read: new StoreReader({ served, limits, budget, parts: settled }),
+      read: new StoreReader({ served, limits, budget, parts: settled, live }),
       fleet: fleetOf(served),
       live: new LiveReader({ served, limits, kinds: settled }),
       report: (error) => {

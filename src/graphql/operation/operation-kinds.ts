@@ -132,12 +132,18 @@ class KindSearch {
       source.form === 'listFrames' ||
       source.form === 'lookupFrames'
     ) {
-      const at = this.#cluster(this.#arguments(field, node)?.['cluster'])
+      const args = this.#arguments(field, node)
+      const at = this.#cluster(args?.['cluster'])
       if (at === undefined) return
-      this.#add(at, [source.kind])
+      const isLive = source.form === 'lookup' && args?.['live'] === true
+      const isQuery = source.form === 'list' || source.form === 'lookup'
+      // What is read live needs no cache; a subscription is told why there is none.
+      if (!isLive && !(isQuery && source.kind.uncached)) this.#add(at, [source.kind])
       this.#inner(node, field, at)
     } else {
       if (source.form === 'relation') {
+        // Where it starts from may have been read live.
+        this.#add(cluster, this.#kindsNamed([source.relation.definition.from]))
         this.#add(cluster, this.#served.relations.byField.get(source.relation)?.reads ?? [])
       } else if (source.form === 'owned') {
         this.#add(cluster, this.#owned(node, field, type, cluster))
@@ -162,7 +168,7 @@ class KindSearch {
       const kind = this.#served.kindOf(identity.group, identity.kind)
       const type = kind === undefined ? undefined : this.#served.schema.getType(kind.typeName)
       if (kind === undefined || !isObjectType(type)) continue
-      this.#add(identity.cluster, [kind])
+      if (!kind.uncached) this.#add(identity.cluster, [kind])
       if (node.selectionSet !== undefined) this.enter(node.selectionSet, type, identity.cluster)
     }
   }

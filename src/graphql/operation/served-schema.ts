@@ -20,6 +20,8 @@ export interface ServedSchema {
 export interface OperationLimits {
   /** How long an operation waits for the first sync of its kinds. */
   readonly syncDeadlineMs: number
+  /** How long a read of the API server may take, where no cache serves. */
+  readonly liveDeadlineMs: number
   /** Largest `first`. */
   readonly maxPageSize: number
   /** Rows that the page sizes along one path, each list within the one before, may multiply to. */
@@ -37,6 +39,7 @@ export interface OperationLimits {
 /** Every default of {@link OperationLimits}. */
 export const defaultOperationLimits: OperationLimits = {
   syncDeadlineMs: 10_000,
+  liveDeadlineMs: 10_000,
   maxPageSize: 500,
   maxPathRows: 20_000,
   work: defaultWorkLimits,

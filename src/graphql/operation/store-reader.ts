@@ -24,8 +24,10 @@ import { ClientError } from './client-error.ts'
 import { clusterNamed } from './cluster-argument.ts'
 import { ownedConnection, storeConnection } from './connection.ts'
 import { idsCondition } from './ids-condition.ts'
-import type { CachedParts, KindPart } from './kind-part.ts'
+import type { CachedParts, KindAt, KindPart } from './kind-part.ts'
 import { type ListRequest, listRequest, pageOf } from './list-request.ts'
+import type { LiveLoader } from './live-loader.ts'
+import { LiveReads } from './live-reads.ts'
 import { type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
 import type { SchemaRelation } from './schema-relations.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
@@ -36,6 +38,8 @@ export interface StoreReaderOptions {
   readonly parts: CachedParts
   /** What the execution may cost. */
   readonly budget: WorkBudget
+  /** Reads what no cache serves. */
+  readonly live: LiveLoader
 }
 
 /** Reads the stores for one execution of one operation, all of it within one tick. */
@@ -44,34 +48,40 @@ export class StoreReader implements StoreReads {
   readonly #limits: OperationLimits
   readonly #parts: CachedParts
   readonly #budget: WorkBudget
+  readonly #live: LiveReads
   /** Where owned objects are looked for, which is the same for all objects of a kind. */
   readonly #owned = new Map<string, OwnedKinds>()
   /** What arguments ask for, which is the same for every row that a field is asked of. */
   readonly #requests: ArgumentsCache<Kind, ListRequest>
 
-  constructor({ served, limits, parts, budget }: StoreReaderOptions) {
+  constructor({ served, limits, parts, budget, live }: StoreReaderOptions) {
     this.#served = served
     this.#limits = limits
     this.#parts = parts
     this.#budget = budget
+    this.#live = new LiveReads({ loader: live, budget, maxPageSize: limits.maxPageSize })
     this.#requests = new ArgumentsCache(budget)
   }
 
-  list(kind: Kind, args: ListFieldArguments): ConnectionSource {
-    const part = this.#parts.part({ cluster: clusterNamed(this.#served, args.cluster), kind })
+  list(kind: Kind, args: ListFieldArguments): ReturnType<StoreReads['list']> {
+    const at = { cluster: clusterNamed(this.#served, args.cluster), kind }
+    if (kind.uncached) return this.#live.list(at, args)
+    const part = this.#parts.part(at)
     return this.#connection(part, kind.listField, idsCondition(args.ids, part), args)
   }
 
-  lookup(kind: Kind, args: LookupArguments): Row | null {
-    const part = this.#parts.part({ cluster: clusterNamed(this.#served, args.cluster), kind })
+  lookup(kind: Kind, args: LookupArguments): FoundRow {
+    const at = { cluster: clusterNamed(this.#served, args.cluster), kind }
+    if (kind.uncached || args.live === true) return this.#live.lookup(at, args)
+    const part = this.#parts.part(at)
     return rowOf(part, objectByKey({ ...part, budget: this.#budget }, objectKey(args)))
   }
 
-  object(id: string): Row | null {
+  object(id: string): FoundRow {
     return this.#identified(decodeObjectId(id))
   }
 
-  objectByRef({ apiVersion, kind: name, ...args }: ObjectByRefArguments): Row | null {
+  objectByRef({ apiVersion, kind: name, ...args }: ObjectByRefArguments): FoundRow {
     const cluster = clusterNamed(this.#served, args.cluster)
     const kind = this.#served.kindOf(splitApiVersion(apiVersion).group, name)
     if (kind === undefined) {
@@ -93,14 +103,32 @@ export class StoreReader implements StoreReads {
     return this.lookup(kind, { cluster, name: args.name, ...(namespaced ? { namespace } : {}) })
   }
 
-  referenced({ uid, namespace, name, ...rest }: ObjectRef): Row | null {
+  referenced({ uid, namespace, name, ...rest }: ObjectRef): FoundRow {
+    const kind = this.#served.kindOf(rest.group, rest.kind)
+    if (kind?.uncached === true && this.#served.clusters.has(rest.cluster)) {
+      return this.#liveReference({ cluster: rest.cluster, kind }, { uid, namespace, name })
+    }
     const object = uid === null ? { namespace: namespace ?? '', name } : { uid }
     return this.#identified({ ...rest, object })
   }
 
-  #identified({ cluster, group, kind: kindName, object }: ObjectIdentity): Row | null {
+  /** By its name; a namesake with another UID is not meant. */
+  async #liveReference(
+    at: KindAt,
+    { uid, namespace, name }: Pick<ObjectRef, 'uid' | 'namespace' | 'name'>,
+  ): Promise<Row | null> {
+    const row = await this.#live.lookup(at, namespace === null ? { name } : { namespace, name })
+    return uid === null || row?.object.metadata.uid === uid ? row : null
+  }
+
+  #identified({ cluster, group, kind: kindName, object }: ObjectIdentity): FoundRow {
     const kind = this.#served.kindOf(group, kindName)
     if (kind === undefined || !this.#served.clusters.has(cluster)) return null
+    if (kind.uncached) {
+      if ('uid' in object) throw byUid({ cluster, kind })
+      const { namespace, name } = object
+      return this.#live.lookup({ cluster, kind }, namespace === '' ? { name } : object)
+    }
     const part = this.#parts.part({ cluster, kind })
     const options = { ...part, budget: this.#budget }
     return rowOf(
@@ -217,6 +245,19 @@ export class StoreReader implements StoreReads {
     this.#owned.set(key, owned)
     return owned
   }
+}
+
+type FoundRow = ReturnType<StoreReads['lookup']>
+
+function byUid({ cluster, kind }: KindAt): ClientError {
+  const { typeName, lookupField } = kind
+  const message = `id: ${typeName} is read live, and the API server finds nothing by its UID`
+  return new ClientError('UNSUPPORTED', message, {
+    argument: 'id',
+    cluster,
+    kind: typeName,
+    hint: `use ${lookupField}, with its name`,
+  })
 }
 
 function rowOf({ cluster, kind, view }: KindPart, id: ObjectId | undefined): Row | null {

@@ -98,7 +98,9 @@ export class PlanVariation {
   kinds(served: ServedSchema, variables: VariableValues): readonly KindAt[] {
     return this.#members.flatMap(({ root }) => {
       if (typeof root === 'string') return []
-      const cluster = clusterOf(served, root.args.coerce(variables))
+      const args = root.args.coerce(variables)
+      if (args['live'] === true) throw new NotCoveredError('a live read')
+      const cluster = clusterOf(served, args)
       return root.kinds.map((kind) => ({ cluster, kind }))
     })
   }

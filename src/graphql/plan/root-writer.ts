@@ -32,6 +32,7 @@ export function rootWriter(nodes: readonly FieldNode[], compiler: PlanCompiler):
   const source = fieldSourceOf(field)
   const args = new FieldArguments(field, node)
   const selections = selectionsOf(nodes)
+  if ('kind' in source && source.kind.uncached) throw new NotCoveredError('a live read')
   switch (source.form) {
     case 'list':
       return listWriter(source.kind, args, selections, compiler)

@@ -1,4 +1,5 @@
 import {
+  GraphQLBoolean,
   type GraphQLFieldConfigArgumentMap,
   GraphQLID,
   GraphQLInt,
@@ -104,8 +105,18 @@ export function listSubscriptionArguments(
   return { ...filterArguments(kind, types), ...streamArguments }
 }
 
-/** The arguments of a root look-up field. */
+/** The arguments of a root look-up field of `Query`. */
 export function lookupArguments(kind: Kind): GraphQLFieldConfigArgumentMap {
+  return {
+    ...objectArguments(kind),
+    live: {
+      type: GraphQLBoolean,
+      description: 'Read it from the API server instead of the cache.',
+    },
+  }
+}
+
+function objectArguments(kind: Kind): GraphQLFieldConfigArgumentMap {
   return {
     ...clusterArgument,
     ...(kind.resource.namespaced ? { namespace: { type: requiredString } } : {}),
@@ -124,7 +135,7 @@ export const objectByRefArguments: GraphQLFieldConfigArgumentMap = {
 
 /** The arguments of a subscription to one object. */
 export function lookupSubscriptionArguments(kind: Kind): GraphQLFieldConfigArgumentMap {
-  return { ...lookupArguments(kind), ...streamArguments }
+  return { ...objectArguments(kind), ...streamArguments }
 }
 
 /** The arguments of `events`. */

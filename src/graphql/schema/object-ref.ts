@@ -22,17 +22,27 @@ export function objectRefsAt(path: Path, row: Row, kindOf: KindOf): readonly Obj
  * The chain of owners of an object, the nearest first: at each step the controller, or the first owner where none
  * controls. Ends where the next owner is not there or not served, and after 16 steps.
  */
-export function ownerChainOf(row: Row, read: StoreReads, kindOf: KindOf): readonly ObjectRef[] {
+export function ownerChainOf(
+  row: Row,
+  read: StoreReads,
+  kindOf: KindOf,
+): readonly ObjectRef[] | Promise<readonly ObjectRef[]> {
   const chain: ObjectRef[] = []
-  let at: Row | null = row
-  while (at !== null && chain.length < maxChain) {
-    const owners = at.object.metadata.ownerReferences ?? []
-    const owner = objectRefOf(owners.find(({ controller }) => controller) ?? owners[0], at, kindOf)
-    if (owner === undefined || chain.some(({ uid }) => uid === owner.uid)) break
-    chain.push(owner)
-    at = read.referenced(owner)
+  const climb = (from: Row | null): readonly ObjectRef[] | Promise<readonly ObjectRef[]> => {
+    let at = from
+    while (at !== null && chain.length < maxChain) {
+      const owners = at.object.metadata.ownerReferences ?? []
+      const nearest = owners.find(({ controller }) => controller) ?? owners[0]
+      const owner = objectRefOf(nearest, at, kindOf)
+      if (owner === undefined || chain.some(({ uid }) => uid === owner.uid)) break
+      chain.push(owner)
+      const next = read.referenced(owner)
+      if (next instanceof Promise) return next.then(climb)
+      at = next
+    }
+    return chain
   }
-  return chain
+  return climb(row)
 }
 
 const maxChain = 16

@@ -64,6 +64,8 @@ export interface LookupArguments {
   readonly cluster?: string | null
   readonly namespace?: string
   readonly name: string
+  /** Only of queries. */
+  readonly live?: boolean | null
 }
 
 /** The arguments of `objectByRef`. */
@@ -194,15 +196,21 @@ export interface ClusterState {
   readonly resources: readonly ResourceState[]
 }
 
-/** What the stores hold. What is read within one tick is one moment. */
+/** What is read from a store, in the tick in which it is asked for, or from the API server, later. */
+type Read<T> = T | Promise<T>
+
+/**
+ * What the stores hold: what is read of them within one tick is one moment. Kinds without a cache, and look-ups with `live`,
+ * are read from the API server: those alone are promises.
+ */
 export interface StoreReads {
-  list(kind: Kind, args: ListFieldArguments): ConnectionSource
-  lookup(kind: Kind, args: LookupArguments): Row | null
+  list(kind: Kind, args: ListFieldArguments): Read<ConnectionSource>
+  lookup(kind: Kind, args: LookupArguments): Read<Row | null>
   /** By the `id` of an object, see `decodeObjectId`. */
-  object(id: string): Row | null
-  objectByRef(args: ObjectByRefArguments): Row | null
+  object(id: string): Read<Row | null>
+  objectByRef(args: ObjectByRefArguments): Read<Row | null>
   /** The object that is meant; `null` where there is none, or where its kind is not served. */
-  referenced(ref: ObjectRef): Row | null
+  referenced(ref: ObjectRef): Read<Row | null>
   /** The objects that own this one, whatever their kind. */
   owners(row: Row): readonly Row[]
   /** The objects that this one owns, of the kinds that it is known to own and those that are asked for. */
@@ -228,7 +236,7 @@ export interface LiveSource {
 
 /**
  * The `contextValue` of an operation, as far as the schema's resolvers need it: all that they know of the gateway.
- * Everything is synchronous. Every method may throw; the error is that of the field which asked.
+ * All but live reads is synchronous. Every method may throw; the error is that of the field which asked.
  */
 export interface ResolverContext {
   readonly read: StoreReads

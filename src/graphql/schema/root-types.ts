@@ -22,7 +22,6 @@ import type {
   LookupSubscriptionArguments,
   ObjectByRefArguments,
   ResolverContext,
-  Row,
   StoreReads,
 } from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'
@@ -73,7 +72,7 @@ export function buildQueryType(kinds: readonly Kind[], types: SchemaTypes): Grap
 }
 
 /** GraphQL makes an Error in a list the error of its own place, and leaves the others whole. */
-function objectOrError(read: StoreReads, id: string): Row | Error | null {
+function objectOrError(read: StoreReads, id: string): ReturnType<StoreReads['object']> | Error {
   try {
     return read.object(id)
   } catch (error) {

@@ -3,9 +3,9 @@ import type { Condition, IndexReference } from './condition.ts'
 
 /**
  * How objects were come by: by their `key` or UID, from `postings`, in the kept `order` without a condition, or in that order
- * with each object tried on a condition, which is a `scan`.
+ * with each object tried on a condition, which is a `scan`; or `live` from the API server.
  */
-export type Access = 'key' | 'postings' | 'order' | 'scan'
+export type Access = 'key' | 'postings' | 'order' | 'scan' | 'live'
 
 /** What one field of an operation has read, on all rows that it was asked of. */
 export interface FieldReads {
@@ -61,6 +61,13 @@ export class ReadReport {
   /** Objects were come by without a condition on them. */
   reached(access: Access): void {
     this.now.access.add(access)
+  }
+
+  /** The API server is asked; the answer comes later, when another field reads. */
+  reachedLive(): FieldReads {
+    this.now.reads += 1
+    this.now.access.add('live')
+    return this.now
   }
 
   /**

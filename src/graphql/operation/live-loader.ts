@@ -1,0 +1,125 @@
+import DataLoader from 'dataloader'
+import type { LiveApi, LiveList, LiveListRequest, LiveResource } from '../../cache/live-api.ts'
+import { UnreadableResourceError } from '../../cache/cache-errors.ts'
+import type { KubernetesObject } from '../../kubernetes/object.ts'
+import { ApiStatusError } from '../../kubernetes/status.ts'
+import { ClientError, type ClientErrorCode } from './client-error.ts'
+import type { KindAt } from './kind-part.ts'
+import type { OperationLimits, ServedSchema } from './served-schema.ts'
+
+/** One read of the API server: an object, or a part of a list. */
+type LiveKey = { readonly at: KindAt } & (
+  | { readonly object: { readonly namespace?: string; readonly name: string } }
+  | { readonly list: LiveListRequest }
+)
+
+type LiveAnswer = KubernetesObject | LiveList | undefined
+
+/** Reads that are under way at once for one operation. */
+const maxParallel = 8
+/** Reads of one operation: each is a request to the API server. */
+const maxReads = 100
+
+/**
+ * Reads of the API server for one operation: what several fields ask alike is read once, what they ask in one tick is read
+ * together, some at a time, until a deadline. Rejects with `ClientError`.
+ */
+export class LiveLoader {
+  readonly #served: ServedSchema
+  readonly #deadlineMs: number
+  readonly #loader: DataLoader<LiveKey, LiveAnswer, string>
+  readonly #asked = new Set<string>()
+
+  constructor(served: ServedSchema, { liveDeadlineMs }: Pick<OperationLimits, 'liveDeadlineMs'>) {
+    this.#served = served
+    this.#deadlineMs = liveDeadlineMs
+    this.#loader = new DataLoader((keys) => this.#readAll(keys), { cacheKeyFn: nameOf })
+  }
+
+  /** `undefined` where there is no such object. */
+  async object(
+    at: KindAt,
+    object: { readonly namespace?: string; readonly name: string },
+  ): Promise<KubernetesObject | undefined> {
+    return (await this.#load({ at, object })) as KubernetesObject | undefined
+  }
+
+  async list(at: KindAt, list: LiveListRequest): Promise<LiveList> {
+    return (await this.#load({ at, list })) as LiveList
+  }
+
+  #load(key: LiveKey): Promise<LiveAnswer> {
+    this.#asked.add(nameOf(key))
+    if (this.#asked.size > maxReads) {
+      const message = `the operation makes more than ${maxReads} live reads`
+      const hint = 'read from the caches, or in several queries'
+      throw new ClientError('QUERY_TOO_COSTLY', message, { value: this.#asked.size, hint })
+    }
+    return this.#loader.load(key)
+  }
+
+  /** The answers, or why there is none, in the order of the keys. */
+  async #readAll(keys: readonly LiveKey[]): Promise<(LiveAnswer | Error)[]> {
+    const signal = AbortSignal.timeout(this.#deadlineMs)
+    const answers: (LiveAnswer | Error)[] = []
+    const rest = keys.entries()
+    const lane = async (): Promise<void> => {
+      for (const [position, key] of rest) answers[position] = await this.#read(key, signal)
+    }
+    await Promise.all(Array.from({ length: Math.min(maxParallel, keys.length) }, lane))
+    return answers
+  }
+
+  async #read(key: LiveKey, signal: AbortSignal): Promise<LiveAnswer | Error> {
+    const { cluster, kind } = key.at
+    try {
+      const api: LiveApi | undefined = this.#served.clusters.get(cluster)?.live(kind.resource)
+      if (api === undefined) throw new TypeError(`there is no cluster ${cluster}`)
+      const of: LiveResource = { resource: kind.resource, metadataOnly: kind.metadataOnly }
+      return 'object' in key
+        ? await api.object(of, key.object, signal)
+        : await api.list(of, key.list, signal)
+    } catch (error) {
+      return signal.aborted ? late(key.at, this.#deadlineMs) : failed(key.at, error)
+    }
+  }
+}
+
+function nameOf(key: LiveKey): string {
+  const { cluster, kind } = key.at
+  return JSON.stringify([cluster, kind.typeName, 'object' in key ? key.object : key.list])
+}
+
+function late({ cluster, kind }: KindAt, deadlineMs: number): ClientError {
+  const message = `${kind.typeName} was not read from the API server within ${deadlineMs} ms`
+  const details = { cluster, kind: kind.typeName, hint: 'ask again in a moment' }
+  return new ClientError('CLUSTER_UNREACHABLE', message, { ...details, retryAfterMs: 1_000 })
+}
+
+function failed({ cluster, kind }: KindAt, cause: unknown): ClientError {
+  const details = { cluster, kind: kind.typeName, cause }
+  if (cause instanceof UnreadableResourceError) {
+    const { code, message, hint, retryAfterMs } = cause
+    return new ClientError(code, message, { ...details, hint, retryAfterMs })
+  }
+  if (cause instanceof ApiStatusError) {
+    const reason = cause.status.message ?? `HTTP ${cause.httpStatus}`
+    const message = `${kind.typeName} cannot be read from the API server: ${reason}`
+    const { retryAfterMs } = cause
+    if (cause.httpStatus === 410) {
+      const hint = 'the list has moved on: begin again without `after`'
+      return new ClientError('BAD_USER_INPUT', message, { ...details, argument: 'after', hint })
+    }
+    const code = statusCodes[cause.httpStatus] ?? 'CLUSTER_UNREACHABLE'
+    return new ClientError(code, message, { ...details, retryAfterMs })
+  }
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return new ClientError('CLUSTER_UNREACHABLE', message, details)
+}
+
+const statusCodes: Readonly<Record<number, ClientErrorCode>> = {
+  400: 'BAD_USER_INPUT',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  405: 'UNSUPPORTED',
+}
