@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { HttpTransport } from './http/http-transport.ts'
+import { KnownDocuments } from './http/known-documents.ts'
 import type { PlannedQueries } from './http/planned-edge.ts'
 import { HostList } from './guard/host-list.ts'
 import { checkAddress, isLoopback } from './guard/loopback.ts'
@@ -62,7 +63,8 @@ class RunningServer implements GraphQLServer {
     this.#options = server
     this.#log = log
     this.servesGraphiql = server.graphiql ?? isLoopback(server.host)
-    this.#pipeline = createOperationPipeline(options)
+    const documents = new KnownDocuments()
+    this.#pipeline = createOperationPipeline(options, documents)
     const origins = new OriginCheck({
       hosts: new HostList(server.host, server.allowedHosts),
       allowedOrigins: server.allowedOrigins,
@@ -71,6 +73,8 @@ class RunningServer implements GraphQLServer {
       pipeline: this.#pipeline,
       origins,
       maxBodyBytes: server.maxBodyBytes,
+      compressFromBytes: server.compressFromBytes,
+      documents,
       graphiqlQuery: this.servesGraphiql ? options.defaultQuery : undefined,
       planned: options.planned,
       probes: { readiness: options.readiness, isStopping: () => this.#stopped !== undefined },

@@ -32,7 +32,10 @@ const maxCachedDocumentLength = 1_000_000
 const maxCachedDocuments = 1_000
 
 /** Sets yoga up so that it does the least: no CORS, forms, pages or body stream; what guards it stands before it. */
-export function createOperationPipeline(options: OperationPipelineOptions): OperationPipeline {
+export function createOperationPipeline(
+  options: OperationPipelineOptions,
+  documents: HashedDocuments,
+): OperationPipeline {
   const { plugins, context = () => ({}), log } = options
   return createYoga<TransportContext, object>({
     graphqlEndpoint: graphqlPath,
@@ -61,7 +64,12 @@ export function createOperationPipeline(options: OperationPipelineOptions): Oper
       const made: object | Promise<object> = context(originOf(initial))
       return { ...(made instanceof Promise ? await made : made), ...wishes }
     },
-    plugins: [subscriptionsNeedWebSocket(), ...(plugins as readonly Plugin[]), codedErrors()],
+    plugins: [
+      documentsByHash(documents),
+      subscriptionsNeedWebSocket(),
+      ...(plugins as readonly Plugin[]),
+      codedErrors(),
+    ],
   })
 }
 
@@ -83,6 +91,34 @@ function documentCache<T extends object>(): LRUCache<string, T> {
     maxSize: maxCachedDocumentLength,
     sizeCalculation: (_, source) => source.length + 1,
   })
+}
+
+/** Finds the document of a request that names it by a hash; throws `ClientError`. */
+export interface HashedDocuments {
+  documentOf(
+    request: {
+      readonly query?: string | undefined
+      readonly extensions?: Readonly<Record<string, unknown>> | undefined
+    },
+    learns: boolean,
+  ): string | undefined
+}
+
+function documentsByHash(documents: HashedDocuments): Plugin {
+  return {
+    onParams({ params, setParams, request }) {
+      let query: string | undefined
+      try {
+        query = documents.documentOf(params, request.method === 'POST')
+      } catch (error) {
+        const { message, extensions } = clientErrorOf(error)
+        // A request error: 400, or 200 for clients of application/json.
+        const http = { spec: true, status: 400 }
+        throw new GraphQLError(message, { extensions: { ...extensions, http } })
+      }
+      if (query !== undefined && query !== params.query) setParams({ ...params, query })
+    },
+  }
 }
 
 /** Server-sent events would need the WebSocket's limits a second time. */

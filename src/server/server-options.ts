@@ -16,6 +16,8 @@ export interface ServerOptions {
   readonly graphiql?: boolean | undefined
   /** The largest body of a request and message of a WebSocket. */
   readonly maxBodyBytes: number
+  /** Answers of so many bytes are compressed, for those who accept it; 0: none. */
+  readonly compressFromBytes: number
   /** How long a request may take to arrive, headers and body. */
   readonly requestDeadlineMs: number
   /** How long a connection may be idle between two requests. */
@@ -54,6 +56,7 @@ export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   allowedOrigins: z.array(origin).default([]),
   graphiql: z.boolean().optional(),
   maxBodyBytes: z.int().min(1024).max(16_777_216).default(131_072),
+  compressFromBytes: z.int().min(0).max(1_073_741_824).default(32_768),
   requestDeadlineMs: milliseconds.default(30_000),
   keepAliveMs: milliseconds.default(60_000),
   maxConnections: z.int().min(1).max(1_000_000).default(10_000),

@@ -15,6 +15,7 @@ export type ClientErrorCode =
   | 'QUERY_TOO_COSTLY'
   | 'RBAC_BUDGET_EXCEEDED'
   | 'UNSUPPORTED'
+  | 'PERSISTED_QUERY_NOT_FOUND'
   | 'INTERNAL'
 
 /** What an error says besides its message. */

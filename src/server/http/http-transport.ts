@@ -4,7 +4,9 @@ import { graphqlPath } from '../operation-options.ts'
 import type { OperationPipeline } from '../operation-pipeline.ts'
 import { allowedRequestHeaders, operationRefusal } from '../guard/operation-request.ts'
 import type { OriginCheck } from '../guard/origin-check.ts'
-import { answerPlanned, type PlannedQueries } from './planned-edge.ts'
+import { sendAnswer } from './http-answer.ts'
+import type { KnownDocuments } from './known-documents.ts'
+import { answerPlanned, isHashNamed, type PlannedQueries } from './planned-edge.ts'
 import { answerProbe, type ProbesOptions } from './probes.ts'
 import { refuseRequest } from '../guard/refusal.ts'
 import { pathOf } from './request-path.ts'
@@ -14,6 +16,9 @@ export interface HttpTransportOptions {
   readonly pipeline: OperationPipeline
   readonly origins: OriginCheck
   readonly maxBodyBytes: number
+  readonly compressFromBytes: number
+  /** What the pipeline knows, too. */
+  readonly documents: KnownDocuments
   /** What GraphiQL shows first; `undefined`: no GraphiQL. */
   readonly graphiqlQuery: string | undefined
   readonly probes: ProbesOptions
@@ -98,9 +103,22 @@ export class HttpTransport {
       refuseRequest(response, refusal)
       return
     }
-    const { pipeline, planned } = this.#options
-    const isPost = request.method === 'POST'
-    if (isPost && planned !== undefined && (await answerPlanned(request, response, planned))) return
-    await pipeline(request, response)
+    const { pipeline, planned, documents, compressFromBytes } = this.#options
+    const edge = planned === undefined ? undefined : { planned, documents, compressFromBytes }
+    if (edge !== undefined && (await answerPlanned(request, response, edge))) return
+    const answered = await pipeline.handleNodeRequestAndResponse(request, response, {
+      req: request,
+      res: response,
+    })
+    const { status } = answered
+    const answer = {
+      status,
+      headers: Object.fromEntries(answered.headers),
+      text: await answered.text(),
+    }
+    await sendAnswer(request, response, answer, {
+      revalidates: isHashNamed(request),
+      compressFromBytes,
+    })
   }
 }

@@ -1,6 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { asksForExplanation } from '../guard/operation-request.ts'
 import type { OperationOrigin } from '../operation-options.ts'
+import { sendAnswer } from './http-answer.ts'
+import {
+  type HashedRequest,
+  type KnownDocuments,
+  namesHash,
+  onlyNamesHash,
+} from './known-documents.ts'
 
 /** One operation, as a body of JSON asks for it. */
 export interface OperationRequest {
@@ -23,43 +30,60 @@ export interface PlannedQueries {
 
 const json = 'application/json'
 const graphqlJson = 'application/graphql-response+json'
-const members: ReadonlySet<string> = new Set(['query', 'operationName', 'variables'])
+const members: ReadonlySet<string> = new Set(['query', 'operationName', 'variables', 'extensions'])
+
+/** What answers by plans, and how it is sent. */
+export interface PlannedEdge {
+  readonly planned: PlannedQueries
+  readonly documents: KnownDocuments
+  readonly compressFromBytes: number
+}
 
 /**
- * Answers a POST by the shortest way: its body is read and parsed here, and where the operation has a plan its text goes to
+ * Answers a request by the shortest way: what it asks for is parsed here, and where the operation has a plan its text goes to
  * the socket. Returns whether it did; if not, the request is left as the pipeline takes it, with its body in `body`. What a
  * client sees is the same either way.
  */
 export async function answerPlanned(
   request: IncomingMessage & { body?: unknown },
   response: ServerResponse,
-  planned: PlannedQueries,
+  { planned, documents, compressFromBytes }: PlannedEdge,
 ): Promise<boolean> {
   const type = answerType(request.headers.accept)
   if (type === undefined || request.headers['content-encoding'] !== undefined) return false
   if (asksForExplanation(request)) return false
-  const body = await bodyOf(request)
-  if (body === undefined) return true
-  const operation = operationOf(body)
-  // The pipeline reads what is parsed already; a text that is no JSON it is given to refuse.
-  request.body = operation.parsed ?? body
-  if (operation.request === undefined) return false
+  const isPost = request.method === 'POST'
+  let asked: AskedOperation
+  if (isPost) {
+    const body = await bodyOf(request)
+    if (body === undefined) return true
+    asked = operationOf(parsed(body))
+    // The pipeline reads what is parsed already; a text that is no JSON it is given to refuse, and an empty object, which it
+    // takes for a body that nobody has read.
+    const { parsed: object = {} } = asked
+    request.body = Object.keys(object).length === 0 ? body : object
+  } else {
+    asked = operationOf(searchOf(request))
+  }
+  const operation = withDocument(asked.request, documents, isPost)
+  if (operation === undefined) return false
   const origin = {
     transport: 'http',
     headers: request.headers,
     connectionParams: undefined,
   } as const
-  const answered = planned.answer(operation.request, origin)
+  const answered = planned.answer(operation, origin)
   const text = typeof answered === 'object' ? await answered : answered
   if (text === undefined) return false
-  if (response.destroyed) return true
-  const bytes = Buffer.from(text)
-  response.writeHead(200, {
-    'content-type': type,
-    'content-length': bytes.length,
-  })
-  response.end(bytes)
+  const answer = { status: 200, headers: { 'content-type': type }, text }
+  const revalidates = !isPost && namesHash(asked.request?.extensions)
+  await sendAnswer(request, response, answer, { revalidates, compressFromBytes })
   return true
+}
+
+/** Whether a GET names its document by a hash, so that its answer may be kept and asked for again. */
+export function isHashNamed(request: IncomingMessage): boolean {
+  return request.method === 'GET' && namesHash(searchOf(request)?.['extensions'])
 }
 
 /** The type of an answer that the request accepts, the first that it names; `undefined` where the pipeline has to choose. */
@@ -88,24 +112,65 @@ function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   })
 }
 
-/** What a body asks for; without a request where it is anything but a plain operation. */
-function operationOf(body: string): {
+/** What a request asks for; without a request where it is anything but a plain operation. */
+interface AskedOperation {
   readonly parsed?: object
-  readonly request?: OperationRequest
-} {
-  let parsed: unknown
+  readonly request?: HashedOperation
+}
+
+type HashedOperation = Omit<OperationRequest, 'query'> & HashedRequest
+
+/** The same with its document; `undefined` where there is none, or something to be told of it. */
+function withDocument(
+  request: HashedOperation | undefined,
+  documents: KnownDocuments,
+  learns: boolean,
+): OperationRequest | undefined {
+  if (request === undefined) return undefined
   try {
-    parsed = JSON.parse(body)
+    const query = documents.documentOf(request, learns)
+    return query === undefined ? undefined : { ...request, query }
   } catch {
-    return {}
+    return undefined
   }
-  if (typeof parsed !== 'object' || parsed === null) return {}
-  if (Array.isArray(parsed) || !Object.keys(parsed).every((name) => members.has(name))) {
-    return { parsed }
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
   }
-  const { query, operationName, variables } = parsed as Readonly<Record<string, unknown>>
-  if (typeof query !== 'string') return { parsed }
-  if (typeof (operationName ?? '') !== 'string') return { parsed }
-  if (typeof (variables ?? {}) !== 'object' || Array.isArray(variables)) return { parsed }
-  return { parsed, request: parsed as unknown as OperationRequest }
+}
+
+/** The parameters of a GET; `undefined` where one of them is not what it has to be. */
+function searchOf({ url = '' }: IncomingMessage): Readonly<Record<string, unknown>> | undefined {
+  const at = url.indexOf('?')
+  const search = new URLSearchParams(at < 0 ? '' : url.slice(at + 1))
+  const given: Record<string, unknown> = {}
+  for (const [name, value] of search) {
+    const isJson = name === 'variables' || name === 'extensions'
+    given[name] = isJson ? parsed(value) : value
+    if (given[name] === undefined) return undefined
+  }
+  return given
+}
+
+function operationOf(asked: unknown): AskedOperation {
+  if (typeof asked !== 'object' || asked === null) return {}
+  if (Array.isArray(asked) || !Object.keys(asked).every((name) => members.has(name))) {
+    return { parsed: asked }
+  }
+  const { query, operationName, variables, extensions } = asked as Readonly<Record<string, unknown>>
+  const isPlain =
+    typeof (query ?? '') === 'string' &&
+    typeof (operationName ?? '') === 'string' &&
+    isObject(variables ?? {}) &&
+    isObject(extensions ?? {}) &&
+    onlyNamesHash(extensions ?? {})
+  return isPlain ? { parsed: asked, request: asked } : { parsed: asked }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

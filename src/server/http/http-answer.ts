@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+
+/** What answers an operation, by plan or by the pipeline. */
+export interface HttpAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+}
+
+/** How answers are sent. */
+export interface SendOptions {
+  /** Whether the client may keep the answer, to ask with its ETag whether it is still the same. */
+  readonly revalidates: boolean
+  /** Answers of so many bytes are compressed, for those who accept it; 0: none. */
+  readonly compressFromBytes: number
+}
+
+const compressors = {
+  // Of what is fast enough to pay, quality 1 of Brotli is the smallest and takes half of gzip's time.
+  br: (bytes: Buffer) =>
+    promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
+  gzip: (bytes: Buffer) => promisify(gzip)(bytes, { level: 1 }),
+} as const
+
+type Encoding = keyof typeof compressors
+
+/** Sends an answer; a promise only where it is compressed first. */
+export function sendAnswer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, text }: HttpAnswer,
+  { revalidates, compressFromBytes }: SendOptions,
+): void | Promise<void> {
+  if (response.destroyed) return
+  if (revalidates && status === 200) {
+    const etag = `W/"${createHash('sha256').update(text).digest('base64url')}"`
+    response.setHeader('etag', etag)
+    response.setHeader('cache-control', 'private, no-cache')
+    vary(response, 'accept, authorization')
+    if (isSame(request.headers['if-none-match'], etag)) {
+      response.writeHead(304).end()
+      return
+    }
+  }
+  const bytes = Buffer.from(text)
+  if (compressFromBytes === 0 || bytes.length < compressFromBytes) {
+    end(response, status, headers, bytes)
+    return
+  }
+  vary(response, 'accept-encoding')
+  const encoding = acceptedEncoding(request.headers['accept-encoding'])
+  if (encoding === undefined) {
+    end(response, status, headers, bytes)
+    return
+  }
+  return compressors[encoding](bytes).then((compressed) => {
+    if (response.destroyed) return
+    end(response, status, { ...headers, 'content-encoding': encoding }, compressed)
+  })
+}
+
+function end(
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  bytes: Buffer,
+): void {
+  response.writeHead(status, { ...headers, 'content-length': bytes.length })
+  response.end(bytes)
+}
+
+/** Adds to the header that says what the answer depends on. */
+function vary(response: ServerResponse, names: string): void {
+  const before = response.getHeader('vary')
+  response.setHeader('vary', before === undefined ? names : `${String(before)}, ${names}`)
+}
+
+/** Whether one of the tags in `If-None-Match` is this one; weakly compared, as for GET. */
+function isSame(tags: string | undefined, etag: string): boolean {
+  if (tags === undefined) return false
+  const opaque = etag.replace(/^W\//, '')
+  return tags.split(',').some((tag) => {
+    const given = tag.trim()
+    return given === '*' || given.replace(/^W\//, '') === opaque
+  })
+}
+
+/** The better of the encodings that a client names; `undefined`: none of them. */
+function acceptedEncoding(header: string | undefined): Encoding | undefined {
+  if (header === undefined) return undefined
+  const accepted = new Set<string>()
+  for (const range of header.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = range.split(';').map((part) => part.trim())
+    if (!parameters.some((one) => /^q=0(\.0*)?$/.test(one))) accepted.add(name)
+  }
+  return accepted.has('br') ? 'br' : accepted.has('gzip') ? 'gzip' : undefined
+}

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { ClientError } from '../../graphql/operation/client-error.ts'
+
+/** An operation as a request has it, with a document or with the hash of one. */
+export interface HashedRequest {
+  readonly query?: string | null | undefined
+  readonly extensions?: Readonly<Record<string, unknown>> | null | undefined
+}
+
+/** Of documents, in UTF-16 units. */
+const maxUnits = 1_000_000
+const maxDocuments = 1_000
+
+const extension = 'persistedQuery'
+const sha256 = /^[0-9a-f]{64}$/
+
+/**
+ * Documents that have been sent with their hash once, and may be named by it from then on:
+ * `extensions: { persistedQuery: { version: 1, sha256Hash } }`, as Apollo's clients do. What has not been asked for longest is
+ * forgotten first; a client that is told PERSISTED_QUERY_NOT_FOUND sends its document again.
+ */
+export class KnownDocuments {
+  readonly #documents = new LRUCache<string, string>({
+    max: maxDocuments,
+    maxSize: maxUnits,
+    sizeCalculation: (document) => document.length + 1,
+  })
+
+  /**
+   * The document of a request; `undefined` where it has none, nor a hash. With `learns`, one that comes with its hash is
+   * remembered. Throws `ClientError`: PERSISTED_QUERY_NOT_FOUND, BAD_USER_INPUT for a hash that is none or another's.
+   */
+  documentOf({ query, extensions }: HashedRequest, learns: boolean): string | undefined {
+    const given = extensions?.[extension]
+    if (given === undefined || given === null) return query ?? undefined
+    const hash = hashOf(given)
+    if (query === undefined || query === null || query === '') {
+      const document = this.#documents.get(hash)
+      if (document !== undefined) return document
+      throw new ClientError('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound', {
+        hint: 'send the document once by POST, together with its hash',
+      })
+    }
+    if (this.#documents.peek(hash) === query) return query
+    if (createHash('sha256').update(query).digest('hex') !== hash) {
+      throw hashError(hash, 'is not the SHA-256 of the document')
+    }
+    if (learns) this.#documents.set(hash, query)
+    return query
+  }
+}
+
+/** Whether an operation names its document by a hash, whatever else its extensions ask for. */
+export function namesHash(extensions: unknown): boolean {
+  return typeof extensions === 'object' && extensions !== null && extension in extensions
+}
+
+/** Whether nothing but the hash of a document is in the extensions. */
+export function onlyNamesHash(extensions: object): boolean {
+  return Object.keys(extensions).every((name) => name === extension)
+}
+
+function hashOf(given: unknown): string {
+  const { version, sha256Hash } = given as { readonly version?: unknown; sha256Hash?: unknown }
+  if (version !== 1) throw hashError(version, 'is not of version 1')
+  if (typeof sha256Hash === 'string' && sha256.test(sha256Hash)) return sha256Hash
+  throw hashError(sha256Hash, 'has no sha256Hash of 64 hexadecimal digits')
+}
+
+function hashError(value: unknown, problem: string): ClientError {
+  const argument = `extensions.${extension}`
+  return new ClientError('BAD_USER_INPUT', `${argument} ${problem}`, {
+    argument,
+    value,
+    hint: 'write it as { "version": 1, "sha256Hash": the SHA-256 of the document }',
+  })
+}
