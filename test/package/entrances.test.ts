@@ -3,7 +3,12 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 
 const run = promisify(execFile)
-const entrances = ['informerql', ...['informer', 'cluster', 'kubernetes', 'client', 'simulator'].map((name) => `informerql/${name}`)]
+const entrances = [
+  'informerql',
+  ...['informer', 'cluster', 'kubernetes', 'client', 'simulator'].map(
+    (name) => `informerql/${name}`,
+  ),
+]
 
 /** Prints the number of modules that an entrance loads, and those of other packages. */
 const counting = (entrance: string): string => `

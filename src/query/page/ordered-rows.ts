@@ -62,14 +62,14 @@ export function orderedRows(options: OrderedRowsOptions): ObjectId[] {
       isDecided = true
       continue
     }
-    const missing = limit - found.length
-    if (allowed === cheapRows && (missing * view.size) / candidates.size < candidates.size) {
+    const wanted = limit - found.length
+    if (allowed === cheapRows && (wanted * view.size) / candidates.size < candidates.size) {
       allowed += candidates.size
       continue
     }
     const last = found.at(-1)
     const after = last === undefined ? options.after : positionOf(view, order.terms, last)
-    return [...found, ...sortedRows(candidates, { ...options, after, limit: missing })]
+    return [...found, ...sortedRows(candidates, { ...options, after, limit: wanted })]
   }
   return found
 }

@@ -191,8 +191,6 @@ export function pageSizeOf(
   { first, last }: PageBounds,
   maxPageSize: number,
 ): { readonly size: number; readonly backwards: boolean } {
-  const isGiven = (size: number | null | undefined): size is number =>
-    size !== undefined && size !== null
   if (isGiven(first) && isGiven(last)) throw new PageBoundsError(last)
   if (isGiven(last)) return { size: checkedSize('last', last, maxPageSize), backwards: true }
   const size = isGiven(first)
@@ -204,4 +202,8 @@ export function pageSizeOf(
 function checkedSize(argument: string, size: number, maxPageSize: number): number {
   if (Number.isInteger(size) && size >= 0 && size <= maxPageSize) return size
   throw new PageSizeError(argument, size, maxPageSize)
+}
+
+function isGiven(size: number | null | undefined): size is number {
+  return size !== undefined && size !== null
 }
