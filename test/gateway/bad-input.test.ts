@@ -92,7 +92,7 @@ const queries: readonly BadCase[] = [
   {
     title: 'a cursor that somebody made',
     query: 'query ($after: String) { pods(after: $after) { totalCount } }',
-    variables: { after: encode([1, 'AAAAAAAAAAAA', 'bad/p-1']) },
+    variables: { after: encode([2, 'AAAAAAAAAAAA', 'bad/p-1']) },
     error: { code: bad, argument: 'after', message: /is a cursor of another query/ },
   },
   {

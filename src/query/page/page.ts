@@ -24,7 +24,11 @@ export class PageSizeError extends ArgumentError {
     const isTooLarge = typeof value === 'number' && value > maxPageSize
     super(argument, `must be a whole number from 0 to ${maxPageSize}, not ${String(value)}`, {
       value,
-      ...(isTooLarge ? { hint: 'ask for a smaller page and go on behind its end' } : {}),
+      ...(isTooLarge
+        ? {
+            hint: `ask for a smaller page and go on with \`${argument === 'last' ? 'before' : 'after'}\``,
+          }
+        : {}),
     })
   }
 }
