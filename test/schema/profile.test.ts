@@ -54,6 +54,18 @@ describe('a profile of the schema', () => {
     expect(kinds({ exclude: { groups: ['*.example.com'] } })).toHaveLength(all.length - 2)
   })
 
+  it('says what it names that is not there', () => {
+    const { problems } = build({
+      include: { groups: ['apps', 'app', '*.example.com'], kinds: ['Pod', 'Pood'] },
+      exclude: { kinds: ['Nope'] },
+    })
+    expect(problems.map(({ code, value }) => [code, value])).toEqual([
+      ['SCHEMA_PROFILE', 'app'],
+      ['SCHEMA_PROFILE', 'Pood'],
+      ['SCHEMA_PROFILE', 'Nope'],
+    ])
+  })
+
   it('passes over what is declared of kinds that it lacks', () => {
     const mine = `
       extend type Node @index(name: "arch", path: "status.nodeInfo.architecture")

@@ -191,6 +191,10 @@ describe("the user's own SDL", () => {
     expect(problem.hint).toContain(wayOut)
   })
 
+  it('may say nothing at all', () => {
+    for (const text of ['', ' \n', '# later\n\n  # more']) expect(build(text).problems).toEqual([])
+  })
+
   it('may repeat the definitions of the directives, for editors', () => {
     expect(
       build('directive @index(name: String!) on OBJECT\nenum IndexType { STRING }').problems,

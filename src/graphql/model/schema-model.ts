@@ -10,7 +10,7 @@ import { type BareKind, declaredKinds } from './declared-kinds.ts'
 import { Definitions } from './definitions.ts'
 import { deprecationOf } from './deprecation.ts'
 import type { Kind } from './kind.ts'
-import { isKindOfProfile, type SchemaProfile } from './schema-profile.ts'
+import { isKindOfProfile, type SchemaProfile, unknownPartsOf } from './schema-profile.ts'
 import { type NamedResource, type ResourceVersions, selectResources } from './select-resources.ts'
 
 /** What a schema is made of. */
@@ -83,6 +83,7 @@ export function buildSchemaModel(options: SchemaModelOptions): SchemaModel {
     kinds: declared.kinds,
     problems: [
       ...selected.problems,
+      ...unknownPartsOf(profile, selected.named),
       ...refused,
       ...documents.flatMap(({ problems }) => problems),
       ...declared.problems,

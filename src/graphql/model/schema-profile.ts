@@ -1,3 +1,4 @@
+import { CodedError } from '../../lib/coded-error.ts'
 import type { NamedResource } from './select-resources.ts'
 
 /** Some of what a schema has. */
@@ -18,6 +19,33 @@ export interface SchemaProfile {
   readonly exclude?: SchemaParts | undefined
   /** Whether types and fields carry descriptions; on by default. */
   readonly descriptions?: boolean | undefined
+}
+
+/** A part of a profile that means nothing that is served. */
+export class SchemaProfileError extends CodedError {
+  constructor(what: string, value: string) {
+    super('SCHEMA_PROFILE', `the profile of the schema names ${what} that is not served`, {
+      value,
+      hint: '`informerql schema` without a profile prints all types; groups are those of apiVersion, "" for v1',
+    })
+  }
+}
+
+/** What a profile names that is not there. */
+export function unknownPartsOf(
+  { include, exclude }: SchemaProfile,
+  served: readonly NamedResource[],
+): readonly SchemaProfileError[] {
+  const groups = [...(include?.groups ?? []), ...(exclude?.groups ?? [])].filter(
+    (pattern) => !served.some(({ resource }) => isGroup(pattern, resource.group)),
+  )
+  const kinds = [...(include?.kinds ?? []), ...(exclude?.kinds ?? [])].filter(
+    (kind) => !served.some(({ names }) => names.typeName === kind),
+  )
+  return [
+    ...groups.map((group) => new SchemaProfileError(`a group ${JSON.stringify(group)}`, group)),
+    ...kinds.map((kind) => new SchemaProfileError(`a type ${JSON.stringify(kind)}`, kind)),
+  ]
 }
 
 /** Whether a kind is a part of the schema. */
