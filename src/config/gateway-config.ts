@@ -4,6 +4,7 @@ import type { GatewayOptions } from '../gateway/gateway.ts'
 import { type CacheLimits, defaultCacheLimits } from '../cache/cache-bounds.ts'
 import { defaultOperationLimits } from '../graphql/operation/served-schema.ts'
 import { defaultWorkLimits, type WorkLimits } from '../query/condition/work-budget.ts'
+import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
 
 /** What an operator configures of the gateway itself, beside its server. */
@@ -24,6 +25,8 @@ export interface GatewayConfig {
   readonly schemaFiles: readonly string[]
   /** Prefixes of API groups in names, by group. */
   readonly aliases: GroupAliases
+  /** Which part of what the clusters serve becomes the schema. */
+  readonly profile: SchemaProfile
 }
 
 const cluster = z
@@ -61,6 +64,20 @@ export const cacheLimitsSchema: z.ZodType<CacheLimits> = z.strictObject({
   idleStopMs: z.int().min(1_000).max(2_147_483_647).default(defaultCacheLimits.idleStopMs),
 })
 
+const names = z.array(z.string())
+
+const schemaParts = z.strictObject({
+  groups: names.optional(),
+  kinds: names.optional(),
+  fields: z
+    .array(
+      z.string().regex(/^(?:\*|\w+)\.\w+$/, {
+        error: 'a field is written like PodSpec.volumes, or *.events',
+      }),
+    )
+    .optional(),
+})
+
 /** The options of {@link GatewayConfig} that stand at the top of a configuration, with their defaults. */
 export const gatewayConfigShape: {
   readonly [option in Exclude<keyof GatewayConfig, 'work' | 'cache'>]: z.ZodType<
@@ -76,11 +93,18 @@ export const gatewayConfigShape: {
   maxPageSize: z.int().min(1).max(5_000).default(defaultOperationLimits.maxPageSize),
   schemaFiles: z.array(z.string().min(1)).default([]),
   aliases: z.record(z.string(), z.string()).default({}),
+  profile: z
+    .strictObject({
+      include: schemaParts.optional(),
+      exclude: schemaParts.optional(),
+      descriptions: z.boolean().optional(),
+    })
+    .default({}),
 }
 
 /** What `createGateway` takes, from what was configured. */
 export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
-  const { clusters: selections, preload, schemaFiles, aliases } = config
+  const { clusters: selections, preload, schemaFiles, aliases, profile } = config
   const { syncDeadlineMs, maxPageSize, cache } = config
   return {
     clusters: selections,
@@ -88,6 +112,7 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     schemaFiles,
     aliases,
     cache,
+    profile,
     limits: { syncDeadlineMs, maxPageSize, work: config.work },
   }
 }

@@ -9,6 +9,7 @@ import {
   type OperationLimits,
   type ServedSchema,
 } from '../graphql/operation/served-schema.ts'
+import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
 import { SdlError } from '../graphql/sdl/sdl-error.ts'
 import { readPackageSdl, type SdlSource } from '../graphql/sdl/sdl-source.ts'
@@ -33,6 +34,8 @@ export interface GatewayOptions {
   readonly schemaFiles?: readonly string[]
   /** Prefixes of API groups in names, by group. */
   readonly aliases?: GroupAliases
+  /** Which part of what the clusters serve becomes the schema; everything by default. */
+  readonly profile?: SchemaProfile
   readonly limits?: Partial<OperationLimits>
   /** How much is held in memory, and for how long without being asked for. */
   readonly cache?: Partial<CacheLimits>
@@ -168,11 +171,12 @@ class RunningGateway implements Gateway {
   }
 
   #serve(): void {
-    const { aliases = {}, schemaFiles = [] } = this.#options
+    const { aliases = {}, profile = {}, schemaFiles = [] } = this.#options
     this.#served = serveSchema({
       members: this.#fleet.members,
       sdl: this.#sdl,
       aliases,
+      profile,
       problem: (problem) => {
         const isUsers = problem instanceof SdlError && schemaFiles.includes(problem.file)
         if (isUsers && this.#served === undefined) throw problem

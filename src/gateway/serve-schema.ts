@@ -1,6 +1,8 @@
 import type { ClusterCache, ServedResource } from '../cache/cluster-cache.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
+import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
 import type { Kind } from '../graphql/model/kind.ts'
+import { mergedApis } from '../graphql/model/merged-apis.ts'
 import { buildSchemaModel } from '../graphql/model/schema-model.ts'
 import { resolveRelations, type SchemaRelations } from '../graphql/operation/schema-relations.ts'
 import type { ServedSchema } from '../graphql/operation/served-schema.ts'
@@ -17,6 +19,7 @@ export interface ServeSchemaOptions {
   readonly members: readonly FleetMember[]
   readonly sdl: readonly SdlSource[]
   readonly aliases: GroupAliases
+  readonly profile: SchemaProfile
   /** What is wrong with the SDL; the schema is made without it. May throw, to refuse that. */
   readonly problem: (problem: CodedError) => void
 }
@@ -25,16 +28,12 @@ export interface ServeSchemaOptions {
  * Makes the schema of what the clusters serve, and tells their caches what may be acquired. What is cached goes on. Throws
  * `GroupAliasError`, and what `problem` throws, before anything has changed.
  */
-export function serveSchema({ members, sdl, aliases, problem }: ServeSchemaOptions): ServedSchema {
+export function serveSchema(options: ServeSchemaOptions): ServedSchema {
+  const { members, sdl, aliases, profile, problem } = options
   const apis = members.flatMap(({ cluster }) =>
     cluster.state === 'connected' ? [cluster.api] : [],
   )
-  const model = buildSchemaModel({
-    resources: apis.flatMap(({ resources }) => resources),
-    openapi: Object.assign({}, ...apis.map(({ openapi }) => openapi).toReversed()),
-    sdl,
-    aliases,
-  })
+  const model = buildSchemaModel({ ...mergedApis(apis), sdl, aliases, profile })
   for (const one of model.problems) problem(one)
   const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
   const relations = resolveRelations(kinds, model.relations)

@@ -1,5 +1,6 @@
 import {
   createSourceEventStream,
+  type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
   type GraphQLError,
@@ -9,6 +10,7 @@ import {
 import { interruptible } from '../../lib/interruptible.ts'
 import type { ResolverContext } from '../schema/read-context.ts'
 import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
+import { variableError } from './argument-place.ts'
 import { type ClientErrorCode, clientErrorOf, clientResult } from './client-error.ts'
 import { problemOfVariables } from './document-bounds.ts'
 import { fleetOf } from './fleet-state.ts'
@@ -40,13 +42,14 @@ export class Execution {
   /** Answers a query. */
   async execute(args: ExecutionArgs): Promise<ExecutionResult> {
     const problem = problemOfVariables(args.variableValues ?? {})
-    if (problem !== undefined) return this.#seen({ result: { errors: [problem] }, failures: [] })
+    if (problem !== undefined)
+      return this.#seen({ result: { errors: [problem] }, failures: [] }, args.document)
     using prepared = await prepareOperation(this.#options, args)
     const answered = await inRounds(prepared, async (settled) => {
       const { contextValue, failures, budget } = this.#context(args, settled)
       return { result: await executePriced({ ...args, contextValue }, budget), failures }
     })
-    return this.#seen(answered)
+    return this.#seen(answered, args.document)
   }
 
   /** Answers a subscription: its events, or why there are none. Its leases live as long as it does. */
@@ -54,7 +57,8 @@ export class Execution {
     args: ExecutionArgs,
   ): Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult> {
     const problem = problemOfVariables(args.variableValues ?? {})
-    if (problem !== undefined) return this.#seen({ result: { errors: [problem] }, failures: [] })
+    if (problem !== undefined)
+      return this.#seen({ result: { errors: [problem] }, failures: [] }, args.document)
     const prepared = await prepareOperation(this.#options, args)
     let opened: OpenedSource | ExecutionResult
     try {
@@ -67,7 +71,7 @@ export class Execution {
     }
     if (!('source' in opened)) {
       prepared[Symbol.dispose]()
-      return this.#seen({ result: opened, failures: [] })
+      return this.#seen({ result: opened, failures: [] }, args.document)
     }
     const { source, validated } = opened
     const answer = async (event: unknown): Promise<ExecutionResult> => {
@@ -76,7 +80,7 @@ export class Execution {
         const frame = { ...validated, rootValue: event, contextValue }
         return { result: await executeValidated(frame, budget), failures }
       })
-      return this.#seen(answered)
+      return this.#seen(answered, args.document)
     }
     return answers(source, answer, () => prepared[Symbol.dispose]())
   }
@@ -98,10 +102,11 @@ export class Execution {
     return { contextValue: all, failures, budget }
   }
 
-  #seen({ result, failures }: Answered): ExecutionResult {
+  #seen({ result, failures }: Answered, document: DocumentNode): ExecutionResult {
     const { errors = [] } = result
-    const all = failures.length === 0 ? result : { ...result, errors: [...errors, ...failures] }
-    return clientResult(all, this.#options.unexpected)
+    const all = [...errors.map((error) => variableError(error, document)), ...failures]
+    const whole = all.length === 0 ? result : { ...result, errors: all }
+    return clientResult(whole, this.#options.unexpected)
   }
 }
 

@@ -1,6 +1,38 @@
-import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql'
+import {
+  type GraphQLSchema,
+  isObjectType,
+  Kind,
+  lexicographicSortSchema,
+  parse,
+  print,
+  printSchema,
+  visit,
+} from 'graphql'
+import { isSemanticNonNull } from './field-source.ts'
+import { semanticNonNullDirective } from './semantic-non-null.ts'
 
-/** The schema as SDL, in the order of the names, so that two versions of it can be compared line by line. */
+/**
+ * The schema as SDL, in the order of the names, so that two versions of it can be compared line by line. Fields that are null
+ * only where there is an error carry `@semanticNonNull`.
+ */
 export function printSchemaSdl(schema: GraphQLSchema): string {
-  return `${printSchema(lexicographicSortSchema(schema))}\n`
+  const document = parse(printSchema(lexicographicSortSchema(schema)), { noLocation: true })
+  const directive = {
+    kind: Kind.DIRECTIVE,
+    name: { kind: Kind.NAME, value: semanticNonNullDirective.name },
+  } as const
+  const marked = visit(document, {
+    ObjectTypeDefinition(node) {
+      const type = schema.getType(node.name.value)
+      if (!isObjectType(type)) return undefined
+      const known = type.getFields()
+      const fields = node.fields?.map((field) => {
+        const config = known[field.name.value]
+        if (config === undefined || !isSemanticNonNull(config)) return field
+        return { ...field, directives: [...(field.directives ?? []), directive] }
+      })
+      return { ...node, ...(fields === undefined ? {} : { fields }) }
+    },
+  })
+  return `${print(marked)}\n`
 }

@@ -67,9 +67,13 @@ export function buildQueryType(kinds: readonly Kind[], types: SchemaTypes): Grap
         },
       }
       for (const kind of kinds) Object.assign(fields, queryFields(kind, types))
-      return fields
+      return rootFieldsOf('Query', fields, types)
     },
   })
+}
+
+function rootFieldsOf(typeName: string, fields: RootFields, { hasField }: SchemaTypes): RootFields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => hasField(typeName, name)))
 }
 
 /** GraphQL makes an Error in a list the error of its own place, and leaves the others whole. */
@@ -87,6 +91,7 @@ function queryFields(kind: Kind, types: SchemaTypes): RootFields {
       type: types.connectionType(kind),
       description: `Lists ${kind.resource.resource} of ${kind.apiVersion}.`,
       args: listArguments(kind, types),
+      deprecationReason: kind.deprecation,
       resolve: (_source, args: ListFieldArguments, { read }) => read.list(kind, args),
       ...fromSource({ form: 'list', kind }),
     },
@@ -94,6 +99,7 @@ function queryFields(kind: Kind, types: SchemaTypes): RootFields {
       type: types.objectType(kind),
       description: `One ${kind.resource.kind} of ${kind.apiVersion}; null where there is none.`,
       args: lookupArguments(kind),
+      deprecationReason: kind.deprecation,
       resolve: (_source, args: LookupArguments, { read }) => read.lookup(kind, args),
       ...fromSource({ form: 'lookup', kind }),
     },
@@ -110,7 +116,7 @@ export function buildSubscriptionType(
     fields(): RootFields {
       const fields: RootFields = {}
       for (const kind of kinds) Object.assign(fields, subscriptionFields(kind, types))
-      return fields
+      return rootFieldsOf('Subscription', fields, types)
     },
   })
 }
@@ -124,6 +130,7 @@ function subscriptionFields(kind: Kind, types: SchemaTypes): RootFields {
       type: types.frameType(kind),
       description: `The ${kind.resource.resource} that match, then their changes.`,
       args: listSubscriptionArguments(kind, types),
+      deprecationReason: kind.deprecation,
       subscribe: (_source, args: ListSubscriptionArguments, { live }) => live.subscribe(kind, args),
       resolve: asFrame,
       ...fromSource({ form: 'listFrames', kind }),
@@ -132,6 +139,7 @@ function subscriptionFields(kind: Kind, types: SchemaTypes): RootFields {
       type: types.frameType(kind),
       description: `One ${kind.resource.kind}, then its changes.`,
       args: lookupSubscriptionArguments(kind),
+      deprecationReason: kind.deprecation,
       subscribe: (_source, args: LookupSubscriptionArguments, { live }) =>
         live.subscribeOne(kind, args),
       resolve: asFrame,
