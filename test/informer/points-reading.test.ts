@@ -158,13 +158,11 @@ describe('The guide for people who know client-go', () => {
       ),
     )
     for (const entrance of ['src/informer.ts', 'src/cluster.ts']) {
-      // oxlint-disable-next-line no-await-in-loop -- two files
       const source = await readFile(entrance, 'utf8')
       for (const [name] of source.matchAll(/\b[A-Za-z]\w*\b(?=[,\s]*[,}\n])/g)) names.add(name)
     }
     for (const file of files.flat()) {
       if (!file.endsWith('.ts')) continue
-      // oxlint-disable-next-line no-await-in-loop -- one file after the other
       const source = await readFile(file, 'utf8')
       const members = /^ {2}(?:readonly |get |async |static |\*)*(\w+)\??(?:<.*>)?[(:]/gm
       for (const [, name = ''] of source.matchAll(members)) names.add(name)
