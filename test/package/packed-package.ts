@@ -39,7 +39,7 @@ export async function installPackage(): Promise<Project> {
     await cp(name, join(source, name), { recursive: true })
   }
   const tsc = join(modules, '.bin', 'tsc')
-  await run(tsc, ['-p', 'tsconfig.build.json', '--outDir', join(source, 'dist')]).catch(() => {})
+  await run(tsc, ['-p', 'tsconfig.build.json', '--outDir', join(source, 'dist')])
   const npm = ['pack', '--ignore-scripts', '--silent', '--pack-destination', dir]
   const { stdout } = await run('npm', npm, { cwd: source })
   const tarball = join(dir, stdout.trim().split('\n').at(-1) ?? '')
