@@ -35,7 +35,6 @@ describe('The entrances', () => {
       ['informerql/kubernetes', 10],
       ['informerql/client', 10],
     ] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- one process after the other
       const { foreign, modules } = await loaded(entrance)
       expect(foreign, entrance).toEqual([])
       expect(modules, entrance).toBeLessThan(most)
