@@ -6,6 +6,7 @@ import { type Exchange, exchangeOf, sendRefusal, sendText } from './simulated-ex
 import type { ServerFault } from '../faults/fault.ts'
 import { statusOf } from '../faults/fault-effects.ts'
 import { Faults } from '../faults/faults.ts'
+import { NodeFailures } from '../faults/node-failures.ts'
 import { OpenApi } from '../api/open-api.ts'
 import { noSuchResource } from '../api/status-refusal.ts'
 import { requestTarget } from './request-target.ts'
@@ -33,12 +34,14 @@ export class SimulatedServer {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
   readonly #watches = new Set<OpenWatch>()
+  readonly #nodes: NodeFailures
   #refusedUntilMs = 0
 
   constructor(storage: Storage, options: SimulatedServerOptions) {
     this.#storage = storage
     this.#options = options
     this.#openApi = new OpenApi(storage.registry)
+    this.#nodes = new NodeFailures(storage)
     this.faults = new Faults({ strike: (fault) => this.#strike(fault) })
     this.#server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
       void this.#serve(exchangeOf(request, response))
@@ -58,6 +61,7 @@ export class SimulatedServer {
 
   /** Breaks every connection and listens no more. */
   async stop(): Promise<void> {
+    this.#nodes.stop()
     if (!this.#server.listening) return
     const closed = once(this.#server, 'close')
     this.#server.close()
@@ -126,27 +130,36 @@ export class SimulatedServer {
     })
   }
 
-  #strike(fault: ServerFault): void {
+  #strike(fault: ServerFault): boolean {
     switch (fault.type) {
       case 'refuse-connections':
         this.#refusedUntilMs = performance.now() + fault.forMs
         this.#dropAll()
-        return
+        return true
       case 'drop-connections':
         this.#dropAll()
-        return
+        return true
       case 'freeze-connections':
         for (const socket of this.#sockets) socket.cork()
-        return
+        return true
       case 'end-watches':
         for (const watch of this.#watches) {
           if ((fault.resource ?? watch.resource) === watch.resource) {
             watch.end(statusOf(fault.code ?? 410))
           }
         }
-        return
+        return true
+      case 'fail-node':
+        if (!this.#nodes.has(fault.node)) return false
+        this.#nodes.fail(fault.node, fault.evictAfterMs)
+        return true
+      case 'recover-node':
+        if (!this.#nodes.has(fault.node)) return false
+        this.#nodes.recover(fault.node)
+        return true
       case 'compact-history':
         this.#storage.compact()
+        return true
     }
   }
 
