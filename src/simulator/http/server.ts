@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { authenticate, type SimulatorUser } from './authentication.ts'
+import type { Authentication, Identity } from '../access/authentication.ts'
+import { type AccessAttributes, type Authorizer, forbidden } from '../access/authorization.ts'
 import { type Exchange, exchangeOf, sendRefusal, sendText } from './simulated-exchange.ts'
 import type { ServerFault } from '../faults/fault.ts'
 import { statusOf } from '../faults/fault-effects.ts'
@@ -13,7 +14,8 @@ import { requestTarget } from './request-target.ts'
 import { serveApiDocument } from './routes/api-documents.ts'
 import type { OpenWatch } from './routes/collection-requests.ts'
 import { faultsPath, serveFaultOrder } from './routes/fault-orders.ts'
-import { serveResource, verbOf } from './routes/resource-requests.ts'
+import { reviewAt, serveReview } from './routes/review-requests.ts'
+import { accessAttributes, serveResource, verbOf } from './routes/resource-requests.ts'
 import type { Storage } from '../storage/storage.ts'
 
 export interface SimulatedServerOptions {
@@ -21,8 +23,8 @@ export interface SimulatedServerOptions {
   readonly host: string
   /** 0: none. */
   readonly bookmarkIntervalMs: number
-  /** Nobody: everybody may do anything. */
-  readonly users: readonly SimulatorUser[]
+  readonly authentication: Authentication
+  readonly authorizer: Authorizer
 }
 
 /** The HTTP server in front of a storage. */
@@ -106,8 +108,16 @@ export class SimulatedServer {
       }
       if (answer !== undefined) throw answer
     }
-    const user = authenticate(this.#options.users, request.headers.authorization)
+    const { authentication, authorizer } = this.#options
+    const identity = authentication.identify(request.headers.authorization)
+    this.#authorize(identity, accessAttributes(exchange, target))
     const { registry } = this.#storage
+    const review = target === undefined ? undefined : reviewAt(target)
+    if (review !== undefined) {
+      const namespace = target?.namespace ?? ''
+      await serveReview(exchange, review, { authentication, authorizer, identity, namespace })
+      return
+    }
     if (serveApiDocument(exchange, { registry, openApi: this.#openApi })) return
     if (target === undefined || !registry.hasVersion(target.group, target.version)) {
       if (target?.group === '') throw noSuchResource()
@@ -118,7 +128,6 @@ export class SimulatedServer {
       exchange,
       target,
       storage: this.#storage,
-      user,
       effects,
       watches: {
         bookmarkIntervalMs: this.#options.bookmarkIntervalMs,
@@ -128,6 +137,12 @@ export class SimulatedServer {
         },
       },
     })
+  }
+
+  /** Throws 403. */
+  #authorize(identity: Identity, attributes: AccessAttributes): void {
+    const { allowed, reason } = this.#options.authorizer.decide(identity, attributes)
+    if (!allowed) throw forbidden(identity, attributes, reason)
   }
 
   #strike(fault: ServerFault): boolean {
