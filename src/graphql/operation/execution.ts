@@ -12,6 +12,7 @@ import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budg
 import { type ClientErrorCode, clientErrorOf, clientResult } from './client-error.ts'
 import { problemOfVariables } from './document-bounds.ts'
 import { fleetOf } from './fleet-state.ts'
+import { answerIntrospection } from './introspection.ts'
 import { LiveReader } from './live-reader.ts'
 import { prepareOperation, inRounds } from './preparation.ts'
 import { executePriced, executeValidated } from './priced-executor.ts'
@@ -41,6 +42,8 @@ export class Execution {
   async execute(args: ExecutionArgs): Promise<ExecutionResult> {
     const problem = problemOfVariables(args.variableValues ?? {})
     if (problem !== undefined) return this.#seen({ result: { errors: [problem] }, failures: [] })
+    const introspected = await answerIntrospection(args, this.#options.limits.work)
+    if (introspected !== undefined) return this.#seen({ result: introspected, failures: [] })
     using prepared = await prepareOperation(this.#options, args)
     const answered = await inRounds(prepared, async (settled) => {
       const { contextValue, failures, budget } = this.#context(args, settled)
