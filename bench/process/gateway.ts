@@ -1,11 +1,11 @@
 /**
- * The gateway for one benchmark, with its pods cached, until its parent goes. Argument: the API server's URL. Tells its
- * parent `{ url }`.
+ * The gateway for one benchmark, with its pods cached, until its parent goes. Arguments: the API server's URL, and `unplanned`
+ * where graphql-js is to answer everything. Tells its parent `{ url }`.
  */
 import { createGateway, defaultServerOptions, startGraphQLServer } from '../../src/index.ts'
 import { serveParent } from '../support/service.ts'
 
-const [server = ''] = process.argv.slice(2)
+const [server = '', planned = 'planned'] = process.argv.slice(2)
 const log = { info() {}, warn: console.error, error: console.error }
 const gateway = await createGateway({
   clusters: [{ name: 'bench', server }],
@@ -16,6 +16,7 @@ const gateway = await createGateway({
 const graphql = await startGraphQLServer({
   server: { ...defaultServerOptions(), port: 0 },
   plugins: [gateway.plugin],
+  ...(planned === 'planned' ? { planned: gateway.planned } : {}),
   log,
   readiness: gateway.readiness,
   defaultQuery: '{ __typename }',

@@ -14,6 +14,7 @@ import { variableError } from './argument-place.ts'
 import { type ClientErrorCode, clientErrorOf, clientResult } from './client-error.ts'
 import { problemOfVariables } from './document-bounds.ts'
 import { fleetOf } from './fleet-state.ts'
+import { answerIntrospection } from './introspection.ts'
 import { LiveReader } from './live-reader.ts'
 import { prepareOperation, inRounds } from './preparation.ts'
 import { executePriced, executeValidated } from './priced-executor.ts'
@@ -42,8 +43,11 @@ export class Execution {
   /** Answers a query. */
   async execute(args: ExecutionArgs): Promise<ExecutionResult> {
     const problem = problemOfVariables(args.variableValues ?? {})
-    if (problem !== undefined)
-      return this.#seen({ result: { errors: [problem] }, failures: [] }, args.document)
+    const seen = (result: ExecutionResult): ExecutionResult =>
+      this.#seen({ result, failures: [] }, args.document)
+    if (problem !== undefined) return seen({ errors: [problem] })
+    const introspected = await answerIntrospection(args, this.#options.limits.work)
+    if (introspected !== undefined) return seen(introspected)
     using prepared = await prepareOperation(this.#options, args)
     const answered = await inRounds(prepared, async (settled) => {
       const { contextValue, failures, budget } = this.#context(args, settled)

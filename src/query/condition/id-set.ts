@@ -16,6 +16,8 @@ export interface Candidates {
 
 /** The objects of one store that meet a condition, within one tick. */
 export interface IdSet {
+  /** Whether it is known to hold every object, so that it need not be asked. */
+  readonly isWhole?: true
   /** Whether the object meets the condition: constant time for each part of the condition. */
   has(id: ObjectId): boolean
   /**
@@ -30,16 +32,23 @@ export interface IdSet {
 const noCandidates: Candidates = { size: 0, ids: () => [] }
 const emptySet: IdSet = { has: () => false, candidates: () => noCandidates, count: () => 0 }
 
+function wholeSet(view: StoreView): IdSet {
+  return { isWhole: true, has: () => true, candidates: () => undefined, count: () => view.size }
+}
+
+/** A part of a condition is made ready in the time of so many tests. */
+const testsPerPart = 5
+
 /**
  * Makes a condition the set of its members in one store. Valid within the tick only. Each part that is made ready, and
  * each that is tried on an object or on a value of an index, is a test that the budget pays for. Throws
  * `UnknownIndexError` and, as does all that the set is asked, `QueryTooCostlyError`.
  */
 export function bindCondition(condition: Condition, view: StoreView, budget: WorkBudget): IdSet {
-  budget.spend('tests', 1)
+  budget.spend('tests', testsPerPart)
   switch (condition.form) {
     case 'everything':
-      return { has: () => true, candidates: () => undefined, count: () => view.size }
+      return wholeSet(view)
     case 'nothing':
       return emptySet
     case 'keys':
@@ -54,7 +63,10 @@ export function bindCondition(condition: Condition, view: StoreView, budget: Wor
       return index === undefined ? emptySet : testSet(index, matcherOf(condition, budget), budget)
     }
     case 'and':
-      return intersection(condition.conditions.map((one) => bindCondition(one, view, budget)))
+      return intersection(
+        condition.conditions.map((one) => bindCondition(one, view, budget)),
+        view,
+      )
     case 'or':
       return union(condition.conditions.map((one) => bindCondition(one, view, budget)))
     case 'not':
@@ -186,6 +198,7 @@ function testSet(index: IndexView, matches: (value: string) => boolean, budget: 
       for (const value of index.values()) {
         looked += 1
         if (looked > valuesPerRow * limit) return undefined
+        budget.spend('tests', 1)
         const posting = matches(value) ? index.posting(value) : undefined
         if (posting === undefined) continue
         size += posting.size
@@ -217,7 +230,12 @@ function merge(parts: readonly Iterable<ObjectId>[]): ReadonlySet<ObjectId> {
   return ids
 }
 
-function intersection(sets: readonly IdSet[]): IdSet {
+function intersection(all: readonly IdSet[], view: StoreView): IdSet {
+  if (all.includes(emptySet)) return emptySet
+  const sets = all.filter(({ isWhole }) => isWhole !== true)
+  const [first] = sets
+  if (first === undefined) return wholeSet(view)
+  if (sets.length === 1) return first
   return {
     has(id) {
       for (const set of sets) if (!set.has(id)) return false
@@ -236,7 +254,13 @@ function intersection(sets: readonly IdSet[]): IdSet {
   }
 }
 
-function union(sets: readonly IdSet[]): IdSet {
+function union(all: readonly IdSet[]): IdSet {
+  const whole = all.find(({ isWhole }) => isWhole === true)
+  if (whole !== undefined) return whole
+  const sets = all.filter((set) => set !== emptySet)
+  const [first] = sets
+  if (first === undefined) return emptySet
+  if (sets.length === 1) return first
   return {
     has(id) {
       for (const set of sets) if (set.has(id)) return true
@@ -258,6 +282,8 @@ function union(sets: readonly IdSet[]): IdSet {
 }
 
 function complement(set: IdSet, view: StoreView): IdSet {
+  if (set === emptySet) return wholeSet(view)
+  if (set.isWhole === true) return emptySet
   return {
     has: (id) => !set.has(id),
     candidates: () => undefined,
