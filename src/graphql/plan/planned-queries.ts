@@ -124,8 +124,12 @@ export class PlannedQueries {
   }
 }
 
-/** Plans answer a row in a fifth, and write a field in a quarter, of the time that graphql-js takes. */
+/**
+ * What a plan may do in the time that its limits stand for: a row whose texts are kept is joined in a twentieth of the time that
+ * graphql-js takes for one, a field that is missed is written in a fifth, and a character of the answer in half.
+ */
 function plannedWork(work: Partial<WorkLimits>): WorkLimits {
   const limits = { ...defaultWorkLimits, ...work }
-  return { ...limits, rows: limits.rows * 5, fields: limits.fields * 4 }
+  const { rows, fields, bytes } = limits
+  return { ...limits, rows: rows * 15, fields: fields * 5, bytes: bytes * 2 }
 }
