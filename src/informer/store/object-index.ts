@@ -127,6 +127,18 @@ export class ObjectIndex implements IndexView {
     return Array.isArray(membership) ? membership.map(valueOf) : [valueOf(membership)]
   }
 
+  endValue(id: ObjectId, greatest: boolean): string | undefined {
+    const membership = this.#memberships[id]
+    if (membership === undefined) return undefined
+    if (!Array.isArray(membership)) return valueOf(membership)
+    let end: string | undefined
+    for (const one of membership) {
+      const value = valueOf(one)
+      if (end === undefined || value > end === greatest) end = value
+    }
+    return end
+  }
+
   values(): IterableIterator<string> {
     return this.#byValue.keys()
   }

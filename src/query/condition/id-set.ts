@@ -11,6 +11,8 @@ import type { WorkBudget } from './work-budget.ts'
 /** Ids, each of them once, and how many at most. */
 export interface Candidates {
   readonly size: number
+  /** Whether all of them are members, so that none has to be tested. */
+  readonly exact: boolean
   ids(): Iterable<ObjectId>
 }
 
@@ -29,7 +31,7 @@ export interface IdSet {
   count(): number | undefined
 }
 
-const noCandidates: Candidates = { size: 0, ids: () => [] }
+const noCandidates: Candidates = { size: 0, exact: true, ids: () => [] }
 const emptySet: IdSet = { has: () => false, candidates: () => noCandidates, count: () => 0 }
 
 function wholeSet(view: StoreView): IdSet {
@@ -85,7 +87,7 @@ function keySet(keys: readonly string[], view: StoreView, budget: WorkBudget): I
     const id = view.idOf(key)
     if (id !== undefined) ids.add(id)
   }
-  const candidates: Candidates = { size: ids.size, ids: () => ids }
+  const candidates: Candidates = { size: ids.size, exact: true, ids: () => ids }
   return {
     has(id) {
       budget.spend('tests', 1)
@@ -221,7 +223,9 @@ function postingsOf(
   if (first === undefined) return noCandidates
   const size = present.reduce((sum, posting) => sum + posting.size, 0)
   if (size > limit) return undefined
-  return present.length === 1 ? { size, ids: () => first } : { size, ids: () => merge(present) }
+  return present.length === 1
+    ? { size, exact: true, ids: () => first }
+    : { size, exact: true, ids: () => merge(present) }
 }
 
 function merge(parts: readonly Iterable<ObjectId>[]): ReadonlySet<ObjectId> {
@@ -248,7 +252,7 @@ function intersection(all: readonly IdSet[], view: StoreView): IdSet {
         if (found !== undefined) best = found
         if (best?.size === 0) break
       }
-      return best
+      return best === undefined || sets.length === 1 ? best : { ...best, exact: false }
     },
     count: () => (sets.some((set) => set.count() === 0) ? 0 : undefined),
   }
@@ -275,7 +279,8 @@ function union(all: readonly IdSet[]): IdSet {
         size += found.size
         parts.push(found)
       }
-      return { size, ids: () => merge(parts.map((part) => part.ids())) }
+      const exact = parts.every((part) => part.exact)
+      return { size, exact, ids: () => merge(parts.map((part) => part.ids())) }
     },
     count: () => undefined,
   }

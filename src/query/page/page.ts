@@ -174,11 +174,7 @@ export function countObjects(options: RowsOptions): number {
 function countMembers({ view, budget }: RowsOptions, set: IdSet): number {
   const known = set.count()
   if (known !== undefined) return known
-  const candidates = set.candidates(view.size >> 1)
-  budget.spend('examined', candidates?.size ?? view.size)
-  let count = 0
-  for (const id of candidates?.ids() ?? view.ids()) if (set.has(id)) count += 1
-  return count
+  return membersOf(view, set, budget).size
 }
 
 /** The one place where what is asked for meets what may be seen. */
