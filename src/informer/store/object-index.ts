@@ -97,7 +97,7 @@ export class ObjectIndex implements IndexView {
   orderedValues(from: string | undefined, descending: boolean): IterableIterator<string> {
     if (this.#ordered === undefined) {
       this.#ordered = new SortedList((value) => value)
-      for (const value of [...this.#byValue.keys()].sort()) this.#ordered.insert(value, value)
+      for (const value of [...this.#byValue.keys()].toSorted()) this.#ordered.insert(value, value)
     }
     return descending ? this.#ordered.backwards(from) : this.#ordered.forwards(from)
   }
