@@ -71,8 +71,13 @@ export function bindCondition(condition: Condition, view: StoreView, budget: Wor
       )
     case 'or':
       return union(condition.conditions.map((one) => bindCondition(one, view, budget)))
-    case 'not':
-      return complement(bindCondition(condition.condition, view, budget), view)
+    case 'not': {
+      const { condition: inner } = condition
+      const index = inner.form === 'values' ? indexOf(inner.index, view) : undefined
+      const others =
+        index === undefined ? undefined : otherValues(index, inner as ValuesCondition, view)
+      return complement(bindCondition(inner, view, budget), view, others)
+    }
   }
 }
 
@@ -286,12 +291,43 @@ function union(all: readonly IdSet[]): IdSet {
   }
 }
 
-function complement(set: IdSet, view: StoreView): IdSet {
+/**
+ * The objects that have another value than these in an index that every object has a value in: they are all that the others may
+ * be. Only where the values are few.
+ */
+function otherValues(
+  index: IndexView,
+  condition: ValuesCondition,
+  view: StoreView,
+): IdSet['candidates'] {
+  return (limit) => {
+    if (index.objectCount !== view.size) return undefined
+    const postings: PostingView[] = []
+    let looked = 0
+    for (const value of index.values()) {
+      looked += 1
+      if (looked > maxOtherValues) return undefined
+      const posting = setOf(condition).has(value) ? undefined : index.posting(value)
+      if (posting !== undefined) postings.push(posting)
+    }
+    const found = postingsOf(postings, limit)
+    // An object may have one of these values besides.
+    return found === undefined ? undefined : { ...found, exact: false }
+  }
+}
+
+const maxOtherValues = 64
+
+function complement(
+  set: IdSet,
+  view: StoreView,
+  candidates: IdSet['candidates'] = () => undefined,
+): IdSet {
   if (set === emptySet) return wholeSet(view)
   if (set.isWhole === true) return emptySet
   return {
     has: (id) => !set.has(id),
-    candidates: () => undefined,
+    candidates,
     count() {
       const members = set.count()
       return members === undefined ? undefined : view.size - members
