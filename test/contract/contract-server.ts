@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request as requestHttp, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { createInterface } from 'node:readline'
-import { text } from 'node:stream/consumers'
+import { buffer, text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { type Simulator, startSimulator } from '../../src/simulator.ts'
 import type { ControlPlaneToken } from '../support/control-plane-api-server.ts'
@@ -86,6 +86,16 @@ export async function ask(
       return JSON.parse(answer)
     },
   }
+}
+
+/** Sends a GET and reads the bytes of its answer, as they come. */
+export async function askBytes(
+  server: ContractServer,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<{ readonly headers: IncomingHttpHeaders; readonly body: Buffer }> {
+  const response = await open(server, path, { headers }, AbortSignal.timeout(deadlineMs))
+  return { headers: response.headers, body: await buffer(response) }
 }
 
 /** One event of a watch. */
