@@ -40,10 +40,14 @@ export function relayFields(
       resolve(_source, { id }: { readonly id: string }, { read }): Row | null {
         const identity = decodeObjectId(id)
         if (types.kindOf(identity.group, identity.kind) === kind) return read.object(id)
-        throw new ArgumentError('id', `is that of an object of another kind than ${kind.typeName}`, {
-          value: id,
-          hint: '`object(id:)` finds objects of any kind',
-        })
+        throw new ArgumentError(
+          'id',
+          `is that of an object of another kind than ${kind.typeName}`,
+          {
+            value: id,
+            hint: '`object(id:)` finds objects of any kind',
+          },
+        )
       },
       ...fromSource({ form: 'objectById' }),
     }
