@@ -32,7 +32,14 @@ export async function createProject(): Promise<Project> {
     'tsconfig.json',
     JSON.stringify({
       extends: '../../../tsconfig.json',
-      compilerOptions: { types: [], isolatedDeclarations: false, declaration: false },
+      // As Vite has it.
+      compilerOptions: {
+        module: 'esnext',
+        moduleResolution: 'bundler',
+        types: [],
+        isolatedDeclarations: false,
+        declaration: false,
+      },
       include: ['*.ts', 'generated/*.ts'],
     }),
   )

@@ -33,10 +33,29 @@ export interface Shop {
 
 const pods = `/api/v1/namespaces/${shop}/pods`
 
-async function addPod(cluster: TestCluster, name: string): Promise<void> {
+/** What owns the pods. */
+const replicaSet = 'web'
+
+async function addReplicaSet(cluster: TestCluster): Promise<string> {
+  const body = {
+    metadata: { name: replicaSet },
+    spec: { replicas: 0, selector: { matchLabels: { app: 'web' } } },
+  }
+  const path = `/apis/apps/v1/namespaces/${shop}/replicasets`
+  const made = await must(cluster, path, { method: 'POST', body })
+  return made.metadata.uid
+}
+
+async function addPod(cluster: TestCluster, name: string, uid: string): Promise<void> {
   const containers = [{ name: 'main', image: 'nginx:1' }]
   const body = {
-    metadata: { name, labels: { app: 'web' } },
+    metadata: {
+      name,
+      labels: { app: 'web' },
+      ownerReferences: [
+        { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: replicaSet, uid, controller: true },
+      ],
+    },
     spec: { nodeName: 'n-0', containers },
   }
   await must(cluster, pods, { method: 'POST', body })
@@ -47,7 +66,8 @@ async function openShop(options: Partial<GatewayOptions>): Promise<Shop & AsyncD
   const cluster = parts.use(await startSimulatedCluster())
   await makeNamespaces(cluster, [shop])
   await must(cluster, '/api/v1/nodes', { method: 'POST', body: { metadata: { name: 'n-0' } } })
-  for (const name of podNames) await addPod(cluster, name)
+  const owner = await addReplicaSet(cluster)
+  for (const name of podNames) await addPod(cluster, name, owner)
   const clusters = [{ name: 'default', ...cluster.selection }]
   const gateway = parts.use(await serveGateway({ profile, ...options, clusters }))
   const project = parts.use(await createProject())
@@ -58,7 +78,7 @@ async function openShop(options: Partial<GatewayOptions>): Promise<Shop & AsyncD
     gateway,
     project,
     schema: (...flags) => project.informerql('schema', '--config', 'informerql.yaml', ...flags),
-    addPod: (name) => addPod(cluster, name),
+    addPod: (name) => addPod(cluster, name, owner),
     deletePod: (name) =>
       must(cluster, `${pods}/${name}?gracePeriodSeconds=0`, { method: 'DELETE' }),
     labelPod: (name, app) =>
