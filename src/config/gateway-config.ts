@@ -27,6 +27,8 @@ export interface GatewayConfig {
   readonly aliases: GroupAliases
   /** Which part of what the clusters serve becomes the schema. */
   readonly profile: SchemaProfile
+  /** Whether the schema has `fetch__Pod(id:)` and `@fetchable`, for Relay. */
+  readonly relay: boolean
 }
 
 const cluster = z
@@ -100,11 +102,12 @@ export const gatewayConfigShape: {
       descriptions: z.boolean().optional(),
     })
     .default({}),
+  relay: z.boolean().default(false),
 }
 
 /** What `createGateway` takes, from what was configured. */
 export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
-  const { clusters: selections, preload, schemaFiles, aliases, profile } = config
+  const { clusters: selections, preload, schemaFiles, aliases, profile, relay } = config
   const { syncDeadlineMs, maxPageSize, cache } = config
   return {
     clusters: selections,
@@ -113,6 +116,7 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     aliases,
     cache,
     profile,
+    relay,
     limits: { syncDeadlineMs, maxPageSize, work: config.work },
   }
 }

@@ -36,6 +36,8 @@ export interface GatewayOptions {
   readonly aliases?: GroupAliases
   /** Which part of what the clusters serve becomes the schema; everything by default. */
   readonly profile?: SchemaProfile
+  /** Whether the schema has what relay-compiler needs to fetch objects again; off by default. */
+  readonly relay?: boolean
   readonly limits?: Partial<OperationLimits>
   /** How much is held in memory, and for how long without being asked for. */
   readonly cache?: Partial<CacheLimits>
@@ -171,12 +173,13 @@ class RunningGateway implements Gateway {
   }
 
   #serve(): void {
-    const { aliases = {}, profile = {}, schemaFiles = [] } = this.#options
+    const { aliases = {}, profile = {}, relay = false, schemaFiles = [] } = this.#options
     this.#served = serveSchema({
       members: this.#fleet.members,
       sdl: this.#sdl,
       aliases,
       profile,
+      relay,
       problem: (problem) => {
         const isUsers = problem instanceof SdlError && schemaFiles.includes(problem.file)
         if (isUsers && this.#served === undefined) throw problem

@@ -20,6 +20,8 @@ export interface ServeSchemaOptions {
   readonly sdl: readonly SdlSource[]
   readonly aliases: GroupAliases
   readonly profile: SchemaProfile
+  /** Whether Relay can fetch objects again. */
+  readonly relay: boolean
   /** What is wrong with the SDL; the schema is made without it. May throw, to refuse that. */
   readonly problem: (problem: CodedError) => void
 }
@@ -29,7 +31,7 @@ export interface ServeSchemaOptions {
  * `GroupAliasError`, and what `problem` throws, before anything has changed.
  */
 export function serveSchema(options: ServeSchemaOptions): ServedSchema {
-  const { members, sdl, aliases, profile, problem } = options
+  const { members, sdl, aliases, profile, relay, problem } = options
   const apis = members.flatMap(({ cluster }) =>
     cluster.state === 'connected' ? [cluster.api] : [],
   )
@@ -37,7 +39,7 @@ export function serveSchema(options: ServeSchemaOptions): ServedSchema {
   for (const one of model.problems) problem(one)
   const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
   const relations = resolveRelations(kinds, model.relations)
-  const schema = createSchema(model)
+  const schema = createSchema(model, { relay })
   const clusters = new Map<string, ClusterCache>()
   for (const { cluster, cache } of members) {
     cache.serve(servedResources(cluster, model.kinds, relations))

@@ -18,6 +18,7 @@ import { OpenApiTypes } from './open-api-types.ts'
 import { buildOrderType } from './order-type.ts'
 import { buildQueryType, buildSubscriptionType } from './root-types.ts'
 import { fieldsOfProfile } from '../model/schema-profile.ts'
+import { fetchableDirective, relayFields } from './relay-fields.ts'
 import type { SchemaModel } from '../model/schema-model.ts'
 import type { SchemaTypes } from './schema-types.ts'
 import { TypeNames } from './type-names.ts'
@@ -25,16 +26,29 @@ import { semanticNonNullDirective } from './semantic-non-null.ts'
 import { buildWhereType } from './where-type.ts'
 import { withoutDescriptions } from './without-descriptions.ts'
 
+/** What a schema has besides what its model says. */
+export interface SchemaOptions {
+  /** Whether Relay can fetch objects again: `fetch__Pod(id:)`. Off by default. */
+  readonly relay?: boolean | undefined
+}
+
 /**
  * The GraphQL schema of a model, complete with resolvers. Operations need a `ResolverContext` as their `contextValue`;
  * the root value is not used.
  */
-export function createSchema(model: SchemaModel): GraphQLSchema {
+export function createSchema(
+  model: SchemaModel,
+  { relay = false }: SchemaOptions = {},
+): GraphQLSchema {
   const { kinds, profile } = model
   const types = schemaTypes(model)
   const schema = new GraphQLSchema({
-    directives: [...specifiedDirectives, semanticNonNullDirective],
-    query: buildQueryType(kinds, types),
+    directives: [
+      ...specifiedDirectives,
+      semanticNonNullDirective,
+      ...(relay ? [fetchableDirective] : []),
+    ],
+    query: buildQueryType(kinds, types, relay ? () => relayFields(kinds, types) : undefined),
     ...(kinds.length === 0 ? {} : { subscription: buildSubscriptionType(kinds, types) }),
     types: kinds.map((kind) => types.objectType(kind)),
   })

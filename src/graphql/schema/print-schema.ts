@@ -1,4 +1,5 @@
 import {
+  type ConstDirectiveNode,
   type GraphQLSchema,
   isObjectType,
   Kind,
@@ -9,6 +10,7 @@ import {
   visit,
 } from 'graphql'
 import { isSemanticNonNull } from './field-source.ts'
+import { fetchableDirective, isFetchable } from './relay-fields.ts'
 import { semanticNonNullDirective } from './semantic-non-null.ts'
 
 /**
@@ -17,10 +19,7 @@ import { semanticNonNullDirective } from './semantic-non-null.ts'
  */
 export function printSchemaSdl(schema: GraphQLSchema): string {
   const document = parse(printSchema(lexicographicSortSchema(schema)), { noLocation: true })
-  const directive = {
-    kind: Kind.DIRECTIVE,
-    name: { kind: Kind.NAME, value: semanticNonNullDirective.name },
-  } as const
+  const directive = directiveNode(semanticNonNullDirective.name)
   const marked = visit(document, {
     ObjectTypeDefinition(node) {
       const type = schema.getType(node.name.value)
@@ -31,8 +30,27 @@ export function printSchemaSdl(schema: GraphQLSchema): string {
         if (config === undefined || !isSemanticNonNull(config)) return field
         return { ...field, directives: [...(field.directives ?? []), directive] }
       })
-      return { ...node, ...(fields === undefined ? {} : { fields }) }
+      const relay = isFetchable(type.name, schema.getQueryType()) ? [fetchable] : []
+      const directives = [...(node.directives ?? []), ...relay]
+      return { ...node, directives, ...(fields === undefined ? {} : { fields }) }
     },
   })
   return `${print(marked)}\n`
+}
+
+const fetchable = directiveNode(fetchableDirective.name, { field_name: 'id' })
+
+function directiveNode(
+  name: string,
+  args: Readonly<Record<string, string>> = {},
+): ConstDirectiveNode {
+  return {
+    kind: Kind.DIRECTIVE,
+    name: { kind: Kind.NAME, value: name },
+    arguments: Object.entries(args).map(([argument, value]) => ({
+      kind: Kind.ARGUMENT,
+      name: { kind: Kind.NAME, value: argument },
+      value: { kind: Kind.STRING, value },
+    })),
+  }
 }

@@ -31,8 +31,12 @@ type RootFields = GraphQLFieldConfigMap<unknown, ResolverContext>
 
 const ids = new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLID)))
 
-/** `Query`: lists and look-ups of every kind, and the gateway's own fields. */
-export function buildQueryType(kinds: readonly Kind[], types: SchemaTypes): GraphQLObjectType {
+/** `Query`: lists and look-ups of every kind, and the gateway's own fields; `further` ones, if any. */
+export function buildQueryType(
+  kinds: readonly Kind[],
+  types: SchemaTypes,
+  further: () => RootFields = () => ({}),
+): GraphQLObjectType {
   return new GraphQLObjectType<unknown, ResolverContext>({
     name: 'Query',
     fields(): RootFields {
@@ -67,6 +71,7 @@ export function buildQueryType(kinds: readonly Kind[], types: SchemaTypes): Grap
         },
       }
       for (const kind of kinds) Object.assign(fields, queryFields(kind, types))
+      Object.assign(fields, further())
       return rootFieldsOf('Query', fields, types)
     },
   })
