@@ -9,10 +9,10 @@ import { createYoga, type Plugin } from 'graphql-yoga'
 import { createGateway, defaultServerOptions, startGraphQLServer } from '../../src/index.ts'
 import { serveParent } from '../support/service.ts'
 
-const [server = '', planned = 'planned'] = process.argv.slice(2)
+const [api = '', planned = 'planned'] = process.argv.slice(2)
 const log = { info() {}, warn: console.error, error: console.error }
 const gateway = await createGateway({
-  clusters: [{ name: 'bench', server }],
+  clusters: [{ name: 'bench', server: api }],
   preload: ['pods'],
   limits: {
     syncDeadlineMs: 120_000,

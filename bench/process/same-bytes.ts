@@ -2,7 +2,7 @@
  * Bare node:http that answers what somebody else has answered: the floor. Argument: the URL to learn the answers from, each when
  * it is first asked for. Tells its parent `{ url }`.
  */
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { serveParent } from '../support/service.ts'
@@ -16,24 +16,25 @@ async function answerTo(body: string): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer())
 }
 
+function send(response: ServerResponse, bytes: Buffer): void {
+  response.writeHead(200, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': bytes.length,
+  })
+  response.end(bytes)
+}
+
 const server = createServer((request, response) => {
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.on('end', () => {
     const body = Buffer.concat(chunks).toString()
-    const send = (bytes: Buffer): void => {
-      response.writeHead(200, {
-        'content-type': 'application/json; charset=utf-8',
-        'content-length': bytes.length,
-      })
-      response.end(bytes)
-    }
     const bytes = known.get(body)
-    if (bytes !== undefined) send(bytes)
+    if (bytes !== undefined) send(response, bytes)
     else {
       void answerTo(body).then((learnt) => {
         known.set(body, learnt)
-        send(learnt)
+        send(response, learnt)
       })
     }
   })
