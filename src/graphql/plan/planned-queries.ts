@@ -13,7 +13,7 @@ import {
   problemOfVariables,
   validateDocument,
 } from '../operation/document-bounds.ts'
-import { settleKinds, type SettledParts } from '../operation/preparation.ts'
+import { settleKinds, type SettledParts, turns } from '../operation/preparation.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
 import type { FragmentCache } from './fragment-cache.ts'
 import { compilePlan, type Plan } from './plan.ts'
@@ -93,8 +93,13 @@ export class PlannedQueries {
           parts.release()
         }
       }
+      const inTurn = (parts: SettledParts) => {
+        const turn = turns.enter()
+        const work = () => turns.run(() => answer(parts))
+        return turn === undefined ? work() : turn.then(work)
+      }
       const settled = settleKinds({ served, limits }, variation.kinds(served, variableValues))
-      return settled instanceof Promise ? settled.then(answer) : answer(settled)
+      return settled instanceof Promise ? settled.then(inTurn) : inTurn(settled)
     } catch {
       // Such as an argument that cannot be coerced.
       return undefined
