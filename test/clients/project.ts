@@ -35,6 +35,7 @@ export async function createProject(): Promise<Project> {
       compilerOptions: {
         module: 'esnext',
         moduleResolution: 'bundler',
+        lib: ['es2024', 'esnext.disposable', 'dom'],
         types: [],
         isolatedDeclarations: false,
         declaration: false,
