@@ -5,6 +5,7 @@ import {
   InMemoryCache,
   type InMemoryCacheConfig,
 } from '@apollo/client/core'
+import { OperationTypeNode } from 'graphql'
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions'
 import { ApolloLink } from '@apollo/client/link'
 import { type Frame, foldNodes, goneObjects } from 'informerql/client'
@@ -83,7 +84,7 @@ describe('Apollo Client', () => {
   const clientWith = (cache: InMemoryCache): ApolloClient => {
     const { gateway } = open()
     const link = ApolloLink.split(
-      ({ operationType }) => String(operationType) === 'subscription',
+      ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
       new GraphQLWsLink(gateway.connect()),
       new HttpLink({ uri: gateway.url }),
     )

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -10,16 +10,15 @@ const bin = resolve('node_modules', '.bin')
 /** A folder of a front end, from which the packages of this repository are found, and this package itself. */
 export interface Project extends AsyncDisposable {
   readonly dir: string
-  write(file: string, text: string): Promise<void>
-  read(file: string): Promise<string>
+  readonly write: (file: string, text: string) => Promise<void>
   /** Runs a module of it. */
-  load(file: string): Promise<unknown>
+  readonly load: (file: string) => Promise<unknown>
   /** The strict compiler's complaints about it, one a line; empty where there are none. */
-  compile(): Promise<string>
+  readonly compile: () => Promise<string>
   /** Runs a program of `node_modules` in it; answers with all that it prints. Rejects where it fails. */
-  program(name: string, ...args: readonly string[]): Promise<string>
+  readonly program: (name: string, ...args: readonly string[]) => Promise<string>
   /** What `informerql` prints. */
-  informerql(...args: readonly string[]): Promise<string>
+  readonly informerql: (...args: readonly string[]) => Promise<string>
 }
 
 /** A folder inside the repository, since modules are found upwards from it. */
@@ -36,6 +35,7 @@ export async function createProject(): Promise<Project> {
       compilerOptions: {
         module: 'esnext',
         moduleResolution: 'bundler',
+        lib: ['es2024', 'esnext.disposable', 'dom'],
         types: [],
         isolatedDeclarations: false,
         declaration: false,
@@ -46,12 +46,11 @@ export async function createProject(): Promise<Project> {
   return {
     dir,
     write,
-    read: (file) => readFile(join(dir, file), 'utf8'),
     load: (file) => import(pathToFileURL(join(dir, file)).href),
     compile: () =>
       started(join(bin, 'tsc'), ['-p', dir]).then(
         () => '',
-        (error: { readonly stdout?: string }) => error.stdout ?? String(error),
+        (error: { readonly stdout: string }) => error.stdout,
       ),
     async program(name, ...args) {
       const { stdout, stderr } = await started(join(bin, name), args)

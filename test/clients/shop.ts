@@ -24,11 +24,11 @@ export interface Shop {
   readonly gateway: ServedGateway
   readonly project: Project
   /** What `informerql schema` prints of this gateway's schema. */
-  schema(...flags: readonly string[]): Promise<string>
-  addPod(name: string): Promise<void>
-  deletePod(name: string): Promise<void>
+  readonly schema: (...flags: readonly string[]) => Promise<string>
+  readonly addPod: (name: string) => Promise<void>
+  readonly deletePod: (name: string) => Promise<void>
   /** Gives a pod the label `app`; at first it is `web` for all. */
-  labelPod(name: string, app: string): Promise<void>
+  readonly labelPod: (name: string, app: string) => Promise<void>
 }
 
 const pods = `/api/v1/namespaces/${shop}/pods`
