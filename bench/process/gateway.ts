@@ -1,25 +1,54 @@
 /**
- * The gateway for one benchmark, with its pods cached, until its parent goes. Argument: the API server's URL. Tells its
- * parent `{ url }`.
+ * The gateway for one benchmark, with its pods cached, until its parent goes. Arguments: the API server's URL, and `unplanned`
+ * where graphql-js is to answer everything, or `yoga` where it is to do so behind yoga as it comes. Tells its parent `{ url }`.
  */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createYoga, type Plugin } from 'graphql-yoga'
 import { createGateway, defaultServerOptions, startGraphQLServer } from '../../src/index.ts'
 import { serveParent } from '../support/service.ts'
 
-const [server = ''] = process.argv.slice(2)
+const [api = '', planned = 'planned'] = process.argv.slice(2)
 const log = { info() {}, warn: console.error, error: console.error }
 const gateway = await createGateway({
-  clusters: [{ name: 'bench', server }],
+  clusters: [{ name: 'bench', server: api }],
   preload: ['pods'],
-  limits: { syncDeadlineMs: 120_000 },
+  limits: {
+    syncDeadlineMs: 120_000,
+    maxPageSize: 5_000,
+    // What is measured is the work, not its bound.
+    ...(planned === 'yoga' ? { work: { rows: 1e6, fields: 1e7, bytes: 1e9 } } : {}),
+  },
   log,
 })
-const graphql = await startGraphQLServer({
-  server: { ...defaultServerOptions(), port: 0 },
-  plugins: [gateway.plugin],
-  log,
-  readiness: gateway.readiness,
-  defaultQuery: '{ __typename }',
-})
+const graphql = planned === 'yoga' ? await serveYoga() : await serveGateway()
 await serveParent({ url: graphql.url })
 await graphql[Symbol.asyncDispose]()
 await gateway[Symbol.asyncDispose]()
+
+async function serveGateway(): Promise<AsyncDisposable & { readonly url: string }> {
+  return await startGraphQLServer({
+    server: { ...defaultServerOptions(), port: 0 },
+    plugins: [gateway.plugin],
+    ...(planned === 'planned' ? { planned: gateway.planned } : {}),
+    log,
+    readiness: gateway.readiness,
+    defaultQuery: '{ __typename }',
+  })
+}
+
+async function serveYoga(): Promise<AsyncDisposable & { readonly url: string }> {
+  const yoga = createYoga({ plugins: [gateway.plugin as Plugin], logging: false })
+  const server = createServer((request, response) => void yoga(request, response))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await yoga.dispose()
+    },
+  }
+}

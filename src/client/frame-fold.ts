@@ -1,6 +1,8 @@
 /** One change in a subscription frame, as the gateway sends it. */
 export interface FrameChange<T> {
   readonly type: 'ADDED' | 'MODIFIED' | 'REMOVED'
+  /** Why it is REMOVED: it is gone, it no longer matches, the viewer may no longer see it. */
+  readonly removal?: 'DELETED' | 'UNMATCHED' | 'HIDDEN' | null
   readonly objectId: string
   /** `null` in a removal whose object the viewer may no longer see. */
   readonly object?: T | null

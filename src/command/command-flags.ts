@@ -50,6 +50,11 @@ const schemaFlags: readonly Flag[] = [
     path: ['schemaFiles'],
     repeated: true,
   },
+  {
+    flags: '--relay',
+    description: 'add what relay-compiler needs to fetch objects again: fetch__Pod(id:)',
+    path: ['relay'],
+  },
 ]
 
 const informerFlags: readonly Flag[] = [

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { addFlags, append, commandFlags, givenFlags } from './command-flags.ts'
 import { type Config, ConfigError, type FlagOption, loadConfig } from '../config/config.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { createLog } from './log.ts'
 import type { CommandContext } from './run-gateway.ts'
+import type { SchemaClient } from './print-schema.ts'
 import { stopSignal } from './stop-signal.ts'
 
 /** It did what it was asked, and stopped when it was told to. */
@@ -13,6 +14,8 @@ const succeeded = 0
 const failed = 1
 /** It was asked for something that there is not: a flag, an option, a value. */
 const misused = 2
+
+const schemaClients: readonly SchemaClient[] = ['apollo', 'urql', 'relay']
 
 /** The flags that say which clusters; they replace those of the configuration. */
 interface ClusterFlags {
@@ -79,13 +82,20 @@ function addSchema(program: Command): void {
     'schema',
     'print the GraphQL schema: of a cluster that is named, else of the built-in kinds',
   )
+  command.addOption(
+    new Option(
+      '--for <client>',
+      'what a client wants of it: type policies for Apollo, keys for urql, a schema for Relay',
+    ).choices(schemaClients),
+  )
   addFlags(addClusterFlags(command), flags).action(async () => {
     const { printSchemaOf, printBuiltInSchema } = await import('./print-schema.ts')
+    const { for: client } = command.opts<{ readonly for?: SchemaClient }>()
     const clusters = clusterFlagsOf(command)
     const { config, log, print } = contextOf(command, [...givenFlags(command, flags), ...clusters])
     const isNamed =
       clusters.length > 0 || config.clusters.some((one) => Object.keys(one).length > 1)
-    print(isNamed ? await printSchemaOf(config, log) : await printBuiltInSchema(config, log))
+    print(await (isNamed ? printSchemaOf : printBuiltInSchema)(config, log, client))
   })
 }
 

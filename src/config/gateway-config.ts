@@ -4,6 +4,7 @@ import type { GatewayOptions } from '../gateway/gateway.ts'
 import { type CacheLimits, defaultCacheLimits } from '../cache/cache-bounds.ts'
 import { defaultOperationLimits } from '../graphql/operation/served-schema.ts'
 import { defaultWorkLimits, type WorkLimits } from '../query/condition/work-budget.ts'
+import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
 
 /** What an operator configures of the gateway itself, beside its server. */
@@ -30,6 +31,10 @@ export interface GatewayConfig {
   readonly aliases: GroupAliases
   /** Kinds that are never cached but read live: `apps/Deployment`, `Secret`. */
   readonly uncached: readonly string[]
+  /** Which part of what the clusters serve becomes the schema. */
+  readonly profile: SchemaProfile
+  /** Whether the schema has `fetch__Pod(id:)` and `@fetchable`, for Relay. */
+  readonly relay: boolean
 }
 
 const cluster = z
@@ -67,6 +72,20 @@ export const cacheLimitsSchema: z.ZodType<CacheLimits> = z.strictObject({
   idleStopMs: z.int().min(1_000).max(2_147_483_647).default(defaultCacheLimits.idleStopMs),
 })
 
+const names = z.array(z.string())
+
+const schemaParts = z.strictObject({
+  groups: names.optional(),
+  kinds: names.optional(),
+  fields: z
+    .array(
+      z.string().regex(/^(?:\*|\w+)\.\w+$/, {
+        error: 'a field is written like PodSpec.volumes, or *.events',
+      }),
+    )
+    .optional(),
+})
+
 /** The options of {@link GatewayConfig} that stand at the top of a configuration, with their defaults. */
 export const gatewayConfigShape: {
   readonly [option in Exclude<keyof GatewayConfig, 'work' | 'cache'>]: z.ZodType<
@@ -85,12 +104,20 @@ export const gatewayConfigShape: {
   schemaFiles: z.array(z.string().min(1)).default([]),
   aliases: z.record(z.string(), z.string()).default({}),
   uncached: z.array(z.string().min(1)).default([]),
+  profile: z
+    .strictObject({
+      include: schemaParts.optional(),
+      exclude: schemaParts.optional(),
+      descriptions: z.boolean().optional(),
+    })
+    .default({}),
+  relay: z.boolean().default(false),
 }
 
 /** What `createGateway` takes, from what was configured. */
 export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
-  const { clusters: selections, preload, schemaFiles, aliases, uncached, cache } = config
-  const { syncDeadlineMs, liveDeadlineMs, maxPageSize, maxPathRows, work } = config
+  const { clusters: selections, preload, schemaFiles, aliases, uncached, profile, relay } = config
+  const { syncDeadlineMs, liveDeadlineMs, maxPageSize, maxPathRows, work, cache } = config
   return {
     clusters: selections,
     preload,
@@ -98,6 +125,8 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     aliases,
     uncached,
     cache,
+    profile,
+    relay,
     limits: { syncDeadlineMs, liveDeadlineMs, maxPageSize, maxPathRows, work },
   }
 }

@@ -2,7 +2,7 @@ import { type ApiServer, type ApiServerLimits, createApiServer } from '../api-se
 import { ClusterConfigError } from '../api-server/kubeconfig/cluster-config-error.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import { loadClusterConfig } from '../api-server/kubeconfig/cluster-lookup.ts'
-import { preferredResources } from '../api-server/discovery/discovery.ts'
+import { resourcesByPreference } from '../api-server/discovery/discovery.ts'
 import { atLeast, type ServerVersion } from '../api-server/discovery/server-version.ts'
 import type { ClusterConnection } from '../cache/cluster-cache.ts'
 import { createLiveApi } from '../cache/live-api.ts'
@@ -15,7 +15,7 @@ export interface ClusterApi {
   readonly version: ServerVersion
   /** Whether the server promises an order of resource versions. */
   readonly resourceVersionsComparable: boolean
-  /** One version of each resource, the preferred one. */
+  /** All versions of each resource, the preferred one first. */
   readonly resources: readonly ApiResource[]
   readonly openapi: OpenApiDocuments
   /** Parts that could not be discovered; the rest is whole. */
@@ -76,7 +76,7 @@ async function askApi(apiServer: ApiServer, signal: AbortSignal): Promise<Cluste
     apiServer,
     version,
     resourceVersionsComparable: atLeast(version, 1, 35),
-    resources: preferredResources(discovery),
+    resources: resourcesByPreference(discovery),
     openapi: openApi.documents,
     failures: [...discovery.failures.map(({ error }) => error), ...openApi.failures],
   }

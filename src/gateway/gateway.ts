@@ -9,6 +9,7 @@ import {
   type OperationLimits,
   type ServedSchema,
 } from '../graphql/operation/served-schema.ts'
+import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
 import { SdlError } from '../graphql/sdl/sdl-error.ts'
 import { readPackageSdl, type SdlSource } from '../graphql/sdl/sdl-source.ts'
@@ -17,7 +18,7 @@ import { CodedError } from '../lib/coded-error.ts'
 import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
 import { PlannedQueries } from '../graphql/plan/planned-queries.ts'
 import type { ServerPlugin } from '../server/operation-options.ts'
-import type { Readiness } from '../server/readiness.ts'
+import type { Readiness } from '../server/http/probes.ts'
 import { Fleet } from './fleet.ts'
 import { type GatewayLog, silentLog } from './gateway-log.ts'
 import { Preload } from './preload.ts'
@@ -35,6 +36,10 @@ export interface GatewayOptions {
   readonly aliases?: GroupAliases
   /** Kinds that are never cached but read live from the API server: `apps/Deployment`, and `Secret` of the core group. */
   readonly uncached?: readonly string[]
+  /** Which part of what the clusters serve becomes the schema; everything by default. */
+  readonly profile?: SchemaProfile
+  /** Whether the schema has what relay-compiler needs to fetch objects again; off by default. */
+  readonly relay?: boolean
   readonly limits?: Partial<OperationLimits>
   /** How much is held in memory, and for how long without being asked for. */
   readonly cache?: Partial<CacheLimits>
@@ -171,12 +176,15 @@ class RunningGateway implements Gateway {
   }
 
   #serve(): void {
-    const { aliases = {}, schemaFiles = [], uncached = [] } = this.#options
+    const { aliases = {}, uncached = [], profile = {}, relay = false } = this.#options
+    const { schemaFiles = [] } = this.#options
     this.#served = serveSchema({
       members: this.#fleet.members,
       sdl: this.#sdl,
       aliases,
       uncached,
+      profile,
+      relay,
       problem: (problem) => {
         const isUsers = problem instanceof SdlError && schemaFiles.includes(problem.file)
         if (isUsers && this.#served === undefined) throw problem

@@ -1,6 +1,8 @@
 import type { ClusterCache, ServedResource } from '../cache/cluster-cache.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
+import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
 import type { Kind } from '../graphql/model/kind.ts'
+import { mergedApis } from '../graphql/model/merged-apis.ts'
 import { buildSchemaModel } from '../graphql/model/schema-model.ts'
 import { resolveRelations, type SchemaRelations } from '../graphql/operation/schema-relations.ts'
 import type { ServedSchema } from '../graphql/operation/served-schema.ts'
@@ -19,6 +21,9 @@ export interface ServeSchemaOptions {
   readonly aliases: GroupAliases
   /** Kinds that are read live although they could be cached: `group/Kind`, or the kind alone of the core group. */
   readonly uncached: readonly string[]
+  readonly profile: SchemaProfile
+  /** Whether Relay can fetch objects again. */
+  readonly relay: boolean
   /** What is wrong with the SDL; the schema is made without it. May throw, to refuse that. */
   readonly problem: (problem: CodedError) => void
 }
@@ -28,21 +33,15 @@ export interface ServeSchemaOptions {
  * `GroupAliasError`, and what `problem` throws, before anything has changed.
  */
 export function serveSchema(options: ServeSchemaOptions): ServedSchema {
-  const { members, sdl, aliases, uncached, problem } = options
+  const { members, sdl, aliases, uncached, profile, relay, problem } = options
   const apis = members.flatMap(({ cluster }) =>
     cluster.state === 'connected' ? [cluster.api] : [],
   )
-  const model = buildSchemaModel({
-    resources: apis.flatMap(({ resources }) => resources),
-    openapi: Object.assign({}, ...apis.map(({ openapi }) => openapi).toReversed()),
-    sdl,
-    aliases,
-    uncached,
-  })
+  const model = buildSchemaModel({ ...mergedApis(apis), sdl, aliases, uncached, profile })
   for (const one of model.problems) problem(one)
   const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
   const relations = resolveRelations(kinds, model.relations)
-  const schema = createSchema(model)
+  const schema = createSchema(model, { relay })
   const clusters = new Map<string, ClusterCache>()
   for (const { cluster, cache } of members) {
     cache.serve(servedResources(cluster, model.kinds, relations))

@@ -23,6 +23,7 @@ function requireReflectorOptions(options: ReflectorOptions): void {
   requireNumber('pageSize', options.pageSize, 1)
   requireDeadline('maxRetryAfterMs', options.maxRetryAfterMs)
   requireDeadline('watchListSilenceMs', options.watchListSilenceMs)
+  requireDeadline('watchListDeadlineMs', options.watchListDeadlineMs)
   requireDeadline('shortWatchMs', options.shortWatchMs)
   requireDeadline('slowListMs', options.slowListMs)
   requireDeadline('suspendGapMs', options.suspendGapMs)

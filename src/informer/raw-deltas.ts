@@ -127,8 +127,9 @@ function knownObjectsOf<T extends KubernetesObject>({
   readonly knownObjects: KnownObjects<T> | 'none'
 }): KnownObjects<T> | undefined {
   if (knownObjects === 'none') return undefined
-  const { keys, getByKey }: Partial<KnownObjects<T>> = knownObjects ?? {}
-  if (typeof keys === 'function' && typeof getByKey === 'function') return knownObjects
+  const given: Partial<KnownObjects<T>> = knownObjects ?? {}
+  const isWhole = typeof given.keys === 'function' && typeof given.getByKey === 'function'
+  if (isWhole) return knownObjects
   throw new InvalidOptionError(
     'knownObjects',
     knownObjects,

@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../kubernetes/object.ts'
 import type { Resource } from '../kubernetes/api-resource.ts'
 import { CodedError } from '../lib/coded-error.ts'
+import { defaultQueueLimit } from './controller.ts'
 import type { CacheOptions } from './controller-options.ts'
 import type { Transform } from './object-intake.ts'
 import type { Indexers } from './store/store-view.ts'
@@ -28,14 +29,24 @@ export interface SharedInformerOptions<
 }
 
 /** Every default of {@link SharedInformerOptions}, but for the reflector's. */
-export const sharedInformerDefaults = {
+export const sharedInformerDefaults: Required<
+  Pick<
+    SharedInformerOptions,
+    | 'metadataOnly'
+    | 'queueLimit'
+    | 'resyncPeriodMs'
+    | 'detectMutations'
+    | 'resourceVersionsComparable'
+    | 'handlerStopDeadlineMs'
+  >
+> = {
   metadataOnly: false,
-  queueLimit: 10_000,
+  queueLimit: defaultQueueLimit,
   resyncPeriodMs: 0,
   detectMutations: false,
   resourceVersionsComparable: true,
   handlerStopDeadlineMs: 10_000,
-} as const
+}
 
 /** An informer that has been stopped was asked for something that only a running one gives. */
 export class InformerStoppedError extends CodedError {

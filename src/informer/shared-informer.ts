@@ -179,7 +179,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     }
     const { resyncPeriodMs } = this.#settings
     const listener = this.listen({ resyncPeriodMs, ...present(options) })
-    const run = new HandlerRun(handler as object as ResourceEventHandler, listener, (error) =>
+    const run = new HandlerRun(handler as ResourceEventHandler, listener, (error) =>
       this.#report.failed('handler', error),
     )
     this.#registrations.add(run)

@@ -63,7 +63,7 @@ export class SharedOptions {
 
   constructor(resource: ApiResource, options: InformerOptions) {
     this.#resource = resource
-    this.#options = options as Readonly<Record<string, unknown>>
+    this.#options = options
     for (const [name, index] of Object.entries(options.indexers ?? {})) {
       this.#indexers.set(name, index)
     }

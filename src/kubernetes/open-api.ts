@@ -7,17 +7,25 @@ export interface OpenApiSchema {
   readonly format?: string
   readonly pattern?: string
   readonly description?: string
+  readonly deprecated?: boolean
+  /** Whether the value may be null. */
+  readonly nullable?: boolean
+  /** The properties that every object has. */
+  readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, OpenApiSchema>>
   readonly additionalProperties?: OpenApiSchema | boolean
   readonly items?: OpenApiSchema
   readonly 'x-kubernetes-int-or-string'?: boolean
   readonly 'x-kubernetes-preserve-unknown-fields'?: boolean
   readonly 'x-kubernetes-embedded-resource'?: boolean
-  readonly 'x-kubernetes-group-version-kind'?: readonly {
-    readonly group: string
-    readonly version: string
-    readonly kind: string
-  }[]
+  readonly 'x-kubernetes-group-version-kind'?: readonly OpenApiGroupVersionKind[]
+}
+
+/** Which kind a schema is that of. */
+export interface OpenApiGroupVersionKind {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
 }
 
 /** What an API server serves under `/openapi/v3/<group version path>`, as far as it is read here. */

@@ -2,7 +2,10 @@
 const least = [22, 19] as const
 
 /** Imported first by every entrance, so that an old Node says what is missing instead of failing somewhere inside. */
-const found = globalThis.process?.versions?.node
+const { process: running } = globalThis as {
+  readonly process?: { readonly versions?: { readonly node?: string } }
+}
+const found = running?.versions?.node
 const [major = 0, minor = 0] = (found ?? '').split('.').map(Number)
 if (found !== undefined && (major < least[0] || (major === least[0] && minor < least[1]))) {
   throw new Error(`informerql needs Node ${least.join('.')} or later; this is Node ${found}`)

@@ -1,5 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { ServerLog } from './server-log.ts'
+
+/** Where the server reports what is nobody's answer: the log of whoever runs it. A detail named `error` is what was thrown. */
+export interface ServerLog {
+  warn(message: string, details?: object): void
+  error(message: string, details?: object): void
+}
 
 /** The one path of the API, for both transports. */
 export const graphqlPath = '/graphql'

@@ -1,4 +1,9 @@
-import type { SimulatorUser } from './http/authentication.ts'
+import { CodedError } from '../lib/coded-error.ts'
+import { aggregateRoles } from './access/aggregated-roles.ts'
+import { Authentication, type SimulatorUser } from './access/authentication.ts'
+import { denyingAuthorizer } from './access/authorization.ts'
+import { addDefaultRoles } from './access/default-roles.ts'
+import { Rbac } from './access/rbac.ts'
 import { capturedApi } from './api/captured-api.ts'
 import { serveCustomResources } from './definitions/custom-resources.ts'
 import type { Faults } from './faults/faults.ts'
@@ -19,6 +24,11 @@ export interface SimulatorOptions {
   readonly bookmarkIntervalMs?: number
   /** Who may come; nobody listed: everybody may do anything. */
   readonly users?: readonly SimulatorUser[]
+  /**
+   * `rbac`: the roles and bindings in the storage decide what users may do, the usual ones of a cluster among them.
+   * Default `allow`: they may do anything but what they are denied.
+   */
+  readonly authorization?: 'allow' | 'rbac'
   /** Writes the first objects, before anybody can watch; they leave no history. */
   readonly populate?: (storage: Storage) => void
 }
@@ -34,6 +44,8 @@ export interface Simulator extends AsyncDisposable {
 
 /** Starts a server that behaves as kube-apiserver 1.36 does for reading and writing objects. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const { users = [], authorization = 'allow' } = options
+  checkAuthorization(users, authorization)
   const storage = new Storage(new ResourceRegistry(capturedApi()), {
     historyEvents: options.historyEvents ?? 10_000,
     firstRevision: 1000,
@@ -42,12 +54,15 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     options.populate?.(storage)
     addSystemObjects(storage)
     serveCustomResources(storage)
+    if (authorization === 'rbac') addDefaultRoles(storage)
+    aggregateRoles(storage)
   })
   const server = new SimulatedServer(storage, {
     port: options.port ?? 0,
     host: options.host ?? '127.0.0.1',
     bookmarkIntervalMs: options.bookmarkIntervalMs ?? 60_000,
-    users: options.users ?? [],
+    authentication: new Authentication(users, { anonymous: authorization === 'rbac' }),
+    authorizer: authorization === 'rbac' ? new Rbac(storage) : denyingAuthorizer(users),
   })
   const url = await server.start()
   return {
@@ -55,5 +70,20 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     storage,
     faults: server.faults,
     [Symbol.asyncDispose]: async () => server.stop(),
+  }
+}
+
+function checkAuthorization(users: readonly SimulatorUser[], authorization: string): void {
+  if (authorization !== 'allow' && authorization !== 'rbac') {
+    throw new CodedError('SIMULATOR_OPTIONS', `no such authorization: ${authorization}`, {
+      value: authorization,
+      hint: "it is 'allow' or 'rbac'",
+    })
+  }
+  if (authorization === 'rbac' && users.length === 0) {
+    throw new CodedError('SIMULATOR_OPTIONS', 'authorization by RBAC needs users', {
+      value: users,
+      hint: "list them in users, one of them in the group 'system:masters'",
+    })
   }
 }

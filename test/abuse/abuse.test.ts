@@ -1,3 +1,4 @@
+import { getIntrospectionQuery } from 'graphql'
 import { population } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startSimulatedCluster, type TestCluster } from '../gateway/test-cluster.ts'
@@ -114,6 +115,16 @@ describe('what costs too much is refused, by HTTP and by WebSocket, while others
       neighbour(),
     ])
     expect(answers.map(refusalOf)).toMatchObject([refusal(costly)])
+  })
+
+  it('but not the whole schema, which every tool asks for', async () => {
+    const [byHttp, byWebSocket] = await Promise.all([
+      gateway.query(getIntrospectionQuery()),
+      firstAnswer(gateway.connect(), getIntrospectionQuery()),
+    ])
+    expect(byHttp.errors).toBeUndefined()
+    expect(byHttp.data).toEqual(byWebSocket.data)
+    expect(byHttp.data.__schema.types.length).toBeGreaterThan(100)
   })
 
   it('a hundred subscriptions of 60 alternatives each cost less than that, and all begin', async () => {

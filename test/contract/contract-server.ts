@@ -2,9 +2,10 @@ import { once } from 'node:events'
 import { request as requestHttp, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { createInterface } from 'node:readline'
-import { text } from 'node:stream/consumers'
+import { buffer, text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { type Simulator, startSimulator } from '../../src/simulator.ts'
+import type { ControlPlaneToken } from '../support/control-plane-api-server.ts'
 import { describeWithControlPlane } from '../support/control-plane-suite.ts'
 
 /** Any JSON object, as tests read it. */
@@ -87,6 +88,16 @@ export async function ask(
   }
 }
 
+/** Sends a GET and reads the bytes of its answer, as they come. */
+export async function askBytes(
+  server: ContractServer,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<{ readonly headers: IncomingHttpHeaders; readonly body: Buffer }> {
+  const response = await open(server, path, { headers }, AbortSignal.timeout(deadlineMs))
+  return { headers: response.headers, body: await buffer(response) }
+}
+
 /** One event of a watch. */
 export interface ContractEvent {
   readonly type: string
@@ -129,33 +140,51 @@ export async function watch(
   }
 }
 
+/** What a suite needs of its servers. */
+interface ContractOptions {
+  /** Users beside the administrator; what they may do is RBAC's business. */
+  readonly tokens?: readonly ControlPlaneToken[]
+}
+
+const administrator = { token: 'admin-token', user: 'admin', groups: ['system:masters'] }
+
 /** Declares a suite twice: for the simulator, and for a real API server where there is one. */
-export function describeContract(name: string, body: (server: () => ContractServer) => void): void {
+export function describeContract(
+  name: string,
+  body: (server: () => ContractServer) => void,
+  { tokens }: ContractOptions = {},
+): void {
   describe(`${name}, on the simulator`, () => {
     let simulator: Simulator
     beforeAll(async () => {
-      simulator = await startSimulator()
+      simulator = await startSimulator(
+        tokens === undefined ? {} : { users: [administrator, ...tokens], authorization: 'rbac' },
+      )
     })
     afterAll(async () => simulator[Symbol.asyncDispose]())
     body(() => ({
       url: simulator.url,
-      headers: {},
+      headers: tokens === undefined ? {} : { authorization: `Bearer ${administrator.token}` },
       expireHistory: async () => simulator.faults.inject({ fault: { type: 'compact-history' } }),
     }))
   })
-  describeWithControlPlane(name, (plane) => {
-    body(() => ({
-      url: plane().url,
-      ca: plane().ca,
-      headers: { authorization: `Bearer ${plane().token}` },
-      // A running server serves older positions from its cache: only a new one knows of the compaction.
-      expireHistory: async () => {
-        await plane().compact()
-        await plane().killServer()
-        await plane().startServer()
-      },
-    }))
-  })
+  describeWithControlPlane(
+    name,
+    (plane) => {
+      body(() => ({
+        url: plane().url,
+        ca: plane().ca,
+        headers: { authorization: `Bearer ${plane().token}` },
+        // A running server serves older positions from its cache: only a new one knows of the compaction.
+        expireHistory: async () => {
+          await plane().compact()
+          await plane().killServer()
+          await plane().startServer()
+        },
+      }))
+    },
+    tokens === undefined ? {} : { tokens },
+  )
 }
 
 let namespaces = 0

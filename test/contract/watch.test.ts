@@ -173,6 +173,10 @@ describeContract('WATCH', (server) => {
       'ends the initial events with an annotated bookmark%s',
       async (version) => {
         const { path, namespace, last } = await setUp(server())
+        // Version 0 is whatever a server's cache has come to.
+        await expect
+          .poll(async () => (await ask(server(), `${path}?resourceVersion=0`)).json.items.length)
+          .toBe(2)
         await using stream = await watch(
           server(),
           `${path}?${initial}&allowWatchBookmarks=true${version}`,

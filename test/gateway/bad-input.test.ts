@@ -46,12 +46,40 @@ const queries: readonly BadCase[] = [
     title: 'a filter that is not there, in a variable',
     query: 'query ($where: PodWhere) { pods(where: $where) { totalCount } }',
     variables: { where: { color: { eq: 'red' } } },
-    error: { code: bad, message: /\$where.*"color"/ },
+    error: { code: bad, argument: 'where', message: /\$where.*"color"/ },
   },
   {
     title: 'an argument of another type',
     query: '{ pods(first: "ten") { totalCount } }',
     error: { code: bad, argument: 'first', message: /Int cannot represent/ },
+  },
+  {
+    title: 'text for a number',
+    query: '{ pods(where: { restarts: { gt: "a" } }) { totalCount } }',
+    error: { code: bad, argument: 'where.restarts.gt', message: /Int64 cannot represent "a"/ },
+  },
+  {
+    title: 'a time that is none',
+    query: '{ pods(where: { or: [{ creationTimestamp: { lt: 5 } }] }) { totalCount } }',
+    error: { code: bad, argument: 'where.or.creationTimestamp.lt', message: /DateTime cannot/ },
+  },
+  {
+    title: 'a quantity that is none',
+    query: '{ persistentVolumes(where: { capacity: { gte: "much" } }) { totalCount } }',
+    error: { code: bad, argument: 'where.capacity.gte', message: /Quantity cannot .*"much"/ },
+  },
+  {
+    title: 'text for a number, in a variable',
+    query: 'query ($where: PodWhere) { pods(where: $where) { totalCount } }',
+    variables: { where: { or: [{ restarts: { gt: 'a' } }] } },
+    error: { code: bad, argument: 'where.or[0].restarts.gt', message: /Int64 cannot represent/ },
+  },
+  {
+    title: 'a time that is none, in a variable of a relation',
+    query:
+      'query ($t: DateTime) { nodes { nodes { pods(where: { creationTimestamp: { lt: $t } }) { totalCount } } } }',
+    variables: { t: 'soon' },
+    error: { code: bad, argument: 'where.creationTimestamp.lt', message: /DateTime cannot/ },
   },
   {
     title: 'a label selector that is none',
@@ -92,7 +120,7 @@ const queries: readonly BadCase[] = [
   {
     title: 'a cursor that somebody made',
     query: 'query ($after: String) { pods(after: $after) { totalCount } }',
-    variables: { after: encode([1, 'AAAAAAAAAAAA', 'bad/p-1']) },
+    variables: { after: encode([2, 'AAAAAAAAAAAA', 'bad/p-1']) },
     error: { code: bad, argument: 'after', message: /is a cursor of another query/ },
   },
   {

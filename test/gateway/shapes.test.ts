@@ -192,17 +192,23 @@ describe('the shapes that clients see', () => {
     })
   })
 
-  it('what is not served yet says so, and leaves the rest of the answer whole', async () => {
-    const { data, errors } = await gateway.query(`{
-      a: pods(orderBy: [{ name: DESC }]) { totalCount }
-      b: pods(last: 2) { totalCount }
-      c: pods(namespace: "${space}") { totalCount facets(by: "phase") { by } }
-    }`)
-    expect(data).toEqual({ a: null, b: null, c: { totalCount: 2, facets: null } })
-    expect(errors?.map(({ path, extensions }) => [path?.[0], extensions.code])).toEqual([
-      ['a', 'UNSUPPORTED'],
-      ['b', 'UNSUPPORTED'],
-      ['c', 'UNSUPPORTED'],
+  it('a list is ordered and cut from its end, and its values are counted', async () => {
+    expect(await pods(`namespace: "${space}", orderBy: [{ name: DESC }]`)).toEqual([
+      'web-b',
+      'web-a',
+    ])
+    expect(await pods(`namespace: "${space}", last: 1`)).toEqual(['web-b'])
+    const answer = await gateway.data(`{ pods(namespace: "${space}") {
+      facets(by: ["name", "labels[\\"app\\"]"], top: 1) { by values { value count } distinctCount missingCount }
+    } }`)
+    expect(answer.pods.facets).toEqual([
+      { by: 'name', values: [{ value: 'web-a', count: 1 }], distinctCount: 2, missingCount: 0 },
+      {
+        by: 'labels["app"]',
+        values: [{ value: 'web', count: 2 }],
+        distinctCount: 1,
+        missingCount: 0,
+      },
     ])
   })
 })

@@ -11,7 +11,7 @@ import {
   objectKey,
   objectPredicate,
   OwnerError,
-  ReconcileError,
+  type ReconcileError,
   resources,
   resourceVersionChanged,
   runWorkers,

@@ -30,7 +30,6 @@ describe('Failures that nobody observes', () => {
     const stop = new AbortController()
     const running = informer.run(stop.signal)
     for (let times = 0; times < 2; times += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one refusal after the other
       const list = await server.next('list')
       list.refuse(403)
     }

@@ -74,7 +74,6 @@ describeContract('A client of config maps', (server) => {
       () => client.delete(at, stranger),
     ]
     for (const write of writes) {
-      // oxlint-disable-next-line no-await-in-loop -- one write after the other
       expect(isConflict(await failureOf(write())), String(write)).toBe(true)
     }
     expect(await client.get(at)).toEqual(second)
@@ -150,7 +149,6 @@ describeContract('A client of config maps', (server) => {
       () => client.create({ metadata: { name: 'a' } }),
       () => client.apply({ metadata }),
     ]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await failureOf(asked()), String(asked)).toBeInstanceOf(InvalidOptionError)
     }
   })

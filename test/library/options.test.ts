@@ -92,9 +92,22 @@ describe('An option that is undefined', () => {
     )
   })
 
-  it('is filled in where a back-off is given in part', () => {
-    const source = connect('http://127.0.0.1:1').resource(configMaps)
-    createSharedInformer({ resource: configMaps, source, backoff: { initialMs: 5 } })
+  it('is filled in where a back-off is given in part: the informer tries again', async () => {
+    await using server = await ScriptedServer.start()
+    await using apiServer = connect(server.url)
+    const backoff = { initialMs: 1, maxMs: undefined } as object
+    await using factory = createSharedInformerFactory({
+      apiServer,
+      backoff,
+      observer: { failed() {} },
+    })
+    const informer = factory.informer(configMaps)
+    factory.start()
+    const list = await server.next('list')
+    list.refuse(500)
+    await server.sync('10', [])
+    await informer.waitForSync({ deadlineMs })
+    expect(informer.hasSynced()).toBe(true)
   })
 })
 
@@ -115,6 +128,7 @@ describe('A deadline', () => {
     await new Promise((resolve) => setTimeout(resolve, 20))
     factory.start()
     await Promise.all(waits)
+    expect(informer.hasSynced()).toBe(true)
   })
 
   it('of Infinity does not abort a reconcile, nor cut a drain short', async () => {
@@ -153,7 +167,6 @@ describe('A deadline', () => {
       run({ drainDeadlineMs: wrong }),
       run({ stopDeadlineMs: wrong }),
     ]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await failureOf(refused)).toBeInstanceOf(InvalidOptionError)
     }
     const options = (more: object) => () =>

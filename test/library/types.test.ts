@@ -13,7 +13,6 @@ import {
   resources,
   type SharedInformer,
   type SharedInformerFactory,
-  type Unstructured,
 } from 'informerql/informer'
 import type { ConfigMap, Int64, Pod } from 'informerql/kubernetes'
 import { describe, expect, expectTypeOf, it } from 'vitest'
@@ -33,13 +32,13 @@ const widgets: Resource<Widget> = {
   namespaced: true,
 }
 
-const pods: ApiResource = { ...widgets, group: '', resource: 'pods', kind: 'Pod' }
+const discovered: ApiResource = { ...widgets, group: '', resource: 'pods', kind: 'Pod' }
 
 declare const factory: SharedInformerFactory
 declare const apiServer: ApiServer
 
 // These hold when they compile: `npm run typecheck`.
-const never = (_: () => unknown): void => {}
+const never = (check: () => unknown): void => expect(check).toBeTypeOf('function')
 
 describe('The types of the library', () => {
   it('know the objects of a resource without being told', () => {
@@ -92,7 +91,7 @@ describe('The types of the library', () => {
 
   it('leave objects of no known type open', () => {
     never(() => {
-      const informer = factory.informer<Unstructured>({ ...pods })
+      const informer = factory.informer(discovered)
       expectTypeOf(informer.lister().get('a')['spec']).toEqualTypeOf<unknown>()
     })
   })
@@ -107,10 +106,10 @@ describe('The types of the library', () => {
       }
       void handler
       // @ts-expect-error -- a handler of config maps is none of pods
-      const wrong: ResourceEventHandler<Pod> = { onDelete: (_: ConfigMap) => {} }
+      const wrong: ResourceEventHandler<Pod> = { onDelete: (map: ConfigMap) => void map }
       void wrong
       // @ts-expect-error -- nor is one of updates
-      const other: ResourceEventHandler<Pod> = { onUpdate: (_: ConfigMap) => {} }
+      const other: ResourceEventHandler<Pod> = { onUpdate: (map: ConfigMap) => void map }
       void other
     })
   })
@@ -118,6 +117,7 @@ describe('The types of the library', () => {
   it('show a store that is only read', () => {
     never(() => {
       const { store } = factory.informer(resources.pods)
+      expectTypeOf(store.size).toEqualTypeOf<number>()
       // @ts-expect-error -- the informer alone writes
       store.remove('default/a')
       // @ts-expect-error -- the informer alone writes
@@ -177,7 +177,7 @@ describe('The types of the library', () => {
   it('take keys of any type in a work queue', () => {
     const queue = createWorkQueue<{ readonly cluster: string; readonly key: string }>()
     queue.add({ cluster: 'a', key: 'default/x' })
-    expectTypeOf(queue.get).returns.resolves.toEqualTypeOf<
+    expectTypeOf<ReturnType<typeof queue.get>>().resolves.toEqualTypeOf<
       { readonly cluster: string; readonly key: string } | undefined
     >()
     never(() => {

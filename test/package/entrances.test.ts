@@ -3,7 +3,12 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 
 const run = promisify(execFile)
-const entrances = ['informerql', ...['informer', 'cluster', 'kubernetes', 'client', 'simulator'].map((name) => `informerql/${name}`)]
+const entrances = [
+  'informerql',
+  ...['informer', 'cluster', 'kubernetes', 'client', 'simulator'].map(
+    (name) => `informerql/${name}`,
+  ),
+]
 
 /** Prints the number of modules that an entrance loads, and those of other packages. */
 const counting = (entrance: string): string => `
@@ -30,7 +35,6 @@ describe('The entrances', () => {
       ['informerql/kubernetes', 10],
       ['informerql/client', 10],
     ] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- one process after the other
       const { foreign, modules } = await loaded(entrance)
       expect(foreign, entrance).toEqual([])
       expect(modules, entrance).toBeLessThan(most)

@@ -36,11 +36,10 @@ export async function installPackage(): Promise<Project> {
     'examples',
     'schema',
   ]) {
-    // oxlint-disable-next-line no-await-in-loop -- a few files
     await cp(name, join(source, name), { recursive: true })
   }
   const tsc = join(modules, '.bin', 'tsc')
-  await run(tsc, ['-p', 'tsconfig.build.json', '--outDir', join(source, 'dist')]).catch(() => {})
+  await run(tsc, ['-p', 'tsconfig.build.json', '--outDir', join(source, 'dist')])
   const npm = ['pack', '--ignore-scripts', '--silent', '--pack-destination', dir]
   const { stdout } = await run('npm', npm, { cwd: source })
   const tarball = join(dir, stdout.trim().split('\n').at(-1) ?? '')
@@ -74,7 +73,7 @@ export async function installPackage(): Promise<Project> {
     compile: () =>
       run(tsc, ['-p', project]).then(
         () => '',
-        (error: { readonly stdout?: string }) => error.stdout ?? String(error),
+        (error: { readonly stdout: string }) => error.stdout,
       ),
     node,
     [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }),
@@ -90,9 +89,7 @@ async function linkDependencies(target: string): Promise<void> {
     const scoped = name.startsWith('@') ? await readdir(join(modules, name)) : ['']
     for (const part of scoped) {
       const path = join(target, name, part)
-      // oxlint-disable-next-line no-await-in-loop -- links are quick
       await mkdir(dirname(path), { recursive: true })
-      // oxlint-disable-next-line no-await-in-loop -- links are quick
       await symlink(join(modules, name, part), path)
     }
   }

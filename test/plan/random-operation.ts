@@ -6,6 +6,7 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
   isCompositeType,
+  isInputObjectType,
   isInterfaceType,
   isNonNullType,
   isObjectType,
@@ -136,6 +137,8 @@ export class RandomOperations {
     const known = look === undefined || look.length === 0 ? undefined : this.#pick(look).split('/')
     const given = field.args.flatMap((argument) => {
       if (!isNonNullType(argument.type) && this.#chance(0.6)) return []
+      const inputs = this.#inputs(argument)
+      if (inputs !== undefined) return [`${argument.name}: ${inputs}`]
       const value = this.#value(argument, known)
       return value === undefined ? [] : [`${argument.name}: ${this.#spelled(argument, value)}`]
     })
@@ -158,9 +161,33 @@ export class RandomOperations {
         return this.#pick(['app', 'tier', 'constructor'])
       case 'path':
         return this.#pick(paths)
+      case 'by':
+        return [this.#pick(['name', 'namespace', 'labels["app"]'])]
+      case 'top':
+        return this.#pick([0, 1, 5])
       default:
         return undefined
     }
+  }
+
+  /** Orders and conditions, which are written as literals. */
+  #inputs({ name, type }: GraphQLArgument): string | undefined {
+    const named = getNamedType(type)
+    if (!isInputObjectType(named)) return undefined
+    const indexes = Object.values(named.getFields()).filter((one) => !combinators.has(one.name))
+    const index = this.#pick(indexes)
+    if (name === 'orderBy') {
+      const other = this.#pick(indexes).name
+      const second = other === index.name || this.#chance(0.6) ? '' : `, { ${other}: ASC }`
+      return `[{ ${index.name}: ${this.#pick(['ASC', 'DESC'])} }${second}]`
+    }
+    const filter = `{ ${index.name}: { exists: ${this.#chance(0.5)} } }`
+    return this.#pick([
+      filter,
+      `{ not: ${filter} }`,
+      `{ name: { contains: "a" } }`,
+      `{ or: [{ name: { startsWith: "a" } }, ${filter}] }`,
+    ])
   }
 
   /** As a constant, or as a variable, which may have a default instead of a value. */
@@ -206,6 +233,9 @@ export class RandomOperations {
 
 /** The gateway's own root fields, whose answers change from one question to the next. */
 const own: ReadonlySet<string> = new Set(['gatewayClusters', 'object', 'objects', 'objectByRef'])
+
+/** Of `where`: what is no index. */
+const combinators: ReadonlySet<string> = new Set(['and', 'or', 'not', 'labels'])
 
 /** What depends on which kinds are cached already. */
 const skipped: ReadonlySet<string> = new Set(['cluster', 'owned'])

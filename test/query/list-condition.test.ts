@@ -108,6 +108,7 @@ describe('a bad argument is refused by its path', () => {
     [{ phase: { eq: 3 } }, FilterValueError, 'where.phase.eq'],
     [{ phase: 'Running' }, FilterValueError, 'where.phase'],
     [{ phase: { in: 'Running' } }, FilterValueError, 'where.phase.in'],
+    [{ phase: { eq: null } }, FilterValueError, 'where.phase.eq'],
     [{ phase: { in: ['Running', null] } }, FilterValueError, 'where.phase.in[1]'],
     [{ phase: { exists: 'yes' } }, FilterValueError, 'where.phase.exists'],
     [{ restarts: { gt: 'many' } }, FilterValueError, 'where.restarts.gt'],

@@ -254,6 +254,7 @@ describe('the schema of Kubernetes 1.36', () => {
       'waitingReason',
       'terminatedReason',
       'reason',
+      'ready',
       'labels',
       'and',
       'or',
@@ -283,6 +284,7 @@ describe('the indexes and relations that come with the package', () => {
   const strict = buildSchemaModel({
     ...options,
     sdl: sdl.map((source) => ({ ...source, optional: false })),
+    secretContents: true,
   })
 
   it('are all right for a cluster that serves every built-in kind', () => {
@@ -332,7 +334,7 @@ describe('the indexes and relations that come with the package', () => {
         if (definition !== undefined) at = scope.find(definition)
         const values: OpenApiSchema | undefined =
           typeof at?.additionalProperties === 'object' ? at.additionalProperties : undefined
-        at = step.form === 'each' ? (at?.items ?? values) : (at?.properties?.[step.name] ?? values)
+        at = step.form === 'field' ? (at?.properties?.[step.name] ?? values) : (at?.items ?? values)
       }
       return at === undefined
     })

@@ -34,6 +34,7 @@ it('docs/indexes.md lists every index and relation of the package', async () => 
     resources: capturedResources,
     openapi: capturedOpenApi,
     sdl: await readPackageSdl(),
+    secretContents: true,
   })
   const text = [
     '# Indexes and relations',

@@ -168,12 +168,31 @@ describe("the user's own SDL", () => {
     ],
     ['bad-path', 1, 'extend type Pod { a: ObjectRef @objectRef(path: "b..c") }', 'spec.containers'],
     ['bad-path', 1, 'extend type Pod @index(name: "a", path: [])', 'give it one'],
+    [
+      'unknown-field',
+      3,
+      'extend type Pod\n@index(name: "a", path: "spec.hostname")\n@index(name: "b", path: "spec.hostnames")',
+      'informerql schema',
+    ],
+    ['unknown-field', 1, 'extend type Pod @index(name: "a", path: "spec.nodeName.x")', 'path'],
+    [
+      'unknown-field',
+      1,
+      'extend type Pod @index(name: "a", path: "spec.containers.image")',
+      'path',
+    ],
+    ['unknown-field', 1, 'extend type Pod @index(name: "a", path: "metadata.labels.b.c")', 'path'],
+    ['unknown-field', 1, 'extend type Secret @index(name: "a", path: "data.password")', 'path'],
     ['reserved-index-name', 1, 'extend type Pod @index(name: "labels", path: "a")', 'another name'],
   ])('%s in line %i: %s', (kind, line, text, wayOut) => {
     const problem = problemOf(text)
     expect(problem).toMatchObject({ code: 'SCHEMA_SDL', problem: kind, file: 'mine.graphql', line })
     expect(problem.message).toMatch(new RegExp(`^mine\\.graphql:${line}: `))
     expect(problem.hint).toContain(wayOut)
+  })
+
+  it('may say nothing at all', () => {
+    for (const text of ['', ' \n', '# later\n\n  # more']) expect(build(text).problems).toEqual([])
   })
 
   it('may repeat the definitions of the directives, for editors', () => {
@@ -191,7 +210,7 @@ describe("the user's own SDL", () => {
   it('loses only what is wrong with it', () => {
     const model = build(`
       extend type Nope { a: Node @reference(path: "b") }
-      extend type Pod @index(name: "good", path: "a") @index(name: "or", path: "b")
+      extend type Pod @index(name: "good", path: "spec.hostname") @index(name: "or", path: "b")
     `)
     expect(model.problems).toHaveLength(2)
     expect(model.kindOfType('Pod')?.indexes.map(({ name }) => name)).toContain('good')

@@ -52,7 +52,12 @@ describe('The guide of the simulator', () => {
         ...namesBehind(text, 'Faults of the server'),
       ].toSorted(),
     )
-    await using simulator = await startSimulator()
+    await using simulator = await startSimulator({
+      populate: (storage) => {
+        const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'worker-a-001' } }
+        storage.create({ group: '', version: 'v1', resource: 'nodes' }, node)
+      },
+    })
     for (const body of bodies) {
       // Those would end the order's own connection.
       if (body.includes('-connections"')) continue

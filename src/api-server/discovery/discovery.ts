@@ -1,4 +1,8 @@
-import { groupVersionPath, type ApiResource } from '../../kubernetes/api-resource.ts'
+import {
+  type ApiResource,
+  groupResourceOf,
+  groupVersionPath,
+} from '../../kubernetes/api-resource.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { isAggregated, readAggregatedGroups } from './aggregated-discovery.ts'
@@ -104,7 +108,19 @@ export async function discover(get: GetJson): Promise<Discovery> {
 }
 
 /** One version of each resource: the group's preferred one, else the first that has it (kubectl's choice). */
-export function preferredResources({ groups, resources }: Discovery): readonly ApiResource[] {
+export function preferredResources(discovery: Discovery): readonly ApiResource[] {
+  return versionsByPreference(discovery).flatMap(([preferred]) => preferred ?? [])
+}
+
+/** All versions of all resources; of each resource that of {@link preferredResources} comes first. */
+export function resourcesByPreference(discovery: Discovery): readonly ApiResource[] {
+  return versionsByPreference(discovery).flat()
+}
+
+function versionsByPreference({
+  groups,
+  resources,
+}: Discovery): readonly (readonly ApiResource[])[] {
   const rank = new Map(
     groups.flatMap(({ name, preferredVersion, versions }) =>
       [preferredVersion, ...versions.filter((version) => version !== preferredVersion)].map(
@@ -112,14 +128,11 @@ export function preferredResources({ groups, resources }: Discovery): readonly A
       ),
     ),
   )
-  const rankOf = ({ group, version }: ApiResource) => rank.get(`${group}/${version}`) ?? Infinity
-  const best = new Map<string, ApiResource>()
-  for (const resource of resources) {
-    const key = `${resource.group}/${resource.resource}`
-    const known = best.get(key)
-    if (known === undefined || rankOf(resource) < rankOf(known)) best.set(key, resource)
-  }
-  return [...best.values()]
+  const last = Number.MAX_SAFE_INTEGER
+  const rankOf = ({ group, version }: ApiResource) => rank.get(`${group}/${version}`) ?? last
+  return [...Map.groupBy(resources, groupResourceOf).values()].map((same) =>
+    same.toSorted((a, b) => rankOf(a) - rankOf(b)),
+  )
 }
 
 /** The root of the group list, aggregated where the server can. */

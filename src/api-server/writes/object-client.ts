@@ -96,7 +96,7 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
 
   /** Changes parts of it: `{ merge: {…} }`, `{ strategic: {…} }` or `{ json: […] }`. */
   async patch(at: ObjectName, patch: ObjectPatch<T>, options: ChangeOptions = {}): Promise<T> {
-    const { body, contentType } = patchBody(patch as ObjectPatch, options.preconditions)
+    const { body, contentType } = patchBody(patch, options.preconditions)
     return await this.#write('PATCH', this.#pathOf(at), options, body, contentType)
   }
 

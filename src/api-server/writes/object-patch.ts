@@ -63,10 +63,10 @@ export function patchBody(
   preconditions: Preconditions = {},
 ): { readonly body: unknown; readonly contentType: string } {
   if ('json' in patch) {
-    const required = Object.entries(preconditions).flatMap(([name, value]) =>
+    const steps = Object.entries(preconditions).flatMap(([name, value]) =>
       value === undefined ? [] : [{ op: 'add', path: `/metadata/${name}`, value }],
     )
-    return { body: [...required, ...patch.json], contentType: 'application/json-patch+json' }
+    return { body: [...steps, ...patch.json], contentType: 'application/json-patch+json' }
   }
   return 'merge' in patch
     ? { body: required(patch.merge, preconditions), contentType: 'application/merge-patch+json' }

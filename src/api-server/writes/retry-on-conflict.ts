@@ -33,12 +33,10 @@ export async function retryOnConflict<R>(
   for (let made = 1; ; made += 1) {
     signal.throwIfAborted()
     try {
-      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
       return await attempt()
     } catch (error) {
       if (!isConflict(error) || made >= attempts) throw error
     }
-    // oxlint-disable-next-line no-await-in-loop -- the pause between two attempts
     await sleep(backoff.nextMs(), signal)
   }
 }

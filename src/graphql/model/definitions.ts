@@ -1,12 +1,14 @@
-import { groupVersionPath, type ApiResource } from '../../kubernetes/api-resource.ts'
+import { type ApiResource, apiVersionOf, groupVersionPath } from '../../kubernetes/api-resource.ts'
 import {
   definitionNameOf,
   type OpenApiDocument,
   type OpenApiDocuments,
+  type OpenApiGroupVersionKind,
   type OpenApiSchema,
 } from '../../kubernetes/open-api.ts'
 import { isBuiltInGroup } from '../naming/api-groups.ts'
 import { compareGroupLabels, splitDefinitionName } from '../naming/nested-name.ts'
+import { type KindSchemaError, schemaProblem } from './check-schema.ts'
 import { fallbackDefinitions } from './fallback-definitions.ts'
 
 /** The definitions that `$ref`s of one document lead to. */
@@ -26,6 +28,7 @@ export class Definitions {
   #sharedScope: DefinitionScope | undefined
   readonly #scopes = new Map<string, DefinitionScope>()
   readonly #byName = new Map<string, string[]>()
+  readonly #ofKinds = new Map<string, OpenApiSchema | 'none'>()
 
   constructor(documents: OpenApiDocuments) {
     this.#documents = documents
@@ -56,15 +59,41 @@ export class Definitions {
     return this.#byName.get(name) ?? []
   }
 
-  /** The schema of a kind; `undefined` where the server publishes none. */
+  /** The schema of a kind; `undefined` where the server publishes none, or one that {@link refuseUnfit} has refused. */
   schemaOf(resource: ApiResource): OpenApiSchema | undefined {
+    const name = keyOf(resource)
+    let schema = this.#ofKinds.get(name)
+    if (schema === undefined) {
+      schema = this.#publishedSchemaOf(resource) ?? 'none'
+      this.#ofKinds.set(name, schema)
+    }
+    return schema === 'none' ? undefined : schema
+  }
+
+  /** From here on the kind is without a schema, if its own is malformed or too large; says why. */
+  refuseUnfit(resource: ApiResource): KindSchemaError | undefined {
+    // That of Kubernetes itself is known to be fit, and is shared by all.
+    if (isBuiltInGroup(resource.group)) return undefined
+    const schema = this.schemaOf(resource)
+    if (schema === undefined) return undefined
+    const problem = schemaProblem(resource, schema, this.scopeOf(resource))
+    if (problem !== undefined) this.#ofKinds.set(keyOf(resource), 'none')
+    return problem
+  }
+
+  #publishedSchemaOf(resource: ApiResource): OpenApiSchema | undefined {
     const { group, version, kind } = resource
     const schemas = schemasOf(this.#documents[documentPathOf(resource)])
-    return Object.values(schemas).find((schema) =>
-      schema['x-kubernetes-group-version-kind']?.some(
-        (one) => one.group === group && one.version === version && one.kind === kind,
-      ),
-    )
+    return Object.values(schemas).find((schema) => {
+      const kinds: unknown = schema['x-kubernetes-group-version-kind']
+      return (
+        Array.isArray(kinds) &&
+        kinds.some(
+          (one: OpenApiGroupVersionKind | null) =>
+            one?.group === group && one.version === version && one.kind === kind,
+        )
+      )
+    })
   }
 
   /** What the `$ref`s in a kind's document lead to. */
@@ -84,8 +113,17 @@ function documentPathOf(resource: ApiResource): string {
   return groupVersionPath(resource).slice(1)
 }
 
+function keyOf(resource: ApiResource): string {
+  return `${apiVersionOf(resource)}/${resource.kind}`
+}
+
+/** Those that are schemas at least at first sight. */
 function schemasOf(document: OpenApiDocument | undefined): Readonly<Record<string, OpenApiSchema>> {
-  return document?.components?.schemas ?? {}
+  const schemas: unknown = document?.components?.schemas
+  if (typeof schemas !== 'object' || schemas === null) return {}
+  return Object.fromEntries(
+    Object.entries(schemas).filter(([, schema]) => typeof schema === 'object' && schema !== null),
+  )
 }
 
 /** `api/v1` and the groups of Kubernetes itself come first. */

@@ -31,7 +31,9 @@ export interface Kind {
   readonly listField: string
   /** `pod`. */
   readonly lookupField: string
-  /** One per field of `where`: `name`, `namespace` and `creationTimestamp`, then the declared ones. */
+  /** Why it should not be used any more; absent where nothing says so. */
+  readonly deprecation?: string
+  /** One per field of `where`: `name`, `namespace` and `creationTimestamp`, then the declared ones and those of its CRD. */
   readonly indexes: readonly IndexDefinition[]
   /** `namespace` of namespaced kinds, then the declared relations, in the order of their declaration. */
   readonly relations: readonly RelationField[]

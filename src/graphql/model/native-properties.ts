@@ -1,5 +1,4 @@
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
-import type { OpenApiSchema } from '../../kubernetes/open-api.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
 import type { Definitions } from './definitions.ts'
 import type { Kind } from './kind.ts'
@@ -28,10 +27,9 @@ export function isInjectedField(name: string, { namespaced }: ApiResource): bool
 export function nativePropertiesOf(
   kind: Pick<Kind, 'resource' | 'metadataOnly'>,
   definitions: Definitions,
-): readonly (readonly [property: string, schema: OpenApiSchema])[] {
+): readonly string[] {
   if (kind.metadataOnly) return []
-  const properties = definitions.schemaOf(kind.resource)?.properties ?? {}
-  return Object.entries(properties).filter(
-    ([property]) => !isInjectedField(graphqlNameOf(property), kind.resource),
+  return Object.keys(definitions.schemaOf(kind.resource)?.properties ?? {}).filter(
+    (property) => !isInjectedField(graphqlNameOf(property), kind.resource),
   )
 }

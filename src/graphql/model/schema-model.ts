@@ -3,16 +3,14 @@ import type { OpenApiDocuments } from '../../kubernetes/open-api.ts'
 import type { CodedError } from '../../lib/coded-error.ts'
 import type { RelationDefinition } from '../../query/relation/relation-definition.ts'
 import { checkGroupAliases, type GroupAliases } from '../naming/api-groups.ts'
-import { graphqlNameOf } from '../naming/field-name.ts'
-import { Definitions } from './definitions.ts'
-import type { Kind, RelationField } from './kind.ts'
-import { isInjectedField, nativePropertiesOf } from './native-properties.ts'
-import { parseSdl, type TypeExtension } from '../sdl/sdl-document.ts'
-import { SdlError } from '../sdl/sdl-error.ts'
-import { SdlIndexes } from './sdl-indexes.ts'
-import { SdlObjectRefs } from './sdl-object-refs.ts'
-import { SdlRelations } from './sdl-relations.ts'
+import { parseSdl } from '../sdl/sdl-document.ts'
 import type { SdlSource } from '../sdl/sdl-source.ts'
+import { type CustomResourceVersion, customResourceVersions } from './custom-resource-definition.ts'
+import { type BareKind, declaredKinds } from './declared-kinds.ts'
+import { Definitions } from './definitions.ts'
+import { deprecationOf } from './deprecation.ts'
+import type { Kind } from './kind.ts'
+import { isKindOfProfile, type SchemaProfile, unknownPartsOf } from './schema-profile.ts'
 import {
   canWatch,
   groupKindOf,
@@ -30,6 +28,10 @@ export interface SchemaModelOptions {
   readonly openapi: OpenApiDocuments
   /** Indexes and relations: the package's own first, then the user's. */
   readonly sdl?: readonly SdlSource[]
+  /** CustomResourceDefinitions as the API server lists them: their printer columns and selectable fields become indexes. */
+  readonly crds?: readonly unknown[]
+  /** Which part of it all; everything by default. */
+  readonly profile?: SchemaProfile
   readonly aliases?: GroupAliases
   /** Versions to use instead of the preferred ones. */
   readonly versions?: ResourceVersions
@@ -49,6 +51,7 @@ export interface SchemaModel {
   readonly relations: readonly RelationDefinition[]
   readonly definitions: Definitions
   readonly aliases: GroupAliases
+  readonly profile: SchemaProfile
   /** A kind by its type name. */
   kindOfType(typeName: string): Kind | undefined
   /** A kind by API group and kind, whatever the version: that of an owner reference, of an object's id. */
@@ -60,23 +63,27 @@ export interface SchemaModel {
  * touches, and is told in `problems`.
  */
 export function buildSchemaModel(options: SchemaModelOptions): SchemaModel {
-  const { aliases = {}, sdl = [], versions = {}, uncached = [] } = options
+  const { aliases = {}, sdl = [], versions = {}, uncached = [], profile = {} } = options
   checkGroupAliases(aliases)
   const definitions = new Definitions(options.openapi)
   const selected = selectResources(options.resources, { aliases, versions })
+  const named = selected.named.filter((one) => isKindOfProfile(profile, one))
+  const refused = named.flatMap(({ resource }) => definitions.refuseUnfit(resource) ?? [])
   const documents = sdl.map(parseSdl)
-  const unknown = new Set(uncached)
-  const bare = selected.named.map((one) => {
-    const name = groupKindOf(one.resource)
-    unknown.delete(name)
-    const isUncached = !canWatch(one.resource) || uncached.includes(name)
-    return { ...bareKind(one, options.secretContents === true), uncached: isUncached }
-  })
-  const declared = applyExtensions(
-    bare,
-    documents.flatMap(({ extensions }) => extensions),
+  const customResources = customResourceVersions(options.crds ?? [])
+  const served = new Set(selected.named.map(({ names }) => names.typeName))
+  const declared = declaredKinds({
+    kinds: named.map((one) => {
+      const { resource } = one
+      const crd = customResources.get(`${apiVersionOf(resource)}/${resource.kind}`)
+      return bareKind(one, options, definitions, crd)
+    }),
+    extensions: documents.flatMap(({ extensions }) => extensions),
     definitions,
-  )
+    customResources,
+    // What is a part of the schema is known before it is asked whether it is left out.
+    isLeftOut: (typeName) => served.has(typeName),
+  })
   const byType = new Map(declared.kinds.map((kind) => [kind.typeName, kind]))
   const byGroupKind = new Map(
     declared.kinds.map((kind) => [`${kind.resource.group}/${kind.resource.kind}`, kind]),
@@ -85,7 +92,9 @@ export function buildSchemaModel(options: SchemaModelOptions): SchemaModel {
     kinds: declared.kinds,
     problems: [
       ...selected.problems,
-      ...[...unknown].map((name) => new UncachedKindError(name)),
+      ...unknownUncached(uncached, selected.named),
+      ...unknownPartsOf(profile, selected.named),
+      ...refused,
       ...documents.flatMap(({ problems }) => problems),
       ...declared.problems,
     ],
@@ -94,6 +103,7 @@ export function buildSchemaModel(options: SchemaModelOptions): SchemaModel {
     ),
     definitions,
     aliases,
+    profile,
     kindOfType: (typeName) => byType.get(typeName),
     // Core Events stand for those of events.k8s.io, which are the same objects.
     kindOf: (group, kind) =>
@@ -101,90 +111,28 @@ export function buildSchemaModel(options: SchemaModelOptions): SchemaModel {
   }
 }
 
-type BareKind = Omit<Kind, 'indexes' | 'relations' | 'objectRefs' | 'events'>
-
 function bareKind(
   { resource, names }: NamedResource,
-  secretContents: boolean,
-): Omit<BareKind, 'uncached'> {
+  options: SchemaModelOptions,
+  definitions: Definitions,
+  crd: CustomResourceVersion | undefined,
+): BareKind {
   const isSecret = resource.group === '' && resource.kind === 'Secret'
+  const deprecation = crd?.deprecation ?? deprecationOf(definitions.schemaOf(resource))
   return {
     resource,
     apiVersion: apiVersionOf(resource),
     ...names,
-    metadataOnly: isSecret && !secretContents,
+    uncached: !canWatch(resource) || (options.uncached ?? []).includes(groupKindOf(resource)),
+    metadataOnly: isSecret && options.secretContents !== true,
+    ...(deprecation === undefined ? {} : { deprecation }),
   }
 }
 
-function applyExtensions(
-  kinds: readonly BareKind[],
-  extensions: readonly TypeExtension[],
-  definitions: Definitions,
-): { readonly kinds: readonly Kind[]; readonly problems: readonly SdlError[] } {
-  const byType = new Map(kinds.map((kind) => [kind.typeName, kind]))
-  const problems: SdlError[] = []
-  const known = extensions.filter(({ typeName, optional, place }) => {
-    if (!byType.has(typeName) && !optional) problems.push(unknownType(typeName, place))
-    return byType.has(typeName)
-  })
-  const indexes = new Map(kinds.map(({ typeName }) => [typeName, new SdlIndexes()]))
-  for (const { typeName, indexes: declarations } of known) {
-    for (const declaration of declarations) {
-      const problem = indexes.get(typeName)?.add(typeName, declaration)
-      if (problem !== undefined) problems.push(problem)
-    }
-  }
-  const hasOwnField = (typeName: string, field: string): boolean =>
-    hasField(byType.get(typeName), field, definitions)
-  const relations = new SdlRelations({
-    isKind: (typeName) => byType.has(typeName),
-    hasField: hasOwnField,
-    given: byType.get('Namespace')?.resource.group === '' ? kinds.flatMap(namespaceOf) : [],
-  })
-  problems.push(...relations.addAll(known))
-  const objectRefs = new SdlObjectRefs(
-    (typeName, field) =>
-      hasOwnField(typeName, field) ||
-      relations.of(typeName).some(({ definition }) => definition.name === field),
-  )
-  problems.push(...objectRefs.addAll(known))
-  const hasEvents = byType.get('Event')?.resource.group === ''
-  return {
-    kinds: kinds.map((kind) => ({
-      ...kind,
-      indexes: indexes.get(kind.typeName)?.definitions() ?? [],
-      relations: relations.of(kind.typeName),
-      objectRefs: objectRefs.of(kind.typeName),
-      ...(hasEvents ? { events: eventsOf(kind.typeName) } : {}),
-    })),
-    problems,
-  }
-}
-
-function unknownType(typeName: string, place: { file: string; line: number }): SdlError {
-  const hint = '`informerql schema` prints the names of all types; is its CRD installed?'
-  return new SdlError('unknown-type', place, `there is no type ${typeName} of a kind`, hint)
-}
-
-function hasField(kind: BareKind | undefined, field: string, definitions: Definitions): boolean {
-  if (kind === undefined) return false
-  return (
-    isInjectedField(field, kind.resource) ||
-    nativePropertiesOf(kind, definitions).some(([property]) => graphqlNameOf(property) === field)
-  )
-}
-
-function namespaceOf({ typeName, resource }: BareKind): readonly RelationField[] {
-  if (!resource.namespaced) return []
-  const [name, from, to] = ['namespace', typeName, 'Namespace']
-  const paths = ['metadata.namespace']
-  const definition = { form: 'reference', name, from, to, paths, many: false } as const
-  return [{ definition, many: false, description: 'The namespace that the object is in.' }]
-}
-
-function eventsOf(typeName: string): NonNullable<Kind['events']> {
-  return {
-    definition: { form: 'events', name: 'events', from: typeName, to: 'Event' },
-    many: true,
-  }
+function unknownUncached(
+  uncached: readonly string[],
+  named: readonly NamedResource[],
+): readonly UncachedKindError[] {
+  const known = new Set(named.map(({ resource }) => groupKindOf(resource)))
+  return uncached.flatMap((name) => (known.has(name) ? [] : [new UncachedKindError(name)]))
 }

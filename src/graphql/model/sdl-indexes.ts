@@ -1,6 +1,7 @@
 import { type IndexDefinition, builtInDefinitions } from '../../query/index/index-definition.ts'
 import { builtInIndexes } from '../../informer/store/store-view.ts'
 import { PathError, parsePath } from '../../query/index/path.ts'
+import type { SchemaAtPath } from './schema-at-path.ts'
 import type { IndexDeclaration } from '../sdl/sdl-document.ts'
 import { SdlError, type SdlPlace } from '../sdl/sdl-error.ts'
 
@@ -16,9 +17,31 @@ const reserved: ReadonlySet<string> = new Set([
 
 const numbers: ReadonlySet<string> = new Set(['int', 'quantity'])
 
+/** Whether no declared index may have the name: it is a field of `where`, or that of an index which every kind has. */
+export function isReservedIndexName(name: string): boolean {
+  return reserved.has(name)
+}
+
+/** What {@link SdlIndexes} checks declarations against. */
+export interface IndexedKind {
+  readonly typeName: string
+  readonly apiVersion: string
+  /** What the API says of a path. */
+  readonly at: (path: string) => SchemaAtPath
+}
+
 /** Collects the declared indexes of one kind. */
 export class SdlIndexes {
+  readonly #kind: IndexedKind
   readonly #declared = new Map<string, { definition: IndexDefinition; place: SdlPlace }>()
+
+  constructor(kind: IndexedKind) {
+    this.#kind = kind
+  }
+
+  has(name: string): boolean {
+    return this.#declared.has(name)
+  }
 
   /** All indexes of the kind: those of every kind, then the declared ones. */
   definitions(): readonly IndexDefinition[] {
@@ -26,7 +49,8 @@ export class SdlIndexes {
   }
 
   /** Takes one in. Returns what is wrong with it, if anything. */
-  add(typeName: string, { place, arguments: args }: IndexDeclaration): SdlError | undefined {
+  add({ place, arguments: args }: IndexDeclaration): SdlError | undefined {
+    const { typeName, apiVersion, at } = this.#kind
     const { name, path: paths, type } = args
     if (reserved.has(name)) {
       const message = `index name ${JSON.stringify(name)} is reserved`
@@ -45,14 +69,19 @@ export class SdlIndexes {
     if (paths.length === 0) {
       return new SdlError('bad-path', place, `index ${name} has no path`, 'give it one')
     }
-    for (const path of paths) {
-      const unreadable = pathProblem(path, place)
-      if (unreadable !== undefined) return unreadable
-    }
     const reduce = args.reduce ?? undefined
     if (reduce !== undefined && !numbers.has(type)) {
       const message = `index ${name} cannot have reduce: SUM: it is not of numbers`
       return new SdlError('unsupported', place, message, 'give it type: INT or type: QUANTITY')
+    }
+    for (const path of paths) {
+      const unreadable = pathProblem(path, place)
+      if (unreadable !== undefined) return unreadable
+      if (at(path).form === 'absent') {
+        const message = `index ${name}: a ${typeName} of ${apiVersion} has nothing at ${path}`
+        const hint = 'correct the path; `informerql schema` prints the fields of the type'
+        return new SdlError('unknown-field', place, message, hint)
+      }
     }
     const definition = { name, paths, type, ...(reduce === undefined ? {} : { reduce }) }
     this.#declared.set(name, { definition, place })

@@ -15,6 +15,8 @@ import { pathProblem } from './sdl-indexes.ts'
 export interface RelationSurroundings {
   /** Whether a kind has this type name. */
   isKind(typeName: string): boolean
+  /** Whether a type is no part of the schema by choice: relations to it are passed over. */
+  isLeftOut(typeName: string): boolean
   /** Whether the kind has a field of this name, relations aside. */
   hasField(typeName: string, field: string): boolean
   /** Relations that are there without a declaration; they can be read backwards. */
@@ -102,7 +104,8 @@ export class SdlRelations {
       )
     const target = this.#target(declaration)
     if (target === undefined) {
-      if (optional) throw new PassedOver()
+      if (optional || this.#around.isLeftOut(connection.exec(type)?.[1] ?? type))
+        throw new PassedOver()
       throw fail(
         'unknown-type',
         `there is no type ${type}`,
@@ -140,7 +143,7 @@ export class SdlRelations {
     const checkTypes = (types: readonly string[]): void => {
       const unknown = types.find((type) => !this.#around.isKind(type))
       if (unknown === undefined) return
-      if (optional) throw new PassedOver()
+      if (optional || this.#around.isLeftOut(unknown)) throw new PassedOver()
       const message = `${from}.${name}: there is no type ${unknown}`
       throw new SdlError('unknown-type', place, message, 'use the name of a kind')
     }

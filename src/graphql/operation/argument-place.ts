@@ -1,4 +1,11 @@
-import { type ASTNode, BREAK, type DocumentNode, Kind as NodeKind, visit } from 'graphql'
+import {
+  type ASTNode,
+  BREAK,
+  type DocumentNode,
+  GraphQLError,
+  Kind as NodeKind,
+  visit,
+} from 'graphql'
 
 /** The path of the argument that a node is, or is a part of: `first`, `where.phase.eq`. */
 export function argumentAt(document: DocumentNode, wanted: ASTNode): string | undefined {
@@ -14,6 +21,36 @@ export function argumentAt(document: DocumentNode, wanted: ASTNode): string | un
     },
   })
   return found
+}
+
+const badVariable = /^Variable "\$(\w+)" has invalid value(?: at ([.[][^:]*))?: /
+
+/** An error of a variable's value, naming the argument that the variable stands in; other errors as they are. */
+export function variableError(error: GraphQLError, document: DocumentNode): GraphQLError {
+  const { message, nodes, source, positions, extensions } = error
+  const [, name, inner = ''] = badVariable.exec(message) ?? []
+  const argument = name === undefined ? undefined : argumentOfVariable(document, name)
+  if (argument === undefined) return error
+  return new GraphQLError(message, {
+    nodes,
+    source,
+    positions,
+    extensions: { ...extensions, argument: argument + inner },
+  })
+}
+
+/** Where a variable is used first. */
+function argumentOfVariable(document: DocumentNode, name: string): string | undefined {
+  let argument: string | undefined
+  visit(document, {
+    VariableDefinition: () => false,
+    Variable(node) {
+      if (node.name.value !== name) return undefined
+      argument = argumentAt(document, node)
+      return argument === undefined ? undefined : BREAK
+    },
+  })
+  return argument
 }
 
 function isNamed(

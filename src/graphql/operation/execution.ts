@@ -1,5 +1,6 @@
 import {
   createSourceEventStream,
+  type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
   getOperationAST,
@@ -14,12 +15,14 @@ import { ReadReport } from '../../query/condition/read-report.ts'
 import { ReportingBudget } from '../../query/condition/reporting-budget.ts'
 import type { ResolverContext } from '../schema/read-context.ts'
 import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
+import { variableError } from './argument-place.ts'
 import { type ClientErrorCode, clientErrorOf, clientResult } from './client-error.ts'
 import { explain, type Explanation } from './explanation.ts'
 import { operationKinds, type OperationRequest } from './operation-kinds.ts'
 import { problemOfVariables } from './document-bounds.ts'
 import { fleetOf } from './fleet-state.ts'
 import { LiveLoader } from './live-loader.ts'
+import { answerIntrospection } from './introspection.ts'
 import { LiveReader } from './live-reader.ts'
 import { problemOfPages } from './page-rows.ts'
 import { prepareOperation, inRounds } from './preparation.ts'
@@ -66,9 +69,13 @@ export class Execution {
   /** Answers a query. */
   async execute(args: ExecutionArgs): Promise<ExecutionResult> {
     const problem = this.#problemOf(args)
-    if (problem !== undefined) return this.#seen({ result: { errors: [problem] }, failures: [] })
+    const seen = (result: ExecutionResult): ExecutionResult =>
+      this.#seen({ result, failures: [] }, args.document)
+    if (problem !== undefined) return seen({ errors: [problem] })
     const planned = isExplained(args) ? await this.#explainedPlan(args) : undefined
     if (planned !== undefined) return planned
+    const introspected = await answerIntrospection(args, this.#options.limits.work)
+    if (introspected !== undefined) return seen(introspected)
     using prepared = await prepareOperation(this.#options, args)
     const live = this.#liveLoader()
     const answered = await inRounds(prepared, async (settled) => {
@@ -76,7 +83,7 @@ export class Execution {
       const result = await executePriced({ ...args, contextValue }, budget)
       return { result: this.#explained(result, args, budget), failures }
     })
-    return this.#seen(answered)
+    return this.#seen(answered, args.document)
   }
 
   async #explainedPlan(args: ExecutionArgs): Promise<ExecutionResult | undefined> {
@@ -102,7 +109,8 @@ export class Execution {
     args: ExecutionArgs,
   ): Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult> {
     const problem = this.#problemOf(args)
-    if (problem !== undefined) return this.#seen({ result: { errors: [problem] }, failures: [] })
+    if (problem !== undefined)
+      return this.#seen({ result: { errors: [problem] }, failures: [] }, args.document)
     const prepared = await prepareOperation(this.#options, args)
     let opened: OpenedSource | ExecutionResult
     try {
@@ -118,7 +126,7 @@ export class Execution {
     }
     if (!('source' in opened)) {
       prepared[Symbol.dispose]()
-      return this.#seen({ result: opened, failures: [] })
+      return this.#seen({ result: opened, failures: [] }, args.document)
     }
     const { source, validated } = opened
     const answer = async (event: unknown): Promise<ExecutionResult> => {
@@ -129,7 +137,7 @@ export class Execution {
         const result = await executeValidated(frame, budget)
         return { result: this.#explained(result, args, budget), failures }
       })
-      return this.#seen(answered)
+      return this.#seen(answered, args.document)
     }
     return answers(source, answer, () => prepared[Symbol.dispose]())
   }
@@ -178,10 +186,11 @@ export class Execution {
     return { contextValue: all, failures, budget }
   }
 
-  #seen({ result, failures }: Answered): ExecutionResult {
+  #seen({ result, failures }: Answered, document: DocumentNode): ExecutionResult {
     const { errors = [] } = result
-    const all = failures.length === 0 ? result : { ...result, errors: [...errors, ...failures] }
-    return clientResult(all, this.#options.unexpected)
+    const all = [...errors.map((error) => variableError(error, document)), ...failures]
+    const whole = all.length === 0 ? result : { ...result, errors: all }
+    return clientResult(whole, this.#options.unexpected)
   }
 }
 

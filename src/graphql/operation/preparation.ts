@@ -1,3 +1,4 @@
+import { Turns } from '../../lib/turns.ts'
 import type { KindAt, KindParts } from './kind-part.ts'
 import { operationKinds, type OperationRequest } from './operation-kinds.ts'
 import { PreparedKinds, type SettledKinds } from './prepared-kinds.ts'
@@ -27,15 +28,22 @@ export async function inRounds<T>(
   prepared: PreparedKinds,
   run: (settled: SettledKinds) => T | PromiseLike<T>,
 ): Promise<T> {
-  let settled = prepared.settle()
-  let result = await run(settled)
+  const execute = async (): Promise<{ settled: SettledKinds; result: T }> => {
+    const turn = turns.enter()
+    if (turn !== undefined) await turn
+    const settled = prepared.settle()
+    return { settled, result: await turns.run(() => run(settled)) }
+  }
+  let { settled, result } = await execute()
   for (let round = 1; round < maxRounds && settled.needed.length > 0; round++) {
     await prepared.prepare(settled.needed)
-    settled = prepared.settle()
-    result = await run(settled)
+    ;({ settled, result } = await execute())
   }
   return result
 }
+
+/** The turns of all executions of this process, which has one event loop. */
+export const turns: Turns = new Turns()
 
 /** Kinds that are settled for one execution, with leases until they are released. */
 export interface SettledParts extends KindParts {

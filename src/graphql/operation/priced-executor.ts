@@ -96,7 +96,7 @@ class PricedExecutor extends ExecutorThrowingOnIncremental {
     if (typeof value !== 'object' || value === null) return plainLength
     const known = this.#lengths.get(value)
     if (known !== undefined) return known
-    const length = JSON.stringify(value).length
+    const length = valueLength + JSON.stringify(value).length
     this.#lengths.set(value, length)
     return length
   }
@@ -104,6 +104,8 @@ class PricedExecutor extends ExecutorThrowingOnIncremental {
 
 /** `"":,` */
 const fieldPunctuation = 4
+/** Finding and measuring a value of JSON takes as long as so many characters of it, however short it is. */
+const valueLength = 100
 /** Of a number or a boolean, about. */
 const plainLength = 6
 

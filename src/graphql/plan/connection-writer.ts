@@ -3,7 +3,7 @@ import type { Page } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KindPart } from '../operation/kind-part.ts'
 import { resumeTokenOf } from '../operation/connection.ts'
-import { type ListPlace, pageOf } from '../operation/list-request.ts'
+import { pageOf } from '../operation/list-request.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
 import { facetsWriter } from './facets-writer.ts'
@@ -11,16 +11,10 @@ import type { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
-import { type RowWriter, rowWriter } from './row-writer.ts'
-
-/** Writes a page of a list as a connection. */
-export type ConnectionWriter = (run: PlanRun, part: KindPart, list: ListPlace) => string
+import type { ConnectionWriter, PageWriter, RowWriter } from './writers.ts'
 
 /** What a connection writes besides its names and its rows, about. */
 const partLength = 100
-
-/** Writes one field of a connection. */
-export type PartWriter = (run: PlanRun, part: KindPart, page: Page) => string
 
 /** Compiles what is written of the pages of lists of a kind. */
 export function connectionWriter(
@@ -31,7 +25,7 @@ export function connectionWriter(
 ): ConnectionWriter {
   compiler.reads(kind)
   const type = compiler.connectionTypeOf(kind)
-  const members: { readonly before: string; readonly write: PartWriter }[] = []
+  const members: { readonly before: string; readonly write: PageWriter }[] = []
   for (const [key, nodes] of collectFields(selectionSets, new Set([type.name]), compiler.collect)) {
     const before = `${members.length === 0 ? '' : ','}${JSON.stringify(key)}:`
     members.push({ before, write: partWriter(kind, type, nodes, compiler) })
@@ -59,7 +53,7 @@ function partWriter(
   type: GraphQLObjectType,
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
-): PartWriter {
+): PageWriter {
   const name = nodes[0]?.name.value ?? ''
   if (name === '__typename') return constant(type.name)
   const field = type.getFields()[name]
@@ -67,7 +61,7 @@ function partWriter(
   if (source?.form !== 'connection') throw new NotCoveredError(`${type.name}.${name}`)
   switch (source.part) {
     case 'nodes':
-      return rowsWriter(rowWriter(kind, selectionsOf(nodes), compiler))
+      return rowsWriter(compiler.row(kind, selectionsOf(nodes)))
     case 'edges':
       return edgesWriter(kind, nodes, compiler)
     case 'pageInfo':
@@ -85,14 +79,14 @@ function partWriter(
   }
 }
 
-function rowsWriter(write: RowWriter): PartWriter {
+function rowsWriter(write: RowWriter): PageWriter {
   return (run, part, { ids }) => {
     run.budget.spend('rows', ids.length)
     return run.list(ids, (id) => write(run, part, id))
   }
 }
 
-function edgesWriter(kind: Kind, nodes: readonly FieldNode[], compiler: PlanCompiler): PartWriter {
+function edgesWriter(kind: Kind, nodes: readonly FieldNode[], compiler: PlanCompiler): PageWriter {
   const edge = `${kind.typeName}Edge`
   const members = [...collectFields(selectionsOf(nodes), new Set([edge]), compiler.collect)].map(
     ([key, same]) => {
@@ -103,7 +97,7 @@ function edgesWriter(kind: Kind, nodes: readonly FieldNode[], compiler: PlanComp
         case 'cursor':
           return { before, write: cursorOf }
         case 'node': {
-          const row = rowWriter(kind, selectionsOf(same), compiler)
+          const row = compiler.row(kind, selectionsOf(same))
           return {
             before,
             write: (run: PlanRun, part: KindPart, _: Page, id: number) => row(run, part, id),
@@ -129,7 +123,7 @@ function cursorOf(_run: PlanRun, _part: KindPart, page: Page, id: number): strin
   return JSON.stringify(page.cursorOf(id))
 }
 
-function pageInfoWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): PartWriter {
+function pageInfoWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): PageWriter {
   const members = [
     ...collectFields(selectionsOf(nodes), new Set(['PageInfo']), compiler.collect),
   ].map(([key, same]) => ({ before: `${JSON.stringify(key)}:`, name: same[0]?.name.value }))
@@ -159,7 +153,7 @@ function pageInfoOf(page: Page, name: string | undefined): unknown {
   }
 }
 
-function constant(value: string): PartWriter {
+function constant(value: string): PageWriter {
   const text = JSON.stringify(value)
   return () => text
 }

@@ -2,10 +2,10 @@ import type { FieldNode, GraphQLObjectType } from 'graphql'
 import { facetsOf } from '../operation/facets.ts'
 import type { Facet, FacetArguments } from '../schema/read-context.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
-import type { PartWriter } from './connection-writer.ts'
 import { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
+import type { PageWriter } from './writers.ts'
 
 type MemberWriter<T> = (source: T) => string
 
@@ -14,7 +14,7 @@ export function facetsWriter(
   connection: GraphQLObjectType,
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
-): PartWriter {
+): PageWriter {
   const [node] = nodes
   const field = connection.getFields()[node?.name.value ?? '']
   if (node === undefined || field === undefined) throw new NotCoveredError('facets')
@@ -42,7 +42,7 @@ export function facetsWriter(
     }
   })
   return (run, part, page) => {
-    const facets = facetsOf(page, part, run.argumentsOf<FacetArguments>(args))
+    const facets = facetsOf(page, part, run.argumentsOf(args) as unknown as FacetArguments)
     return run.list(facets, write)
   }
 }

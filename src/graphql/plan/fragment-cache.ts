@@ -9,10 +9,37 @@ export interface FragmentCounts {
   readonly size: number
 }
 
-/** The texts of one selection over one store: by the object's id, each good for one held row only. */
+/** Ids of one page stand together: a list of texts with holes for all others would be slow to fill. */
+const chunkBits = 8
+const chunkSize = 1 << chunkBits
+
+/** The texts of some ids in a row, each good for one held row only. */
+class Chunk {
+  readonly helds: (HeldObject | undefined)[] = Array.from({ length: chunkSize }, () => undefined)
+  readonly texts: string[] = Array.from({ length: chunkSize }, () => '')
+}
+
+/** The texts of one selection over one store, by the object's id. */
 class Generation {
-  readonly helds: (HeldObject | undefined)[] = []
-  readonly texts: string[] = []
+  readonly #chunks: (Chunk | undefined)[] = []
+
+  get(id: ObjectId, held: HeldObject): string | undefined {
+    const chunk = this.#chunks[id >>> chunkBits]
+    const at = id & (chunkSize - 1)
+    return chunk?.helds[at] === held ? chunk.texts[at] : undefined
+  }
+
+  /** Returns by how much the texts have grown. */
+  set(id: ObjectId, held: HeldObject, text: string): number {
+    const number = id >>> chunkBits
+    while (this.#chunks.length < number) this.#chunks.push(undefined)
+    const chunk = (this.#chunks[number] ??= new Chunk())
+    const at = id & (chunkSize - 1)
+    const before = chunk.texts[at]?.length ?? 0
+    chunk.helds[at] = held
+    chunk.texts[at] = text
+    return text.length - before
+  }
 }
 
 /** The texts of one selection over the objects of one store. */
@@ -29,17 +56,16 @@ export class FragmentMemo {
   /** The text for this version of the object; `undefined` where it is not kept. */
   get(id: ObjectId, held: HeldObject): string | undefined {
     this.#age()
-    const young = this.#young
-    if (young?.helds[id] === held) {
+    const young = this.#young?.get(id, held)
+    if (young !== undefined) {
       this.#cache.hits += 1
-      return young.texts[id]
+      return young
     }
-    const old = this.#old
-    if (old?.helds[id] !== held) return undefined
-    const text = old.texts[id] ?? ''
+    const old = this.#old?.get(id, held)
+    if (old === undefined) return undefined
     this.#cache.hits += 1
-    this.#keep(id, held, text)
-    return text
+    this.#keep(id, held, old)
+    return old
   }
 
   set(id: ObjectId, held: HeldObject, text: string): void {
@@ -50,10 +76,7 @@ export class FragmentMemo {
 
   #keep(id: ObjectId, held: HeldObject, text: string): void {
     const young = (this.#young ??= new Generation())
-    const replaced = young.helds[id] === undefined ? 0 : (young.texts[id]?.length ?? 0)
-    young.helds[id] = held
-    young.texts[id] = text
-    this.#cache.grown(text.length - replaced)
+    this.#cache.grown(young.set(id, held, text))
   }
 
   /** Takes part in the turns of the cache that have happened since it was last asked. */

@@ -1,5 +1,6 @@
 import type { FieldNode, GraphQLField, GraphQLObjectType } from 'graphql'
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
+import type { ObjectSelection, SelectedValue } from '../../informer/codec/projection.ts'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KindPart } from '../operation/kind-part.ts'
@@ -97,7 +98,7 @@ export class OwnFragment {
       fragment = {
         memo: run.fragments.memo(text, view),
         project: view.projection(selection),
-        fields: signature.split('\n').length,
+        fields: fieldsOf(selection),
       }
       ofView.set(view, fragment)
     }
@@ -131,3 +132,22 @@ export class OwnFragment {
 
 /** Stands for arguments that no request has given yet. */
 const unknownArguments = { path: null, key: '' }
+
+/** How many fields a selection writes of an object whose lists have one item each. */
+function fieldsOf({ fields }: ObjectSelection): number {
+  return fields.reduce((sum, { value }) => sum + 1 + innerFieldsOf(value), 0)
+}
+
+function innerFieldsOf(value: SelectedValue): number {
+  switch (value.form) {
+    case 'object':
+      return fieldsOf(value.selection)
+    case 'list':
+      return innerFieldsOf(value.of)
+    case 'entries':
+      return value.fields.length
+    case 'leaf':
+    case 'text':
+      return 0
+  }
+}

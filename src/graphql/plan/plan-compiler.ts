@@ -1,20 +1,53 @@
-import { type GraphQLObjectType, isObjectType } from 'graphql'
+import { type GraphQLObjectType, isObjectType, type SelectionSetNode } from 'graphql'
 import type { Kind } from '../model/kind.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
 import type { CollectContext } from './collected-fields.ts'
+import type { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
+import type { ConnectionWriter, RowWriter } from './writers.ts'
+
+/** How rows and connections are compiled, which contain each other. */
+export interface PlanWriters {
+  readonly row: (
+    kind: Kind,
+    selections: readonly SelectionSetNode[],
+    compiler: PlanCompiler,
+  ) => RowWriter
+  readonly connection: (
+    kind: Kind,
+    args: FieldArguments,
+    selections: readonly SelectionSetNode[],
+    compiler: PlanCompiler,
+  ) => ConnectionWriter
+}
 
 /** What the parts of one plan are compiled with, and what they tell of it. */
 export class PlanCompiler {
   readonly served: ServedSchema
   readonly collect: CollectContext
+  readonly #writers: PlanWriters
   /** The kinds that the root field which is being compiled reads, its relations' included. */
   #kinds = new Set<Kind>()
   #place = ''
 
-  constructor(served: ServedSchema, collect: CollectContext) {
+  constructor(served: ServedSchema, collect: CollectContext, writers: PlanWriters) {
     this.served = served
     this.collect = collect
+    this.#writers = writers
+  }
+
+  /** What is written of the objects of a kind. */
+  row(kind: Kind, selections: readonly SelectionSetNode[]): RowWriter {
+    return this.#writers.row(kind, selections, this)
+  }
+
+  /** What is written of the pages of lists of a kind. */
+  connection(
+    kind: Kind,
+    args: FieldArguments,
+    selections: readonly SelectionSetNode[],
+  ): ConnectionWriter {
+    return this.#writers.connection(kind, args, selections, this)
   }
 
   /** Where in the answer that is written which is being compiled: response keys, without those of connections. */

@@ -4,7 +4,6 @@ import type { Kind } from '../model/kind.ts'
 import type { KindAt, KindPart } from '../operation/kind-part.ts'
 import { type ListRequest, listRequest } from '../operation/list-request.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
-import type { ListFieldArguments } from '../schema/read-context.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import type { FragmentCache } from './fragment-cache.ts'
 
@@ -40,15 +39,15 @@ export class PlanRun {
   }
 
   /** The coerced arguments of a field. Throws the GraphQLError of one that cannot be. */
-  argumentsOf<T extends object>(field: FieldArguments): T {
+  argumentsOf(field: FieldArguments): Readonly<Record<string, unknown>> {
     let values = field.constant ?? this.#arguments.get(field)
     if (values === undefined) this.#arguments.set(field, (values = field.coerce(this.#variables)))
-    return values as T
+    return values
   }
 
   /** What the arguments of a list ask for, read once for all rows that ask it. Throws `ArgumentError`. */
   requestOf(field: FieldArguments, kind: Kind): ListRequest {
-    const read = (): ListRequest => listRequest(kind, this.argumentsOf<ListFieldArguments>(field))
+    const read = (): ListRequest => listRequest(kind, this.argumentsOf(field))
     if (field.constant !== undefined) return (field.request ??= read())
     let request = this.#requests.get(field)
     if (request === undefined) this.#requests.set(field, (request = read()))

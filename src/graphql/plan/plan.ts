@@ -13,9 +13,11 @@ import {
 import type { KindAt } from '../operation/kind-part.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
 import { collectFields } from './collected-fields.ts'
+import { connectionWriter } from './connection-writer.ts'
 import { NotCoveredError } from './not-covered.ts'
-import { PlanCompiler } from './plan-compiler.ts'
+import { PlanCompiler, type PlanWriters } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
+import { rowWriter } from './row-writer.ts'
 import { clusterOf, type RootWriter, rootWriter } from './root-writer.ts'
 
 /** A query with so many variables in its `@skip` and `@include` is not worth a plan for each of their combinations. */
@@ -68,12 +70,17 @@ export class Plan {
     let variation = this.#variations.get(key)
     if (variation === undefined) {
       const context = { fragments: this.#fragments, flags }
-      variation = new PlanVariation(this.#operation, new PlanCompiler(this.#served, context))
+      variation = new PlanVariation(
+        this.#operation,
+        new PlanCompiler(this.#served, context, writers),
+      )
       this.#variations.set(key, variation)
     }
     return variation
   }
 }
+
+const writers: PlanWriters = { row: rowWriter, connection: connectionWriter }
 
 const none: RequestVariables = { variableValues: { sources: {}, coerced: {} } }
 

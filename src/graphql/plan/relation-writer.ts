@@ -5,12 +5,11 @@ import { objectByKey } from '../../query/page/lookup.ts'
 import { findObject } from '../../query/page/page.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import type { KindPart } from '../operation/kind-part.ts'
-import { connectionWriter } from './connection-writer.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
-import { type RowWriter, rowWriter } from './row-writer.ts'
+import type { RowWriter } from './writers.ts'
 
 /** A relation as a field of a selection. */
 export interface RelationSelection {
@@ -41,7 +40,7 @@ export function relationWriter(
     return relation.follow({ view, id, stores, budget: run.budget })
   }
   if (!field.many) {
-    const write = rowWriter(to, selectionSets, compiler)
+    const write = compiler.row(to, selectionSets)
     return (run, part, id) => {
       const target = run.part({ cluster: part.cluster, kind: to })
       const targetId = firstOf(run, target, follow(run, part, id))
@@ -50,7 +49,7 @@ export function relationWriter(
       return write(run, target, targetId)
     }
   }
-  const write = connectionWriter(to, args, selectionSets, compiler)
+  const write = compiler.connection(to, args, selectionSets)
   return (run, part, id) => {
     const { cluster, view } = part
     const target = run.part({ cluster, kind: to })

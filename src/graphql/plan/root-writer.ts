@@ -8,12 +8,10 @@ import type { ServedSchema } from '../operation/served-schema.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import type { ListFieldArguments, LookupArguments } from '../schema/read-context.ts'
 import { selectionsOf } from './collected-fields.ts'
-import { connectionWriter } from './connection-writer.ts'
 import { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
-import { rowWriter } from './row-writer.ts'
 
 /** One field of `Query` in a plan. */
 export interface RootWriter {
@@ -49,13 +47,13 @@ function listWriter(
   selections: readonly SelectionSetNode[],
   compiler: PlanCompiler,
 ): RootWriter {
-  const write = connectionWriter(kind, args, selections, compiler)
+  const write = compiler.connection(kind, args, selections)
   return {
     kinds: compiler.takeKinds(),
     args,
     write(run) {
       const part = run.part(at(run, kind, args))
-      const { ids } = run.argumentsOf<ListFieldArguments>(args)
+      const { ids } = run.argumentsOf(args) as unknown as ListFieldArguments
       return write(run, part, { list: kind.listField, condition: idsCondition(ids, part) })
     },
   }
@@ -68,13 +66,13 @@ function lookupWriter(
   compiler: PlanCompiler,
 ): RootWriter {
   compiler.reads(kind)
-  const write = rowWriter(kind, selections, compiler)
+  const write = compiler.row(kind, selections)
   const { place } = compiler
   return {
     kinds: compiler.takeKinds(),
     args,
     write(run) {
-      const { namespace, name } = run.argumentsOf<LookupArguments>(args)
+      const { namespace, name } = run.argumentsOf(args) as unknown as LookupArguments
       const key = objectKey(namespace === undefined ? { name } : { namespace, name })
       const part = run.part(at(run, kind, args))
       run.budget.report?.at(place)

@@ -1,6 +1,4 @@
 import type { FieldNode, GraphQLField, GraphQLObjectType, SelectionSetNode } from 'graphql'
-import type { ObjectId } from '../../informer/store/store-view.ts'
-import type { KindPart } from '../operation/kind-part.ts'
 import type { Kind } from '../model/kind.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
@@ -9,14 +7,8 @@ import { NotCoveredError } from './not-covered.ts'
 import { isOwnField } from './own-fields.ts'
 import { OwnFragment } from './own-fragment.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
-import type { PlanRun } from './plan-run.ts'
 import { relationWriter } from './relation-writer.ts'
-
-/** Writes one object of a kind as JSON text. */
-export type RowWriter = (run: PlanRun, part: KindPart, id: ObjectId) => string
-
-/** A member of a row that depends on more than its own object. */
-export type MemberWriter = RowWriter
+import type { RowWriter } from './writers.ts'
 
 /**
  * Compiles what is written of the objects of a kind. Fields of the object's own that stand together make one fragment, whose
@@ -74,7 +66,7 @@ function memberWriter(
   type: GraphQLObjectType,
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
-): MemberWriter {
+): RowWriter {
   const [node] = nodes
   const field: GraphQLField<unknown, unknown> | undefined = type.getFields()[node?.name.value ?? '']
   if (node === undefined || field === undefined) throw new NotCoveredError(type.name)

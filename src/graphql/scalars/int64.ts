@@ -17,7 +17,7 @@ export const GraphQLInt64: GraphQLScalarType = new GraphQLScalarType({
   coerceOutputValue: toOutput,
   coerceInputValue: toInput,
   coerceInputLiteral(node: ConstValueNode) {
-    if (node.kind === Kind.INT || node.kind === Kind.STRING) return parseDigits(node.value)
+    if (node.kind === Kind.INT || node.kind === Kind.STRING) return parseDigits(node.value, node)
     throw notInteger('this value', node)
   },
 })
@@ -40,10 +40,10 @@ function toInput(value: unknown): number | string {
   throw notInteger(JSON.stringify(value))
 }
 
-function parseDigits(text: string): number | string {
-  if (!digits.test(text)) throw notInteger(JSON.stringify(text))
+function parseDigits(text: string, node?: ConstValueNode): number | string {
+  if (!digits.test(text)) throw notInteger(JSON.stringify(text), node)
   const value = BigInt(text)
-  if (value < least || value > most) throw notInteger(text)
+  if (value < least || value > most) throw notInteger(text, node)
   return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
 }
 

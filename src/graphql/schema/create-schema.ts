@@ -3,6 +3,7 @@ import {
   type GraphQLInterfaceType,
   type GraphQLObjectType,
   GraphQLSchema,
+  specifiedDirectives,
 } from 'graphql'
 import { buildConnectionType, buildPageInfoType } from './connection-type.ts'
 import { buildFacetType } from './facet-type.ts'
@@ -16,38 +17,65 @@ import { buildObjectRefType } from './object-ref-type.ts'
 import { OpenApiTypes } from './open-api-types.ts'
 import { buildOrderType } from './order-type.ts'
 import { buildQueryType, buildSubscriptionType } from './root-types.ts'
+import { fieldsOfProfile } from '../model/schema-profile.ts'
+import { fetchableDirective, relayFields } from './relay-fields.ts'
 import type { SchemaModel } from '../model/schema-model.ts'
 import type { SchemaTypes } from './schema-types.ts'
 import { TypeNames } from './type-names.ts'
+import { semanticNonNullDirective } from './semantic-non-null.ts'
 import { buildWhereType } from './where-type.ts'
+import { withoutDescriptions } from './without-descriptions.ts'
+
+/** What a schema has besides what its model says. */
+export interface SchemaOptions {
+  /** Whether Relay can fetch objects again: `fetch__Pod(id:)`. Off by default. */
+  readonly relay?: boolean | undefined
+}
 
 /**
  * The GraphQL schema of a model, complete with resolvers. Operations need a `ResolverContext` as their `contextValue`;
  * the root value is not used.
  */
-export function createSchema(model: SchemaModel): GraphQLSchema {
-  const { kinds } = model
+export function createSchema(
+  model: SchemaModel,
+  { relay = false }: SchemaOptions = {},
+): GraphQLSchema {
+  const { kinds, profile } = model
   const types = schemaTypes(model)
-  return new GraphQLSchema({
-    query: buildQueryType(kinds, types),
+  const schema = new GraphQLSchema({
+    directives: [
+      ...specifiedDirectives,
+      semanticNonNullDirective,
+      ...(relay ? [fetchableDirective] : []),
+    ],
+    query: buildQueryType(kinds, types, relay ? () => relayFields(kinds, types) : undefined),
     ...(kinds.length === 0 ? {} : { subscription: buildSubscriptionType(kinds, types) }),
     types: kinds.map((kind) => types.objectType(kind)),
   })
+  return profile.descriptions === false ? withoutDescriptions(schema) : schema
 }
 
 function schemaTypes(model: SchemaModel): SchemaTypes {
-  const { kinds, definitions, aliases } = model
+  const { kinds, definitions, aliases, profile } = model
+  const hasField = fieldsOfProfile(profile) ?? (() => true)
   const names = new TypeNames(
     definitions,
     aliases,
     kinds.map(({ typeName }) => typeName),
   )
   const metadata = (name: string, named: boolean): GraphQLObjectType =>
-    objectMetaType({ name, named, scope: definitions.shared, openApiTypes: () => openApiTypes })
-  const openApiTypes = new OpenApiTypes(
+    objectMetaType({
+      name,
+      named,
+      scope: definitions.shared,
+      openApiTypes: () => openApiTypes,
+      hasField,
+    })
+  const openApiTypes = new OpenApiTypes({
     names,
-    metadata(names.claimOwn('EmbeddedObjectMeta'), false),
-  )
+    embeddedObjectMeta: metadata(names.claimOwn('EmbeddedObjectMeta'), false),
+    hasField,
+  })
   const pageInfo = buildPageInfoType()
   const facet = buildFacetType()
   const objectType = memoised((kind: Kind): GraphQLObjectType =>
@@ -69,6 +97,7 @@ function schemaTypes(model: SchemaModel): SchemaTypes {
     pageInfo,
     changeType: buildChangeType(),
     removal: buildRemovalType(),
+    hasField,
     kindOf: (group, kind) => model.kindOf(group, kind),
     kind(typeName) {
       const kind = model.kindOfType(typeName)

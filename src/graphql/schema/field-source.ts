@@ -97,9 +97,18 @@ type OwnSource = {
  */
 export type FieldSource = RootSource | RowSource | JsonSource | OwnSource
 
+interface SourceExtensions {
+  readonly source: FieldSource
+  /** Whether the field is null only where there is an error for it. */
+  readonly semanticNonNull?: boolean
+}
+
 /** The `extensions` of a field config with this source. */
-export function fromSource(source: FieldSource): { readonly extensions: { source: FieldSource } } {
-  return { extensions: { source } }
+export function fromSource(
+  source: FieldSource,
+  rest: Omit<SourceExtensions, 'source'> = {},
+): { readonly extensions: { readonly [E in keyof SourceExtensions]: SourceExtensions[E] } } {
+  return { extensions: { source, ...rest } }
 }
 
 /** Configs of fields of one of the gateway's own types. */
@@ -123,7 +132,12 @@ export function ownFields<F extends keyof OwnParts, S, C>(
 
 /** Where a field's value comes from. Throws `TypeError` for a field that `createSchema` has not built. */
 export function fieldSourceOf({ name, extensions }: GraphQLField<unknown, unknown>): FieldSource {
-  const { source } = extensions as { readonly source?: FieldSource }
+  const { source } = extensions as Partial<SourceExtensions>
   if (source === undefined) throw new TypeError(`field ${name} has no source`)
   return source
+}
+
+/** Whether a field is null only where there is an error for it, although its type allows null. */
+export function isSemanticNonNull({ extensions }: GraphQLField<unknown, unknown>): boolean {
+  return (extensions as Partial<SourceExtensions>).semanticNonNull === true
 }

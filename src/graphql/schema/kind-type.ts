@@ -15,7 +15,7 @@ import { objectFields } from './object-fields.ts'
 import { objectRefsAt } from './object-ref.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
 import { fromSource } from './field-source.ts'
-import { conversionOf, propertyReader } from './property-resolver.ts'
+import { propertyReader } from './property-resolver.ts'
 import type { RelationArguments, ResolverContext, Row } from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
@@ -37,18 +37,29 @@ export function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObje
     interfaces: () => [types.kubernetesObject],
     fields: () => ({
       ...objectFields(types, kind),
-      ...nativeFields(kind, definitions, openApiTypes),
-      ...Object.fromEntries(
-        kind.relations.map((relation) => [
-          relation.definition.name,
-          relationField(kind, relation, types),
-        ]),
-      ),
-      ...Object.fromEntries(
-        kind.objectRefs.map((field) => [field.name, objectRefField(field, types)]),
-      ),
+      ...partOf(kind, types, {
+        ...nativeFields(kind, definitions, openApiTypes),
+        ...Object.fromEntries(
+          kind.relations.map((relation) => [
+            relation.definition.name,
+            relationField(kind, relation, types),
+          ]),
+        ),
+        ...Object.fromEntries(
+          kind.objectRefs.map((field) => [field.name, objectRefField(field, types)]),
+        ),
+      }),
     }),
   })
+}
+
+/** Those of the fields that are a part of the schema. */
+function partOf(
+  { typeName }: Kind,
+  { hasField }: SchemaTypes,
+  fields: GraphQLFieldConfigMap<Row, ResolverContext>,
+): GraphQLFieldConfigMap<Row, ResolverContext> {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => hasField(typeName, name)))
 }
 
 function nativeFields(
@@ -63,16 +74,17 @@ function nativeFields(
     group: resource.group,
     parent: typeName,
   }
-  for (const [property, schema] of nativePropertiesOf(kind, definitions)) {
-    const { type, shape } = openApiTypes.outputOf(schema, { ...place, property })
-    const convert = conversionOf(shape)
+  const parent = definitions.schemaOf(resource) ?? {}
+  for (const property of nativePropertiesOf(kind, definitions)) {
+    const config = openApiTypes.fieldOf(property, parent, { ...place, property })
+    const { resolve } = config
     const read = propertyReader(property)
     fields[graphqlNameOf(property)] = {
-      type,
-      description: schema.description,
+      ...config,
       resolve:
-        convert === undefined ? (row) => read(row.object) : (row) => convert(read(row.object)),
-      ...fromSource({ form: 'property', property, shape }),
+        resolve === undefined
+          ? (row) => read(row.object)
+          : (row, args: unknown, context, info) => resolve(row.object, args, context, info),
     }
   }
   return fields

@@ -41,7 +41,7 @@ export function objectFields(
 ): GraphQLFieldConfigMap<Row, ResolverContext> {
   const from = (source: FieldSource): ReturnType<typeof fromSource> =>
     fromSource(kind === 'any' ? { form: 'ofRowType' } : source)
-  return {
+  const fields: GraphQLFieldConfigMap<Row, ResolverContext> = {
     id: {
       type: new GraphQLNonNull(GraphQLID),
       description: 'Opaque. A recreated object has another id.',
@@ -106,6 +106,9 @@ export function objectFields(
     },
     ...(types.event === undefined ? {} : eventsField(types.event, types, kind)),
   }
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name]) => types.hasField('KubernetesObject', name)),
+  )
 }
 
 /** A kind that cannot be looked into is an entry of `errors`, and the others are answered. */

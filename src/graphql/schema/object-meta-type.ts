@@ -6,6 +6,7 @@ import {
 } from 'graphql'
 import type { ObjectMeta } from '../../kubernetes/object.ts'
 import type { DefinitionScope } from '../model/definitions.ts'
+import type { HasField } from '../model/schema-profile.ts'
 import { objectMetaDefinition } from '../model/fallback-definitions.ts'
 import { fromSource } from './field-source.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
@@ -18,6 +19,8 @@ export interface ObjectMetaOptions {
   /** `false` for the metadata of templates, which have no name of their own. */
   readonly named: boolean
   readonly openApiTypes: () => OpenApiTypes
+  /** Whether a field is a part of the schema. */
+  readonly hasField: HasField
 }
 
 /** Dropped before objects are parsed, so always absent. */
@@ -29,17 +32,20 @@ export function objectMetaType({
   scope,
   named,
   openApiTypes,
+  hasField,
 }: ObjectMetaOptions): GraphQLObjectType {
   const schema = scope.find(objectMetaDefinition) ?? {}
-  const properties = Object.entries(schema.properties ?? {}).filter(([key]) => !dropped.has(key))
+  const properties = Object.keys(schema.properties ?? {}).filter(
+    (property) => !dropped.has(property) && hasField(name, property),
+  )
   return new GraphQLObjectType<ObjectMeta, ResolverContext>({
     name,
     description: schema.description,
     fields() {
       const fields: GraphQLFieldConfigMap<unknown, ResolverContext> = {}
       const place = { scope, group: '', parent: name, property: '' }
-      for (const [property, inner] of properties)
-        fields[property] = openApiTypes().fieldOf(property, inner, place)
+      for (const property of properties)
+        fields[property] = openApiTypes().fieldOf(property, schema, place)
       if (named && fields['name'] !== undefined)
         fields['name'] = { ...fields['name'], type: new GraphQLNonNull(GraphQLString) }
       return {

@@ -6,6 +6,7 @@ import {
   GraphQLNonNull,
   GraphQLObjectType,
   type GraphQLOutputType,
+  type GraphQLScalarType,
   GraphQLString,
 } from 'graphql'
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
@@ -17,8 +18,12 @@ import { GraphQLIntOrString } from '../scalars/int-or-string.ts'
 import { GraphQLJson } from '../scalars/json.ts'
 import { GraphQLQuantity } from '../scalars/quantity.ts'
 import { GraphQLQuantityMap, GraphQLStringMap } from '../scalars/string-map.ts'
+import { type SchemaScalar, scalarFormOf } from '../model/scalar-form.ts'
 import type { DefinitionScope } from '../model/definitions.ts'
+import { deprecationOf } from '../model/deprecation.ts'
+import type { HasField } from '../model/schema-profile.ts'
 import { objectMetaDefinition } from '../model/fallback-definitions.ts'
+import { isNeverNull } from './semantic-non-null.ts'
 import { fromSource, type ScalarForm, type ValueShape } from './field-source.ts'
 import { propertyResolver } from './property-resolver.ts'
 import type { ResolverContext } from './read-context.ts'
@@ -52,28 +57,38 @@ const scalar = (type: GraphQLOutputType, form: ScalarForm): Output => ({
 const json = scalar(GraphQLJson, 'json')
 const object: ValueShape = { form: 'object' }
 
+/** What {@link OpenApiTypes} needs. */
+export interface OpenApiTypesOptions {
+  readonly names: TypeNames
+  readonly embeddedObjectMeta: GraphQLObjectType
+  /** Whether a field is a part of the schema. */
+  readonly hasField: HasField
+}
+
 /** Makes GraphQL types of OpenAPI schemas, each once, its fields when they are first asked for. */
 export class OpenApiTypes {
   readonly #names: TypeNames
   readonly #embeddedObjectMeta: GraphQLObjectType
+  readonly #hasField: HasField
   readonly #types = new Map<string, GraphQLObjectType>()
   readonly #entries = new Map<string, GraphQLObjectType>()
 
-  constructor(names: TypeNames, embeddedObjectMeta: GraphQLObjectType) {
+  constructor({ names, embeddedObjectMeta, hasField }: OpenApiTypesOptions) {
     this.#names = names
+    this.#hasField = hasField
     this.#embeddedObjectMeta = embeddedObjectMeta
   }
 
   /** What the schema of a property becomes. */
   outputOf(schema: OpenApiSchema, place: SchemaPlace): Output {
+    const known = scalarOutput(schema)
+    if (known !== undefined) return known
     const definition = definitionNameOf(schema)
     if (definition !== undefined) return this.#outputOfDefinition(definition, place)
-    const known = scalarOf(schema)
-    if (known !== undefined) return known
     if (schema.type === 'array') return this.#outputOfList(schema, place)
     if (hasProperties(schema)) {
       const name = this.#names.claimByPath(place.parent, place.property)
-      return { type: this.objectType(name, schema, place), shape: object }
+      return this.#outputOfObject(name, schema, () => this.objectType(name, schema, place))
     }
     if (typeof schema.additionalProperties === 'object')
       return this.#outputOfMap(schema.additionalProperties, place)
@@ -81,14 +96,21 @@ export class OpenApiTypes {
   }
 
   /** The field for one property of a schema with properties. */
-  fieldOf(property: string, schema: OpenApiSchema, place: SchemaPlace): JsonFieldConfig {
+  fieldOf(property: string, parent: OpenApiSchema, place: SchemaPlace): JsonFieldConfig {
+    const schema = parent.properties?.[property] ?? {}
     const { type, shape } = this.outputOf(schema, { ...place, property })
     const resolve = propertyResolver(property, shape)
+    const deprecationReason = deprecationOf(schema)
+    const semanticNonNull = isNeverNull(parent, property, { group: place.group, shape })
     return {
       type,
       ...(schema.description === undefined ? {} : { description: schema.description }),
+      ...(deprecationReason === undefined ? {} : { deprecationReason }),
       ...(resolve === undefined ? {} : { resolve }),
-      ...fromSource({ form: 'property', property, shape }),
+      ...fromSource(
+        { form: 'property', property, shape },
+        semanticNonNull ? { semanticNonNull } : {},
+      ),
     }
   }
 
@@ -104,30 +126,35 @@ export class OpenApiTypes {
       fields: () => {
         const at = { scope: place.scope, group: place.group, parent: name, property: '' }
         const fields: Record<string, JsonFieldConfig> = {}
-        for (const [property, inner] of Object.entries(schema.properties ?? {}))
-          fields[graphqlNameOf(property)] = this.fieldOf(property, inner, at)
+        for (const property of this.#propertiesOf(name, schema))
+          fields[graphqlNameOf(property)] = this.fieldOf(property, schema, at)
         return fields
       },
     })
   }
 
+  #propertiesOf(typeName: string, { properties = {} }: OpenApiSchema): readonly string[] {
+    return Object.keys(properties).filter((property) =>
+      this.#hasField(typeName, graphqlNameOf(property)),
+    )
+  }
+
+  /** A type of which no field is a part of the schema is no type: what it has is JSON. */
+  #outputOfObject(name: string, schema: OpenApiSchema, make: () => GraphQLObjectType): Output {
+    return this.#propertiesOf(name, schema).length === 0 ? json : { type: make(), shape: object }
+  }
+
   #outputOfDefinition(definition: string, place: SchemaPlace): Output {
-    const known = definitionScalar(definition)
-    if (known !== undefined) return known
     if (definition === objectMetaDefinition)
       return { type: this.#embeddedObjectMeta, shape: object }
     const schema = place.scope.find(definition)
     if (schema === undefined || place.scope.isRecursive(definition)) return json
     if (!hasProperties(schema)) return this.outputOf(schema, place)
-    return { type: this.#definitionType(definition, schema, place), shape: object }
+    const name = this.#names.nameOfDefinition(definition, place.group)
+    return this.#outputOfObject(name, schema, () => this.#definitionType(name, schema, place))
   }
 
-  #definitionType(
-    definition: string,
-    schema: OpenApiSchema,
-    place: SchemaPlace,
-  ): GraphQLObjectType {
-    const name = this.#names.nameOfDefinition(definition, place.group)
+  #definitionType(name: string, schema: OpenApiSchema, place: SchemaPlace): GraphQLObjectType {
     let type = this.#types.get(name)
     if (type === undefined) {
       type = this.objectType(name, schema, place)
@@ -179,41 +206,18 @@ function hasProperties({ properties }: OpenApiSchema): boolean {
   return properties !== undefined && Object.keys(properties).length > 0
 }
 
-const scalarDefinitions: readonly (readonly [suffix: string, output: Output])[] = [
-  ['.pkg.api.resource.Quantity', scalar(GraphQLQuantity, 'quantity')],
-  ['.pkg.util.intstr.IntOrString', scalar(GraphQLIntOrString, 'intOrString')],
-  ['.pkg.apis.meta.v1.Time', scalar(GraphQLDateTime, 'dateTime')],
-  ['.pkg.apis.meta.v1.MicroTime', scalar(GraphQLDateTime, 'dateTime')],
-]
-
-/** Scalars that have a definition of their own; an older server describes them by other keywords. */
-function definitionScalar(definition: string): Output | undefined {
-  return scalarDefinitions.find(([suffix]) => definition.endsWith(suffix))?.[1]
+const scalars: Readonly<Record<SchemaScalar, GraphQLScalarType>> = {
+  string: GraphQLString,
+  boolean: GraphQLBoolean,
+  int: GraphQLInt,
+  int64: GraphQLInt64,
+  float: GraphQLExactFloat,
+  dateTime: GraphQLDateTime,
+  quantity: GraphQLQuantity,
+  intOrString: GraphQLIntOrString,
 }
 
-/** How the tools that generate CRDs from Go write the type Quantity. */
-const quantityPattern = /^\^\(\\\+\|-\)\?\(\(\[0-9\]\+/
-
-function scalarOf(schema: OpenApiSchema): Output | undefined {
-  if (schema['x-kubernetes-int-or-string'] === true || schema.format === 'int-or-string') {
-    const quantity = schema.pattern !== undefined && quantityPattern.test(schema.pattern)
-    return quantity
-      ? scalar(GraphQLQuantity, 'quantity')
-      : scalar(GraphQLIntOrString, 'intOrString')
-  }
-  switch (schema.type) {
-    case 'string':
-      return schema.format === 'date-time'
-        ? scalar(GraphQLDateTime, 'dateTime')
-        : scalar(GraphQLString, 'string')
-    case 'integer':
-      return schema.format === 'int32' ? scalar(GraphQLInt, 'int') : scalar(GraphQLInt64, 'int64')
-    case 'number':
-      return scalar(GraphQLExactFloat, 'float')
-    case 'boolean':
-      return scalar(GraphQLBoolean, 'boolean')
-    case undefined:
-    default:
-      return undefined
-  }
+function scalarOutput(schema: OpenApiSchema): Output | undefined {
+  const form = scalarFormOf(schema)
+  return form === undefined ? undefined : scalar(scalars[form], form)
 }

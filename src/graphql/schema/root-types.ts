@@ -30,8 +30,12 @@ type RootFields = GraphQLFieldConfigMap<unknown, ResolverContext>
 
 const ids = new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLID)))
 
-/** `Query`: lists and look-ups of every kind, and the gateway's own fields. */
-export function buildQueryType(kinds: readonly Kind[], types: SchemaTypes): GraphQLObjectType {
+/** `Query`: lists and look-ups of every kind, and the gateway's own fields; `further` ones, if any. */
+export function buildQueryType(
+  kinds: readonly Kind[],
+  types: SchemaTypes,
+  further: () => RootFields = () => ({}),
+): GraphQLObjectType {
   return new GraphQLObjectType<unknown, ResolverContext>({
     name: 'Query',
     fields(): RootFields {
@@ -66,9 +70,14 @@ export function buildQueryType(kinds: readonly Kind[], types: SchemaTypes): Grap
         },
       }
       for (const kind of kinds) Object.assign(fields, queryFields(kind, types))
-      return fields
+      Object.assign(fields, further())
+      return rootFieldsOf('Query', fields, types)
     },
   })
+}
+
+function rootFieldsOf(typeName: string, fields: RootFields, { hasField }: SchemaTypes): RootFields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => hasField(typeName, name)))
 }
 
 /** GraphQL makes an Error in a list the error of its own place, and leaves the others whole. */
@@ -86,6 +95,7 @@ function queryFields(kind: Kind, types: SchemaTypes): RootFields {
       type: types.connectionType(kind),
       description: `Lists ${kind.resource.resource} of ${kind.apiVersion}.`,
       args: listArguments(kind, types),
+      deprecationReason: kind.deprecation,
       resolve: (_source, args: ListFieldArguments, { read }) => read.list(kind, args),
       ...fromSource({ form: 'list', kind }),
     },
@@ -93,6 +103,7 @@ function queryFields(kind: Kind, types: SchemaTypes): RootFields {
       type: types.objectType(kind),
       description: `One ${kind.resource.kind} of ${kind.apiVersion}; null where there is none.`,
       args: lookupArguments(kind),
+      deprecationReason: kind.deprecation,
       resolve: (_source, args: LookupArguments, { read }) => read.lookup(kind, args),
       ...fromSource({ form: 'lookup', kind }),
     },
@@ -109,7 +120,7 @@ export function buildSubscriptionType(
     fields(): RootFields {
       const fields: RootFields = {}
       for (const kind of kinds) Object.assign(fields, subscriptionFields(kind, types))
-      return fields
+      return rootFieldsOf('Subscription', fields, types)
     },
   })
 }
@@ -123,6 +134,7 @@ function subscriptionFields(kind: Kind, types: SchemaTypes): RootFields {
       type: types.frameType(kind),
       description: `The ${kind.resource.resource} that match, then their changes.`,
       args: listSubscriptionArguments(kind, types),
+      deprecationReason: kind.deprecation,
       subscribe: (_source, args: ListSubscriptionArguments, { live }) => live.subscribe(kind, args),
       resolve: asFrame,
       ...fromSource({ form: 'listFrames', kind }),
@@ -131,6 +143,7 @@ function subscriptionFields(kind: Kind, types: SchemaTypes): RootFields {
       type: types.frameType(kind),
       description: `One ${kind.resource.kind}, then its changes.`,
       args: lookupSubscriptionArguments(kind),
+      deprecationReason: kind.deprecation,
       subscribe: (_source, args: LookupSubscriptionArguments, { live }) =>
         live.subscribeOne(kind, args),
       resolve: asFrame,

@@ -4,6 +4,7 @@ import type {
   GraphQLInterfaceType,
   GraphQLObjectType,
 } from 'graphql'
+import type { HasField } from '../model/schema-profile.ts'
 import type { KindOf } from './object-ref.ts'
 import type { Kind } from '../model/kind.ts'
 
@@ -19,6 +20,8 @@ export interface SchemaTypes {
   readonly removal: GraphQLEnumType
   /** The kind of core Events; absent where the cluster serves none. */
   readonly event: Kind | undefined
+  /** Whether a field is a part of the schema. */
+  readonly hasField: HasField
   /** A kind by its type name; throws where the model has none. */
   kind(typeName: string): Kind
   /** A kind by API group and kind. */

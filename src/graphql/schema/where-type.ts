@@ -1,11 +1,89 @@
 import {
+  GraphQLBoolean,
   type GraphQLInputFieldConfigMap,
   GraphQLInputObjectType,
   GraphQLList,
   GraphQLNonNull,
+  type GraphQLScalarType,
+  GraphQLString,
 } from 'graphql'
-import { filterTypeOf, labelFilterType } from './filter-types.ts'
+import { type FilterOperator, operatorsOf } from '../../query/condition/filter-operator.ts'
+import type { IndexType } from '../../query/index/index-key.ts'
+import { GraphQLDateTime } from '../scalars/date-time.ts'
+import { GraphQLInt64 } from '../scalars/int64.ts'
+import { GraphQLQuantity } from '../scalars/quantity.ts'
 import type { Kind } from '../model/kind.ts'
+
+const descriptions: Readonly<Record<FilterOperator, string>> = {
+  eq: 'Equals the value. Null is refused: an object without a value is asked for by `exists`.',
+  in: 'Is one of the values; with none of them, no object.',
+  not: 'The conditions do not hold; so it is with an object that has no value.',
+  exists: 'Whether the object has a value at all.',
+  startsWith: 'Begins with the value.',
+  endsWith: 'Ends with the value.',
+  contains: 'Has the value in it.',
+  lt: 'Is less than the value.',
+  lte: 'Is less than the value or equals it.',
+  gt: 'Is greater than the value.',
+  gte: 'Is greater than the value or equals it.',
+}
+
+function operatorFields(
+  type: IndexType,
+  value: GraphQLScalarType,
+  filter: () => GraphQLInputObjectType,
+): GraphQLInputFieldConfigMap {
+  const typeOf = (operator: FilterOperator): GraphQLInputFieldConfigMap[string]['type'] => {
+    if (operator === 'in') return new GraphQLList(new GraphQLNonNull(value))
+    if (operator === 'not') return filter()
+    return operator === 'exists' ? GraphQLBoolean : value
+  }
+  return Object.fromEntries(
+    operatorsOf({ type }).map((operator) => [
+      operator,
+      { type: typeOf(operator), description: descriptions[operator] },
+    ]),
+  )
+}
+
+function filterType(
+  name: string,
+  type: IndexType,
+  value: GraphQLScalarType,
+): GraphQLInputObjectType {
+  const filter: GraphQLInputObjectType = new GraphQLInputObjectType({
+    name,
+    description: `Conditions on the values of an index, all of which must hold. Where an object has several values, one of them must meet a condition.`,
+    fields: () => operatorFields(type, value, () => filter),
+  })
+  return filter
+}
+
+const stringFilter = filterType('StringFilter', 'string', GraphQLString)
+
+const filters: Readonly<Record<IndexType, GraphQLInputObjectType>> = {
+  string: stringFilter,
+  int: filterType('IntFilter', 'int', GraphQLInt64),
+  dateTime: filterType('DateTimeFilter', 'dateTime', GraphQLDateTime),
+  quantity: filterType('QuantityFilter', 'quantity', GraphQLQuantity),
+  boolean: filterType('BooleanFilter', 'boolean', GraphQLBoolean),
+}
+
+/** The input type of the filters of an index: one for each type of values, with every operator that they have. */
+function filterTypeOf(type: IndexType): GraphQLInputObjectType {
+  return filters[type]
+}
+
+/** `LabelFilter`: conditions on the value of one label. */
+const labelFilterType: GraphQLInputObjectType = new GraphQLInputObjectType({
+  name: 'LabelFilter',
+  description:
+    'Conditions on the value of one label, all of which must hold: `{ key: "app", eq: "web" }`.',
+  fields: () => ({
+    key: { type: new GraphQLNonNull(GraphQLString), description: 'The label: `app`.' },
+    ...operatorFields('string', GraphQLString, () => stringFilter),
+  }),
+})
 
 const labels = new GraphQLList(new GraphQLNonNull(labelFilterType))
 

@@ -84,7 +84,7 @@ export const indexDirective: GraphQLDirective = new GraphQLDirective({
     path: {
       type: new GraphQLNonNull(texts),
       description:
-        'Dots, `[*]` and `["quoted.key"]`: `spec.containers[*].image`; several where the API has several places.',
+        'Dots, `[*]`, `["quoted.key"]` and `[member="value"]`: `spec.containers[*].image`; several where the API has several places.',
     },
     type: { type: new GraphQLNonNull(indexType), default: { value: 'STRING' } },
     reduce: {

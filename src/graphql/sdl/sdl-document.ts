@@ -72,6 +72,9 @@ export function parseSdl(source: SdlSource): SdlDocument {
   return { extensions: reader.read(), problems: reader.problems }
 }
 
+/** White space and comments, which GraphQL does not take for a document. */
+const nothing = /^(?:\s|#[^\n]*(?:\n|$))*$/
+
 interface LocatedNode {
   readonly loc?: { readonly startToken: { readonly line: number } } | undefined
 }
@@ -85,6 +88,7 @@ class DocumentReader {
   }
 
   read(): readonly TypeExtension[] {
+    if (nothing.test(this.#source.text)) return []
     let definitions: readonly DefinitionNode[]
     try {
       definitions = parse(new Source(this.#source.text, this.#source.file)).definitions

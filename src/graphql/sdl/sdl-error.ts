@@ -18,6 +18,8 @@ export type SdlProblem =
   | 'duplicate-relation'
   | 'reserved-index-name'
   | 'bad-path'
+  /** The API has nothing at the path. */
+  | 'unknown-field'
   /** The API itself has a field of the relation's name; it wins. */
   | 'native-field'
   /** The directive and the field's type do not go together. */

@@ -54,6 +54,10 @@ export class DerivedIndex implements IndexView {
     return value === undefined ? [] : [value]
   }
 
+  endValue(id: ObjectId): string | undefined {
+    return this.#options.valueOf(id)
+  }
+
   values(): IterableIterator<string> {
     return this.#built().values()
   }

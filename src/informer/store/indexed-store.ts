@@ -9,13 +9,13 @@ import type { ObjectSelection } from '../codec/projection.ts'
 import { ResourceVersionWaiters } from './resource-version-waiters.ts'
 import { StoreContents, type StoredObject, type StoreEntry } from './store-contents.ts'
 import { DuplicateIndexError, IndexFunctionError, UnknownIndexError } from './store-errors.ts'
-import type {
-  builtInIndexes,
-  IndexFunction,
-  Indexers,
-  IndexView,
-  ObjectId,
-  StoreView,
+import {
+  type builtInIndexes,
+  type IndexFunction,
+  type Indexers,
+  type IndexView,
+  type ObjectId,
+  type StoreView,
 } from './store-view.ts'
 
 export interface IndexedStoreOptions {
@@ -34,10 +34,11 @@ const standardIndexers: Readonly<Record<(typeof builtInIndexes)[number], IndexFu
   namespace: ({ metadata }) => ownValue(metadata.namespace),
   name: ({ metadata }) => ownValue(metadata.name),
   uid: ({ metadata }) => ownValue(metadata.uid),
-  ownerUid: ({ metadata: { ownerReferences } }: { metadata: { ownerReferences?: unknown } }) =>
-    Array.isArray(ownerReferences)
-      ? ownerReferences.flatMap((owner: { uid?: unknown } | null) => ownValue(owner?.uid))
-      : none,
+  ownerUid: ({ metadata }) => {
+    const owners: unknown = metadata.ownerReferences
+    if (!Array.isArray(owners)) return none
+    return owners.flatMap((owner: { uid?: unknown } | null) => ownValue(owner?.uid))
+  },
 }
 
 const none: readonly string[] = []

@@ -97,7 +97,7 @@ export class ObjectIndex implements IndexView {
   orderedValues(from: string | undefined, descending: boolean): IterableIterator<string> {
     if (this.#ordered === undefined) {
       this.#ordered = new SortedList((value) => value)
-      for (const value of [...this.#byValue.keys()].sort()) this.#ordered.insert(value, value)
+      for (const value of [...this.#byValue.keys()].toSorted()) this.#ordered.insert(value, value)
     }
     return descending ? this.#ordered.backwards(from) : this.#ordered.forwards(from)
   }
@@ -125,6 +125,18 @@ export class ObjectIndex implements IndexView {
     const membership = this.#memberships[id]
     if (membership === undefined) return none
     return Array.isArray(membership) ? membership.map(valueOf) : [valueOf(membership)]
+  }
+
+  endValue(id: ObjectId, greatest: boolean): string | undefined {
+    const membership = this.#memberships[id]
+    if (membership === undefined) return undefined
+    if (!Array.isArray(membership)) return valueOf(membership)
+    let end: string | undefined
+    for (const one of membership) {
+      const value = valueOf(one)
+      if (end === undefined || value > end === greatest) end = value
+    }
+    return end
   }
 
   values(): IterableIterator<string> {

@@ -3,9 +3,8 @@ import { DerivedIndex } from './derived-index.ts'
 import { KeyOrder } from './key-order.ts'
 import { LabelIndex } from './label-index.ts'
 import type { HeldObject } from '../codec/object-codec.ts'
-import { ObjectIndex } from './object-index.ts'
-import { IndexFunctionError } from './store-errors.ts'
-import type { IndexFunction, Indexers, IndexView, ObjectId } from './store-view.ts'
+import { FunctionIndexes, type FunctionIndexesOptions } from './function-indexes.ts'
+import type { Indexers, IndexView, ObjectId } from './store-view.ts'
 
 /** One object on its way into a store: how it is held, and what it says. */
 export interface StoreEntry {
@@ -21,16 +20,11 @@ export interface StoredObject {
   readonly resourceVersion: string
 }
 
-export interface StoreContentsOptions {
-  /** For error messages: `pods`. */
-  readonly resourceName: string
+export interface StoreContentsOptions extends FunctionIndexesOptions {
   readonly indexers: Indexers
-  readonly onIndexFailure: (error: IndexFunctionError) => void
   /** About what a held object takes in memory, without what it shares with others. */
   readonly bytesOf: (held: HeldObject) => number
 }
-
-type IndexWithFunction = readonly [ObjectIndex, IndexFunction]
 
 /** What a store keeps of each object besides its key's text: the entries of its tables, its UID and resource version. */
 const entryBytes = 170
@@ -53,7 +47,7 @@ export class StoreContents {
   readonly indexes: Map<string, IndexView> = new Map()
   readonly #byUid: DerivedIndex
   readonly #derived: readonly DerivedIndex[]
-  readonly #functions: IndexWithFunction[] = []
+  readonly #functions: FunctionIndexes
   readonly #resourceVersions: string[] = []
   readonly #free: ObjectId[] = []
   readonly #options: StoreContentsOptions
@@ -62,6 +56,7 @@ export class StoreContents {
 
   constructor(options: StoreContentsOptions) {
     this.#options = options
+    this.#functions = new FunctionIndexes(options)
     const ids = () => this.ids.values()
     this.#byUid = new DerivedIndex({
       name: 'uid',
@@ -73,10 +68,8 @@ export class StoreContents {
       this.#byUid,
     ]
     for (const index of this.#derived) this.indexes.set(index.name, index)
-    for (const [name, compute] of Object.entries(this.lacking(options.indexers))) {
-      const index = new ObjectIndex(name)
-      this.indexes.set(name, index)
-      this.#functions.push([index, compute])
+    for (const { index } of this.#functions.add(this.lacking(options.indexers))) {
+      this.indexes.set(index.name, index)
     }
   }
 
@@ -90,9 +83,9 @@ export class StoreContents {
 
   /** About what the objects (as the codec counts) and their indices take in memory. */
   get bytes(): number {
-    let bytes = this.#heldBytes + this.#keyBytes + this.size * entryBytes + this.labels.bytes
+    const indices = this.labels.bytes + this.#functions.bytes
+    let bytes = indices + this.#heldBytes + this.#keyBytes + this.size * entryBytes
     for (const index of this.#derived) bytes += index.bytes
-    for (const [index] of this.#functions) bytes += index.bytes
     return bytes
   }
 
@@ -123,7 +116,7 @@ export class StoreContents {
     this.uids[id] = textOf(metadata.uid)
     this.#resourceVersions[id] = textOf(metadata.resourceVersion)
     for (const index of this.#derived) index.update(id)
-    for (const [index, compute] of this.#functions) this.#index(index, compute, id, key, object)
+    this.#functions.update(id, key, object)
     this.labels.set(id, metadata.labels)
   }
 
@@ -137,7 +130,7 @@ export class StoreContents {
     const id = this.ids.get(key)
     if (id === undefined) return
     for (const index of this.#derived) index.delete(id)
-    for (const [index] of this.#functions) index.delete(id)
+    this.#functions.delete(id)
     this.labels.delete(id)
     this.order.remove(key)
     this.ids.delete(key)
@@ -156,9 +149,10 @@ export class StoreContents {
 
   /** Those of the index functions that have not been declared here. */
   lacking(indexers: Indexers): Indexers {
-    const declared = new Set(this.#functions.map(([{ name }]) => name))
     return Object.fromEntries(
-      Object.entries(indexers).filter(([name]) => !declared.has(name) && !this.indexes.has(name)),
+      Object.entries(indexers).filter(
+        ([name]) => !this.#functions.has(name) && !this.indexes.has(name),
+      ),
     )
   }
 
@@ -170,22 +164,16 @@ export class StoreContents {
     indexers: Indexers,
     decode: (held: HeldObject) => KubernetesObject,
   ): Generator<void, true> {
-    const added = Object.entries(indexers).map(([name, compute]): IndexWithFunction => [
-      new ObjectIndex(name),
-      compute,
-    ])
-    this.#functions.push(...added)
+    const added = this.#functions.add(indexers)
     // In the order of ids: one that is given again meanwhile is only indexed twice.
     for (let id = 0; id < this.keys.length; id++) {
       if (id % objectsPerStep === objectsPerStep - 1) yield
       const held = this.helds[id]
       if (held === undefined) continue
       const object = decode(held)
-      for (const [index, compute] of added) {
-        this.#index(index, compute, id, this.keys[id] ?? '', object)
-      }
+      for (const one of added) this.#functions.set(one, id, this.keys[id] ?? '', object)
     }
-    for (const [index] of added) this.indexes.set(index.name, index)
+    for (const { index } of added) this.indexes.set(index.name, index)
     return true
   }
 
@@ -195,27 +183,6 @@ export class StoreContents {
     if (before !== undefined) this.#heldBytes -= bytesOf(before)
     if (held !== undefined) this.#heldBytes += bytesOf(held)
     this.helds[id] = held
-  }
-
-  #index(
-    index: ObjectIndex,
-    compute: IndexFunction,
-    id: ObjectId,
-    key: string,
-    object: KubernetesObject,
-  ): void {
-    try {
-      const values = compute(object)
-      for (const value of values) {
-        if (typeof value !== 'string') throw new TypeError(`a value is no string: ${typeof value}`)
-      }
-      index.set(id, values)
-    } catch (cause) {
-      index.delete(id)
-      this.#options.onIndexFailure(
-        new IndexFunctionError(this.#options.resourceName, index.name, key, cause),
-      )
-    }
   }
 }
 

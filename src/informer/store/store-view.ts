@@ -27,6 +27,8 @@ export interface IndexView {
   has(id: ObjectId, value: string): boolean
   /** The values of one object. */
   valuesOf(id: ObjectId): readonly string[]
+  /** The least of one object's values, or the greatest; `undefined` where it has none. */
+  endValue(id: ObjectId, greatest: boolean): string | undefined
   /** All values that at least one object has, in no particular order. */
   values(): IterableIterator<string>
   /**

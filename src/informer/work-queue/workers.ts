@@ -60,7 +60,7 @@ export async function runWorkers<K = string>(
   const options = present(given)
   const deadlines = withDefaults<WorkersDeadlines>(workersDeadlines, options)
   const { drainDeadlineMs, reconcileDeadlineMs, stopDeadlineMs } = deadlines
-  for (const [name, value] of Object.entries(deadlines)) requireDeadline(name, value as number)
+  for (const [name, value] of Object.entries(deadlines)) requireDeadline(name, value)
   if (options.maxRetries !== Number.POSITIVE_INFINITY)
     requireNumber('maxRetries', options.maxRetries)
   if (!Number.isInteger(workers) || workers < 1) {

@@ -13,11 +13,15 @@ export interface Candidates {
   readonly size: number
   /** The part of the condition that names them. */
   readonly from: Condition
+  /** Whether all of them are members, so that none has to be tested. */
+  readonly exact: boolean
   ids(): Iterable<ObjectId>
 }
 
 /** The objects of one store that meet a condition, within one tick. */
 export interface IdSet {
+  /** Whether it is known to hold every object, so that it need not be asked. */
+  readonly isWhole?: true
   /** Whether the object meets the condition: constant time for each part of the condition. */
   has(id: ObjectId): boolean
   /**
@@ -29,8 +33,15 @@ export interface IdSet {
   count(): number | undefined
 }
 
-const noCandidates: Candidates = { size: 0, from: nothing, ids: () => [] }
+const noCandidates: Candidates = { size: 0, from: nothing, exact: true, ids: () => [] }
 const emptySet: IdSet = { has: () => false, candidates: () => noCandidates, count: () => 0 }
+
+function wholeSet(view: StoreView): IdSet {
+  return { isWhole: true, has: () => true, candidates: () => undefined, count: () => view.size }
+}
+
+/** A part of a condition is made ready in the time of so many tests. */
+const testsPerPart = 5
 
 /**
  * Makes a condition the set of its members in one store. Valid within the tick only. Each part that is made ready, and
@@ -38,10 +49,10 @@ const emptySet: IdSet = { has: () => false, candidates: () => noCandidates, coun
  * `UnknownIndexError` and, as does all that the set is asked, `QueryTooCostlyError`.
  */
 export function bindCondition(condition: Condition, view: StoreView, budget: WorkBudget): IdSet {
-  budget.spend('tests', 1)
+  budget.spend('tests', testsPerPart)
   switch (condition.form) {
     case 'everything':
-      return { has: () => true, candidates: () => undefined, count: () => view.size }
+      return wholeSet(view)
     case 'nothing':
       return emptySet
     case 'keys':
@@ -56,14 +67,24 @@ export function bindCondition(condition: Condition, view: StoreView, budget: Wor
       return index === undefined ? emptySet : testSet(index, condition, budget)
     }
     case 'and':
-      return intersection(condition.conditions.map((one) => bindCondition(one, view, budget)))
+      return intersection(
+        condition.conditions.map((one) => bindCondition(one, view, budget)),
+        view,
+      )
     case 'or':
       return union(
         condition.conditions.map((one) => bindCondition(one, view, budget)),
         condition,
       )
-    case 'not':
-      return complement(bindCondition(condition.condition, view, budget), view)
+    case 'not': {
+      const { condition: inner } = condition
+      const index = inner.form === 'values' ? indexOf(inner.index, view) : undefined
+      const others =
+        index === undefined
+          ? undefined
+          : otherValues(index, inner as ValuesCondition, view, condition)
+      return complement(bindCondition(inner, view, budget), view, others)
+    }
   }
 }
 
@@ -83,7 +104,7 @@ function keySet(
     const id = view.idOf(key)
     if (id !== undefined) ids.add(id)
   }
-  const candidates: Candidates = { size: ids.size, from: condition, ids: () => ids }
+  const candidates: Candidates = { size: ids.size, from: condition, exact: true, ids: () => ids }
   return {
     has(id) {
       budget.spend('tests', 1)
@@ -196,6 +217,7 @@ function testSet(index: IndexView, condition: TestsCondition, budget: WorkBudget
       for (const value of index.values()) {
         looked += 1
         if (looked > valuesPerRow * limit) return undefined
+        budget.spend('tests', 1)
         const posting = matches(value) ? index.posting(value) : undefined
         if (posting === undefined) continue
         size += posting.size
@@ -220,8 +242,8 @@ function postingsOf(
   const size = present.reduce((sum, posting) => sum + posting.size, 0)
   if (size > limit) return undefined
   return present.length === 1
-    ? { size, from, ids: () => first }
-    : { size, from, ids: () => merge(present) }
+    ? { size, from, exact: true, ids: () => first }
+    : { size, from, exact: true, ids: () => merge(present) }
 }
 
 function merge(parts: readonly Iterable<ObjectId>[]): ReadonlySet<ObjectId> {
@@ -230,7 +252,12 @@ function merge(parts: readonly Iterable<ObjectId>[]): ReadonlySet<ObjectId> {
   return ids
 }
 
-function intersection(sets: readonly IdSet[]): IdSet {
+function intersection(all: readonly IdSet[], view: StoreView): IdSet {
+  if (all.includes(emptySet)) return emptySet
+  const sets = all.filter(({ isWhole }) => isWhole !== true)
+  const [first] = sets
+  if (first === undefined) return wholeSet(view)
+  if (sets.length === 1) return first
   return {
     has(id) {
       for (const set of sets) if (!set.has(id)) return false
@@ -243,13 +270,19 @@ function intersection(sets: readonly IdSet[]): IdSet {
         if (found !== undefined) best = found
         if (best?.size === 0) break
       }
-      return best
+      return best === undefined || sets.length === 1 ? best : { ...best, exact: false }
     },
     count: () => (sets.some((set) => set.count() === 0) ? 0 : undefined),
   }
 }
 
-function union(sets: readonly IdSet[], from: Condition): IdSet {
+function union(all: readonly IdSet[], from: Condition): IdSet {
+  const whole = all.find(({ isWhole }) => isWhole === true)
+  if (whole !== undefined) return whole
+  const sets = all.filter((set) => set !== emptySet)
+  const [first] = sets
+  if (first === undefined) return emptySet
+  if (sets.length === 1) return first
   return {
     has(id) {
       for (const set of sets) if (set.has(id)) return true
@@ -264,16 +297,51 @@ function union(sets: readonly IdSet[], from: Condition): IdSet {
         size += found.size
         parts.push(found)
       }
-      return { size, from, ids: () => merge(parts.map((part) => part.ids())) }
+      const exact = parts.every((part) => part.exact)
+      return { size, from, exact, ids: () => merge(parts.map((part) => part.ids())) }
     },
     count: () => undefined,
   }
 }
 
-function complement(set: IdSet, view: StoreView): IdSet {
+/**
+ * The objects that have another value than these in an index that every object has a value in: they are all that the others may
+ * be. Only where the values are few.
+ */
+function otherValues(
+  index: IndexView,
+  condition: ValuesCondition,
+  view: StoreView,
+  complementary: Condition,
+): IdSet['candidates'] {
+  return (limit) => {
+    if (index.objectCount !== view.size) return undefined
+    const postings: PostingView[] = []
+    let looked = 0
+    for (const value of index.values()) {
+      looked += 1
+      if (looked > maxOtherValues) return undefined
+      const posting = setOf(condition).has(value) ? undefined : index.posting(value)
+      if (posting !== undefined) postings.push(posting)
+    }
+    const found = postingsOf(postings, limit, complementary)
+    // An object may have one of these values besides.
+    return found === undefined ? undefined : { ...found, exact: false }
+  }
+}
+
+const maxOtherValues = 64
+
+function complement(
+  set: IdSet,
+  view: StoreView,
+  candidates: IdSet['candidates'] = () => undefined,
+): IdSet {
+  if (set === emptySet) return wholeSet(view)
+  if (set.isWhole === true) return emptySet
   return {
     has: (id) => !set.has(id),
-    candidates: () => undefined,
+    candidates,
     count() {
       const members = set.count()
       return members === undefined ? undefined : view.size - members

@@ -80,6 +80,7 @@ export class ReadReport {
     walked: readonly string[] = [],
   ): void {
     const { now } = this
+    const isNamed = from !== undefined && from.form !== 'everything'
     const answered = new Set(walked)
     for (const part of from === undefined ? [] : partsOf(from)) {
       const name = nameOf(part)
@@ -94,7 +95,7 @@ export class ReadReport {
       return answered.has(name) ? [] : [name]
     })
     for (const name of rest) now.tested.add(name)
-    now.access.add(from !== undefined ? 'postings' : rest.length === 0 ? 'order' : 'scan')
+    now.access.add(isNamed ? 'postings' : rest.length === 0 ? 'order' : 'scan')
   }
 
   /** A page or look-up has found so many objects, in an order. */

@@ -10,6 +10,34 @@ export type IndexType = 'string' | 'int' | 'boolean' | 'dateTime' | 'quantity'
  * have equal keys (`0.5` and `500m`; one moment in two time zones), and keys order by UTF-16 code units as values do.
  */
 export function indexKeyOf(type: IndexType, value: unknown): string | undefined {
+  if (type === 'string' || type === 'boolean' || !isShort(value)) return computedKey(type, value)
+  const known = remembered[type]
+  let key = known.get(value)
+  if (key === undefined && !known.has(value)) {
+    key = computedKey(type, value)
+    if (known.size >= maxRemembered) known.clear()
+    known.set(value, key)
+  }
+  return key
+}
+
+/**
+ * The keys of the values that were last asked for. Most of them come again: an object is indexed anew with each of its
+ * states, and times and quantities are those of its siblings; and a time takes a microsecond to read.
+ */
+const remembered = {
+  int: new Map<string | number, string | undefined>(),
+  dateTime: new Map<string | number, string | undefined>(),
+  quantity: new Map<string | number, string | undefined>(),
+}
+const maxRemembered = 4096
+const maxRememberedLength = 40
+
+function isShort(value: unknown): value is string | number {
+  return typeof value === 'string' ? value.length <= maxRememberedLength : typeof value === 'number'
+}
+
+function computedKey(type: IndexType, value: unknown): string | undefined {
   switch (type) {
     case 'string':
       if (typeof value === 'string') return value

@@ -1,13 +1,19 @@
 import { CodedError } from '../../lib/coded-error.ts'
 
-/** One step of a path: into a field, or into every item of a list (every value of a map). */
-export type PathStep = { readonly form: 'field'; readonly name: string } | { readonly form: 'each' }
+/**
+ * One step of a path: into a field, into every item of a list (every value of a map), or into those items of which a member
+ * has a value.
+ */
+export type PathStep =
+  | { readonly form: 'field'; readonly name: string }
+  | { readonly form: 'each' }
+  | { readonly form: 'matching'; readonly member: string; readonly value: string }
 
-/** A path into an object, as the SDL writes it: `spec.containers[*].image`, `metadata.labels["app.example/tier"]`. */
+/** A path into an object, as the SDL writes it: `spec.containers[*].image`, `metadata.labels["app.example/tier"]`, `status.conditions[type="Ready"].status`. */
 export interface Path {
   readonly text: string
   readonly steps: readonly PathStep[]
-  /** Whether it has a `[*]`, so that it may have more than one value. */
+  /** Whether it goes into lists, so that it may have more than one value. */
   readonly many: boolean
 }
 
@@ -26,10 +32,11 @@ export class PathError extends CodedError {
 }
 
 const fieldName = /[^.[\]"\s]+/y
+const match = /\[[^.[\]"\s=]+="(?:[^"\\]|\\.)*"\]/y
 const quotedKey = /\["(?:[^"\\]|\\.)*"\]/y
 const nothing: readonly unknown[] = []
 
-/** Reads a path: names separated by dots, `[*]`, `["quoted.key"]` (a JSON string). Throws {@link PathError}. */
+/** Reads a path: names separated by dots, `[*]`, `[member="value"]`, `["quoted.key"]` (JSON strings). Throws {@link PathError}. */
 export function parsePath(text: string): Path {
   const steps: PathStep[] = []
   let at = 0
@@ -39,9 +46,18 @@ export function parsePath(text: string): Path {
       at += 3
       continue
     }
+    const matching = matchAt(match, text, at)
+    if (matching !== undefined) {
+      const equals = matching.indexOf('=')
+      const value = unquote(text, at + equals, matching.slice(equals + 1, -1))
+      steps.push({ form: 'matching', member: matching.slice(1, equals), value })
+      at += matching.length
+      continue
+    }
     if (text[at] === '[') {
       const key = matchAt(quotedKey, text, at)
-      if (key === undefined) throw new PathError(text, at + 1, 'expected [*] or ["key"]')
+      if (key === undefined)
+        throw new PathError(text, at + 1, 'expected [*], ["key"] or [member="value"]')
       steps.push({ form: 'field', name: unquote(text, at, key.slice(1, -1)) })
       at += key.length
       continue
@@ -56,7 +72,7 @@ export function parsePath(text: string): Path {
     at += name.length
   }
   if (steps.length === 0) throw new PathError(text, 1, 'is empty')
-  return { text, steps, many: steps.some((step) => step.form === 'each') }
+  return { text, steps, many: steps.some(({ form }) => form !== 'field') }
 }
 
 function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
@@ -109,7 +125,10 @@ function collect(
       continue
     }
     const items: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
-    for (const item of items) collect(steps, at + 1, item, values)
+    for (const item of items) {
+      if (step?.form !== 'matching' || fieldOf(item, step.member) === step.value)
+        collect(steps, at + 1, item, values)
+    }
     return
   }
   if (value !== undefined && value !== null) values.push(value)

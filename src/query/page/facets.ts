@@ -61,23 +61,30 @@ export function spreadOf({ view, index, members, top, budget }: SpreadOptions): 
     for (const [value, count] of counts) add(value, count)
   } else {
     budget.spend('examined', index.objectCount)
-    const seen = new Members()
+    let places = 0
     for (const value of index.values()) {
-      let count = 0
-      for (const id of index.posting(value) ?? []) {
-        if (!members.has(id)) continue
-        count += 1
-        seen.add(id)
-      }
+      const posting = index.posting(value)
+      places += posting?.size ?? 0
+      const count = posting === undefined ? 0 : members.countOf(posting)
+      having += count
       add(value, count)
     }
-    having = seen.size
+    // Objects with several values have been counted several times.
+    if (places > index.objectCount) having = membersWithValue(index, members)
   }
   return {
     values: top === 0 ? [] : first.rows(),
     distinctCount,
     missingCount: total - having,
   }
+}
+
+function membersWithValue(index: IndexView, members: Members): number {
+  const having = new Members()
+  for (const value of index.values()) {
+    for (const id of index.posting(value) ?? []) if (members.has(id)) having.add(id)
+  }
+  return having.size
 }
 
 /** Asking an object for its values takes as long as passing by so many ids of postings. */
@@ -112,6 +119,14 @@ export class Members {
     this.#size += 1
   }
 
+  /** How many of these are in the set. */
+  countOf(ids: Iterable<ObjectId>): number {
+    const bits = this.#bits
+    let count = 0
+    for (const id of ids) if (bits[id] === 1) count += 1
+    return count
+  }
+
   *ids(): IterableIterator<ObjectId> {
     for (let id = 0; id < this.#bits.length; id++) if (this.#bits[id] === 1) yield id
   }
@@ -128,10 +143,15 @@ export interface MembersOptions {
 
 /** The members of a set; what is tested is paid for. */
 export function membersOf({ view, set, condition, budget }: MembersOptions): Members {
-  const candidates = set.candidates(view.size >> 1)
+  const candidates = set.candidates(view.size)
   budget.report?.searched(condition, candidates?.from)
-  budget.spend('examined', candidates?.size ?? view.size)
   const members = new Members()
+  if (candidates?.exact === true) {
+    budget.spend('examined', candidates.size)
+    for (const id of candidates.ids()) members.add(id)
+    return members
+  }
+  budget.spend('examined', candidates?.size ?? view.size)
   for (const id of candidates?.ids() ?? view.ids()) if (set.has(id)) members.add(id)
   return members
 }

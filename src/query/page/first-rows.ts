@@ -14,6 +14,11 @@ export class FirstRows<T> {
     this.#compare = compare
   }
 
+  /** The last of the first `limit`, as far as is known: what comes behind it need not be added. */
+  get last(): T | undefined {
+    return this.#last
+  }
+
   add(row: T): void {
     if (this.#last !== undefined && this.#compare(row, this.#last) >= 0) return
     this.#rows.push(row)

@@ -74,13 +74,7 @@ export function orderValue(
   { index, descending }: OrderTerm,
   id: ObjectId,
 ): string | undefined {
-  const values = view.index(index).valuesOf(id)
-  let best = values[0]
-  for (let at = 1; at < values.length; at++) {
-    const value = values[at]
-    if (value !== undefined && best !== undefined && value > best === descending) best = value
-  }
-  return best
+  return view.index(index).endValue(id, descending)
 }
 
 /** Where an object stands. */

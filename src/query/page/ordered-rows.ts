@@ -1,5 +1,5 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
-import type { Condition } from '../condition/condition.ts'
+import { type Condition, everything } from '../condition/condition.ts'
 import type { Candidates, IdSet } from '../condition/id-set.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import { FirstRows } from './first-rows.ts'
@@ -33,13 +33,14 @@ const cheapRowsPerMember = 4
 /**
  * The first members of a set in an order, without sorting the set. There are two ways, and neither is always good:
  *
- * - **Sorting** the smallest postings that cover the set: good where they are small.
+ * - **Sorting** the members, found by the smallest postings that cover the set or by testing every object: good where they are few.
  * - **Walking** all objects in the wanted order, which the indexes keep anyway, and testing each: good where most of them are
  *   members, since the page is soon full.
  *
- * A set that is obviously small is sorted. Otherwise the walk begins; where it finds too little for what it costs, the smallest
- * postings are looked up after all, and whichever is cheaper from there on does the rest. So it never examines much more than
- * twice the smaller of the two, and nobody has to estimate how the condition and the order go together.
+ * A set that is obviously small is sorted. Otherwise the walk begins; where it finds too little for what it costs, the rest is
+ * sorted after all. A step of the walk costs some times as much as a test, so it may take as many as a part of what there is to be
+ * tested: then both together never cost much more than the cheaper of the two, and nobody has to estimate how the condition and
+ * the order go together.
  */
 export function orderedRows(options: OrderedRowsOptions): ObjectId[] {
   const { view, set, order, limit, budget } = options
@@ -50,33 +51,38 @@ export function orderedRows(options: OrderedRowsOptions): ObjectId[] {
   budget.report?.searched(condition, undefined, namespaces === undefined ? [] : ['namespace'])
 
   const found: ObjectId[] = []
-  let candidates: Candidates | undefined
-  let isDecided = false
-  let examined = 0
-  let allowed = cheapRows
+  // The store's own order is walked as fast as objects are tested in any other.
+  const isByKey = order.terms.length === 0
+  const candidates = set.candidates(view.size >> 1) ?? (isByKey ? undefined : allOf(view))
+  const steadily = candidates === undefined ? Infinity : candidates.size
+  const allowed = Math.max(cheapRows, isByKey ? steadily : steadily / testsPerStep)
+  let steps = 0
   for (const id of walk(options, 0, options.after)) {
-    examined += 1
+    steps += 1
     budget.spend('examined', 1)
-    if (id !== undefined && set.has(id)) {
+    if (id !== undefined) {
       found.push(id)
       if (found.length === limit) return found
     }
-    if (examined < allowed || isDecided) continue
-    candidates ??= set.candidates(view.size >> 1)
-    if (candidates === undefined) {
-      isDecided = true
-      continue
-    }
-    const missing = limit - found.length
-    if (allowed === cheapRows && (missing * view.size) / candidates.size < candidates.size) {
-      allowed += candidates.size
-      continue
-    }
+    if (steps < allowed || candidates === undefined) continue
     const last = found.at(-1)
     const after = last === undefined ? options.after : positionOf(view, order.terms, last)
-    return [...found, ...sortedRows(candidates, { ...options, after, limit: missing })]
+    return [...found, ...sortedRows(candidates, { ...options, after, limit: limit - found.length })]
   }
   return found
+}
+
+/** So many objects are tested in the time of one step of a walk. */
+const testsPerStep = 16
+
+function allOf(view: StoreView): Candidates {
+  return { size: view.size, from: everything, exact: false, ids: () => view.ids() }
+}
+
+/** An object and where it stands. */
+interface Row {
+  readonly id: ObjectId
+  readonly position: OrderPosition
 }
 
 function sortedRows(
@@ -86,8 +92,15 @@ function sortedRows(
   budget.report?.searched(condition, candidates.from)
   budget.spend('examined', candidates.size)
   const first = new FirstRows<Row>(limit, (a, b) => comparePositions(a.position, b.position, order))
+  const [term] = order.terms
   for (const id of candidates.ids()) {
-    if (!set.has(id)) continue
+    // Most objects are out by the first of their values already.
+    const last = first.last?.position.values[0]
+    if (term !== undefined && last !== undefined) {
+      const value = orderValue(view, term, id)
+      if (value !== last && isBehind(value, last, term.descending, order.backwards)) continue
+    }
+    if (!candidates.exact && !set.has(id)) continue
     const position = positionOf(view, order.terms, id)
     if (after === undefined || comparePositions(position, after, order) > 0) {
       first.add({ id, position })
@@ -96,18 +109,23 @@ function sortedRows(
   return first.rows().map(({ id }) => id)
 }
 
-/** An object and where it stands. */
-interface Row {
-  readonly id: ObjectId
-  readonly position: OrderPosition
+/** Whether one value comes behind another in the order of a term; without a value is last, backwards first. */
+function isBehind(
+  value: string | undefined,
+  other: string,
+  descending: boolean,
+  backwards: boolean,
+): boolean {
+  const forwards = value === undefined || value > other !== descending
+  return forwards !== backwards
 }
 
 /** What the walk is restricted to at one level: the objects that are equal in all terms before. */
 type Restriction = ((id: ObjectId) => boolean) | undefined
 
 /**
- * All objects of the store behind a position, in the order; `undefined` for each step that found none, so that whoever walks
- * can count the cost. Level by level: for each value of a term, the objects that have it, in the order of the other terms.
+ * The members of the set behind a position, in the order; `undefined` for each step that found none, so that whoever walks can
+ * count the cost. Level by level: for each value of a term, the objects that have it, in the order of the other terms.
  */
 function* walk(
   options: OrderedRowsOptions,
@@ -115,11 +133,11 @@ function* walk(
   after: OrderPosition | undefined,
   restriction?: Restriction,
 ): IterableIterator<ObjectId | undefined> {
-  const { view, order, namespaces } = options
+  const { view, set, order, namespaces } = options
   const term = order.terms[level]
   if (term === undefined) {
     for (const id of walkKeys(view, namespaces, after?.key, order.backwards)) {
-      yield restriction === undefined || restriction(id) ? id : undefined
+      yield (restriction === undefined || restriction(id)) && set.has(id) ? id : undefined
     }
     return
   }
@@ -169,13 +187,14 @@ function* withValue(
   }
   const members: Row[] = []
   for (const id of posting) {
-    if (!isMember(id)) yield undefined
+    if (!isMember(id) || !options.set.has(id)) yield undefined
+    else if (posting.size === 1 && after === undefined) yield id
     else members.push({ id, position: positionOf(view, order.terms, id) })
   }
   members.sort((a, b) => comparePositions(a.position, b.position, order))
   for (const { id, position } of members) {
-    const isBehind = after === undefined || comparePositions(position, after, order) > 0
-    yield isBehind ? id : undefined
+    const isBehindStart = after === undefined || comparePositions(position, after, order) > 0
+    yield isBehindStart ? id : undefined
   }
 }
 

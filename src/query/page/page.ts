@@ -24,7 +24,11 @@ export class PageSizeError extends ArgumentError {
     const isTooLarge = typeof value === 'number' && value > maxPageSize
     super(argument, `must be a whole number from 0 to ${maxPageSize}, not ${String(value)}`, {
       value,
-      ...(isTooLarge ? { hint: 'ask for a smaller page and go on behind its end' } : {}),
+      ...(isTooLarge
+        ? {
+            hint: `ask for a smaller page and go on with \`${argument === 'last' ? 'before' : 'after'}\``,
+          }
+        : {}),
     })
   }
 }
@@ -188,12 +192,7 @@ export function countObjects(options: RowsOptions): number {
 function countMembers({ view, budget }: RowsOptions, set: IdSet, condition: Condition): number {
   const known = set.count()
   if (known !== undefined) return known
-  const candidates = set.candidates(view.size >> 1)
-  budget.report?.searched(condition, candidates?.from)
-  budget.spend('examined', candidates?.size ?? view.size)
-  let count = 0
-  for (const id of candidates?.ids() ?? view.ids()) if (set.has(id)) count += 1
-  return count
+  return membersOf({ view, set, condition, budget }).size
 }
 
 /** The one place where what is asked for meets what may be seen. */
@@ -215,8 +214,6 @@ export function pageSizeOf(
   { first, last }: PageBounds,
   maxPageSize: number,
 ): { readonly size: number; readonly backwards: boolean } {
-  const isGiven = (size: number | null | undefined): size is number =>
-    size !== undefined && size !== null
   if (isGiven(first) && isGiven(last)) throw new PageBoundsError(last)
   if (isGiven(last)) return { size: checkedSize('last', last, maxPageSize), backwards: true }
   const size = isGiven(first)
@@ -228,4 +225,8 @@ export function pageSizeOf(
 function checkedSize(argument: string, size: number, maxPageSize: number): number {
   if (Number.isInteger(size) && size >= 0 && size <= maxPageSize) return size
   throw new PageSizeError(argument, size, maxPageSize)
+}
+
+function isGiven(size: number | null | undefined): size is number {
+  return size !== undefined && size !== null
 }

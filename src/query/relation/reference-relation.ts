@@ -114,7 +114,7 @@ function placeOf(
   path: Path,
   namespaceText: string | undefined,
 ): Place {
-  const itemSteps = path.steps.findLastIndex((step) => step.form === 'each') + 1
+  const itemSteps = path.steps.findLastIndex(({ form }) => form !== 'field') + 1
   const items = itemSteps === 0 ? undefined : part(path, 0, itemSteps)
   const name = itemSteps === path.steps.length ? undefined : part(path, itemSteps)
   if (namespaceText === undefined) return { items, name, namespace: undefined }
@@ -137,5 +137,5 @@ function placeOf(
 
 function part({ text, steps }: Path, from: number, to?: number): Path {
   const some = steps.slice(from, to)
-  return { text, steps: some, many: some.some((step) => step.form === 'each') }
+  return { text, steps: some, many: some.some(({ form }) => form !== 'field') }
 }

@@ -9,8 +9,8 @@ import type { KnownDocuments } from './known-documents.ts'
 import { answerPlanned, isHashNamed, type PlannedQueries } from './planned-edge.ts'
 import { answerProbe, type ProbesOptions } from './probes.ts'
 import { refuseRequest } from '../guard/refusal.ts'
-import { pathOf } from './request-path.ts'
-import type { ServerLog } from '../server-log.ts'
+import { pathOf } from '../guard/operation-request.ts'
+import type { ServerLog } from '../operation-options.ts'
 
 export interface HttpTransportOptions {
   readonly pipeline: OperationPipeline

@@ -1,6 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Readiness } from '../readiness.ts'
-import { pathOf } from './request-path.ts'
+import { pathOf } from '../guard/operation-request.ts'
+
+/** Whether the gateway can answer. */
+export interface Readiness {
+  readonly ready: boolean
+  /** What it waits for, or what is wrong; a line each. */
+  readonly reasons: readonly string[]
+}
 
 export interface ProbesOptions {
   readonly readiness: () => Readiness

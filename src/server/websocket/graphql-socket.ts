@@ -1,7 +1,7 @@
 import { CloseCode, type Server } from 'graphql-ws'
 import type { RawData, WebSocket } from 'ws'
 import { sleep } from '../../lib/backoff.ts'
-import type { ServerLog } from '../server-log.ts'
+import type { ServerLog } from '../operation-options.ts'
 import type { OpenedBy } from './web-socket-operations.ts'
 
 export interface GraphQLSocketOptions {

@@ -8,7 +8,7 @@ import {
   withoutTransportDetails,
 } from '../../graphql/operation/client-error.ts'
 import type { OperationPipeline } from '../operation-pipeline.ts'
-import type { ServerLog } from '../server-log.ts'
+import type { ServerLog } from '../operation-options.ts'
 
 export interface WebSocketOperationsOptions {
   readonly pipeline: OperationPipeline

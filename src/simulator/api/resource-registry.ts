@@ -67,6 +67,11 @@ export class ResourceRegistry {
     return this.#resources.get(path) ?? this.#customResources.get(path)
   }
 
+  /** The resources that are always there. */
+  builtIn(): readonly ServedResource[] {
+    return [...this.#resources.values()]
+  }
+
   /** Whether there is such a group and version. */
   hasVersion(group: string, version: string): boolean {
     const path = group === '' ? `api/${version}` : `apis/${group}/${version}`

@@ -15,13 +15,40 @@ interface NodeAddresses {
 /** Which nodes take pods, and which addresses are taken. */
 export class AddressBook {
   readonly #nodes = new Map<string, NodeAddresses>()
-  readonly #open: NodeAddresses[] = []
+  #open: NodeAddresses[] = []
+  /** Nodes that have been ready and are not now. */
+  readonly #closed = new Map<string, NodeAddresses>()
   /** The zone of each node. */
   readonly zones: Map<string, string> = new Map()
 
   /** The nodes whose kubelets are heard of. */
   get readyNodes(): readonly string[] {
     return this.#open.map(({ name }) => name)
+  }
+
+  /** The nodes that were ready once and have been lost. */
+  get lostNodes(): readonly string[] {
+    return [...this.#closed.keys()]
+  }
+
+  isOpen(name: string): boolean {
+    return this.#open.some((node) => node.name === name)
+  }
+
+  /** No pod comes to this node any more. */
+  close(name: string): void {
+    const node = this.#open.find((one) => one.name === name)
+    if (node === undefined) return
+    this.#open = this.#open.filter((one) => one !== node)
+    this.#closed.set(name, node)
+  }
+
+  /** Pods come to this node again. */
+  open(name: string): void {
+    const node = this.#closed.get(name)
+    if (node === undefined) return
+    this.#closed.delete(name)
+    this.#open.push(node)
   }
 
   addNode(node: Unstructured): void {

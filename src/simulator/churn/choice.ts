@@ -6,6 +6,7 @@ import { activePods, type DeploymentRecord, isSettled } from './cluster-records.
 import { restartContainer, turnCrashLoop } from './container-restart.ts'
 import { beat } from './heartbeat.ts'
 import { runCronJob } from './job-run.ts'
+import { nodeOutage, noticeNode } from './node-outage.ts'
 import { inspect } from './repair.ts'
 import { isVersioned, release } from './rollout.ts'
 import { nextReplicas, scale } from './scaling.ts'
@@ -15,7 +16,9 @@ import { restartStatefulPod } from './stateful-restart.ts'
 export function pulse(context: ChurnContext): Activity | undefined {
   const { index, random } = context.cluster
   const which = random.next()
-  if (which < 0.5) beat(context)
+  const [lost] = index.addresses.lostNodes
+  if (lost !== undefined && which < 0.05) noticeNode(context, lost)
+  else if (which < 0.5) beat(context)
   else if (which < 0.7) turnCrashLoop(context)
   else if (which < 0.9) return readMetrics(context)
   else if (index.deployments.length > 0) return inspect(context, random.pick(index.deployments))
@@ -26,6 +29,7 @@ export function pulse(context: ChurnContext): Activity | undefined {
 export function nextActivity(context: ChurnContext): Activity | undefined {
   const { index, random } = context.cluster
   const which = random.next()
+  if (which < 0.006) return outageOf(context)
   if (which < 0.12)
     return index.cronJobs.length === 0
       ? undefined
@@ -40,6 +44,14 @@ export function nextActivity(context: ChurnContext): Activity | undefined {
   if (!isSettled(record)) return undefined
   if (which < 0.45) return restartContainer(context, record)
   return which < 0.75 ? releaseOf(context, record) : scalingOf(context, record)
+}
+
+/** Only where there are enough other nodes, and one at a time. */
+function outageOf(context: ChurnContext): Activity | undefined {
+  const { addresses } = context.cluster.index
+  const { readyNodes, lostNodes } = addresses
+  if (readyNodes.length < 4 || lostNodes.length > 0) return undefined
+  return nodeOutage(context, context.cluster.random.pick(readyNodes))
 }
 
 function releaseOf(context: ChurnContext, record: DeploymentRecord): Activity | undefined {

@@ -137,6 +137,11 @@ export class ClusterIndex {
     if (revisions.includes(group)) revisions.splice(revisions.indexOf(group), 1)
   }
 
+  /** Every controller. */
+  groups(): Iterable<PodGroup> {
+    return this.#groups.values()
+  }
+
   /** The controllers of one kind in a namespace. */
   groupsIn(namespace: string, kind: GroupKind): PodGroup[] {
     return [...this.#in(namespace).groups].filter((group) => group.kind === kind)

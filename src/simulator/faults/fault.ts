@@ -68,6 +68,13 @@ export type ServerFault =
   | { readonly type: 'freeze-connections' }
   /** Every open watch of the matching resource ends with an ERROR event of this code, 410 unless given. */
   | { readonly type: 'end-watches'; readonly code?: number; readonly resource?: string }
+  /**
+   * A node falls silent: NotReady, tainted, its pods not ready and evicted after the time for which they tolerate it, or
+   * after so many milliseconds.
+   */
+  | { readonly type: 'fail-node'; readonly node: string; readonly evictAfterMs?: number }
+  /** The node is heard of again. */
+  | { readonly type: 'recover-node'; readonly node: string }
   /** Everything before now is forgotten: older resource versions and continue tokens are 410. */
   | { readonly type: 'compact-history' }
 

@@ -14,13 +14,14 @@ export interface FaultSubject {
 
 /** Does what server faults ask for. */
 export interface ServerFaultTarget {
-  strike(fault: ServerFault): void
+  /** `false` where there is nothing that it could strike. */
+  strike(fault: ServerFault): boolean
 }
 
 /** An order that names no fault there is. */
 export class FaultError extends CodedError {
   constructor(value: unknown) {
-    super('FAULT', `no such fault: ${JSON.stringify(value)}`, {
+    super('FAULT', `no such fault, or nothing that it strikes: ${JSON.stringify(value)}`, {
       value,
       hint: 'POST {"fault":{"type":…},"match":{…},"times":1}; the types are listed in fault.ts',
     })
@@ -32,6 +33,8 @@ const serverFaults = {
   'refuse-connections': true,
   'freeze-connections': true,
   'end-watches': true,
+  'fail-node': true,
+  'recover-node': true,
   'compact-history': true,
 } satisfies Record<ServerFault['type'], true>
 
@@ -52,8 +55,9 @@ export class Faults {
     if (isRequestFault(fault)) {
       if (this.#pending.length >= mostPending) throw new FaultError(fault)
       this.#pending.push({ fault, match, remaining: times })
-    } else if (Object.hasOwn(serverFaults, fault.type)) this.#target.strike(fault)
-    else throw new FaultError(fault)
+    } else if (!Object.hasOwn(serverFaults, fault.type) || !this.#target.strike(fault)) {
+      throw new FaultError(fault)
+    }
   }
 
   /** The request faults that still wait. */

@@ -11,7 +11,7 @@ type Step =
 export type JsonPath = readonly Step[]
 
 const step =
-  /\.?(?:\[\?\(@(?<where>[^=)]+?)\s*==\s*(?<value>"(?:[^"\\]|\\.)*"|'[^']*'|[^)\s]+)\s*\)\]|\[(?<at>-?\d+)\]|\[(?<all>\*)\]|\['(?<quoted>[^']*)'\]|(?<name>(?:[^.[\\]|\\.)+))/y
+  /^\.?(?:\[\?\(@(?<where>[^=)]+?)\s*==\s*(?<value>"(?:[^"\\]|\\.)*"|'[^']*'|[^)\s]+)\s*\)\]|\[(?<at>-?\d+)\]|\[(?<all>\*)\]|\['(?<quoted>[^']*)'\]|(?<name>(?:[^.[\\]|\\.)+))/
 
 /**
  * Reads the subset of JSONPath that printer columns use: `.spec.color`, `.items[0]`, `.items[*].name`,
@@ -20,10 +20,12 @@ const step =
  */
 export function parseJsonPath(text: string): JsonPath {
   const steps: Step[] = []
-  step.lastIndex = 0
-  while (step.lastIndex < text.length) {
-    const groups = step.exec(text)?.groups
-    if (groups === undefined) return [{ kind: 'item', at: Infinity }]
+  let rest = text
+  while (rest !== '') {
+    const match = step.exec(rest)
+    if (match?.groups === undefined) return [{ kind: 'item', at: Infinity }]
+    const { groups } = match
+    rest = rest.slice(match[0].length)
     const { where, value = '', at, all, quoted, name } = groups
     if (where !== undefined) {
       steps.push({ kind: 'where', path: parseJsonPath(where), value: literal(value) })

@@ -1,18 +1,21 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { authenticate, type SimulatorUser } from './authentication.ts'
+import type { Authentication, Identity } from '../access/authentication.ts'
+import { type AccessAttributes, type Authorizer, forbidden } from '../access/authorization.ts'
 import { type Exchange, exchangeOf, sendRefusal, sendText } from './simulated-exchange.ts'
 import type { ServerFault } from '../faults/fault.ts'
 import { statusOf } from '../faults/fault-effects.ts'
 import { Faults } from '../faults/faults.ts'
+import { NodeFailures } from '../faults/node-failures.ts'
 import { OpenApi } from '../api/open-api.ts'
 import { noSuchResource } from '../api/status-refusal.ts'
 import { requestTarget } from './request-target.ts'
 import { serveApiDocument } from './routes/api-documents.ts'
 import type { OpenWatch } from './routes/collection-requests.ts'
 import { faultsPath, serveFaultOrder } from './routes/fault-orders.ts'
-import { serveResource, verbOf } from './routes/resource-requests.ts'
+import { reviewAt, serveReview } from './routes/review-requests.ts'
+import { accessAttributes, serveResource, verbOf } from './routes/resource-requests.ts'
 import type { Storage } from '../storage/storage.ts'
 
 export interface SimulatedServerOptions {
@@ -20,8 +23,8 @@ export interface SimulatedServerOptions {
   readonly host: string
   /** 0: none. */
   readonly bookmarkIntervalMs: number
-  /** Nobody: everybody may do anything. */
-  readonly users: readonly SimulatorUser[]
+  readonly authentication: Authentication
+  readonly authorizer: Authorizer
 }
 
 /** The HTTP server in front of a storage. */
@@ -33,12 +36,14 @@ export class SimulatedServer {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
   readonly #watches = new Set<OpenWatch>()
+  readonly #nodes: NodeFailures
   #refusedUntilMs = 0
 
   constructor(storage: Storage, options: SimulatedServerOptions) {
     this.#storage = storage
     this.#options = options
     this.#openApi = new OpenApi(storage.registry)
+    this.#nodes = new NodeFailures(storage)
     this.faults = new Faults({ strike: (fault) => this.#strike(fault) })
     this.#server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
       void this.#serve(exchangeOf(request, response))
@@ -58,6 +63,7 @@ export class SimulatedServer {
 
   /** Breaks every connection and listens no more. */
   async stop(): Promise<void> {
+    this.#nodes.stop()
     if (!this.#server.listening) return
     const closed = once(this.#server, 'close')
     this.#server.close()
@@ -102,8 +108,16 @@ export class SimulatedServer {
       }
       if (answer !== undefined) throw answer
     }
-    const user = authenticate(this.#options.users, request.headers.authorization)
+    const { authentication, authorizer } = this.#options
+    const identity = authentication.identify(request.headers.authorization)
+    this.#authorize(identity, accessAttributes(exchange, target))
     const { registry } = this.#storage
+    const review = target === undefined ? undefined : reviewAt(target)
+    if (review !== undefined) {
+      const namespace = target?.namespace ?? ''
+      await serveReview(exchange, review, { authentication, authorizer, identity, namespace })
+      return
+    }
     if (serveApiDocument(exchange, { registry, openApi: this.#openApi })) return
     if (target === undefined || !registry.hasVersion(target.group, target.version)) {
       if (target?.group === '') throw noSuchResource()
@@ -114,7 +128,6 @@ export class SimulatedServer {
       exchange,
       target,
       storage: this.#storage,
-      user,
       effects,
       watches: {
         bookmarkIntervalMs: this.#options.bookmarkIntervalMs,
@@ -126,27 +139,42 @@ export class SimulatedServer {
     })
   }
 
-  #strike(fault: ServerFault): void {
+  /** Throws 403. */
+  #authorize(identity: Identity, attributes: AccessAttributes): void {
+    const { allowed, reason } = this.#options.authorizer.decide(identity, attributes)
+    if (!allowed) throw forbidden(identity, attributes, reason)
+  }
+
+  #strike(fault: ServerFault): boolean {
     switch (fault.type) {
       case 'refuse-connections':
         this.#refusedUntilMs = performance.now() + fault.forMs
         this.#dropAll()
-        return
+        return true
       case 'drop-connections':
         this.#dropAll()
-        return
+        return true
       case 'freeze-connections':
         for (const socket of this.#sockets) socket.cork()
-        return
+        return true
       case 'end-watches':
         for (const watch of this.#watches) {
           if ((fault.resource ?? watch.resource) === watch.resource) {
             watch.end(statusOf(fault.code ?? 410))
           }
         }
-        return
+        return true
+      case 'fail-node':
+        if (!this.#nodes.has(fault.node)) return false
+        this.#nodes.fail(fault.node, fault.evictAfterMs)
+        return true
+      case 'recover-node':
+        if (!this.#nodes.has(fault.node)) return false
+        this.#nodes.recover(fault.node)
+        return true
       case 'compact-history':
         this.#storage.compact()
+        return true
     }
   }
 

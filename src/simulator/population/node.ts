@@ -2,11 +2,12 @@ import { firstUid } from './app-context.ts'
 import { imageIdOf } from './container-status.ts'
 import { eventItem } from './event.ts'
 import { managers } from './managed-fields.ts'
+import { healthyConditions, unknownConditions, unreachableTaints } from './node-health.ts'
 import { type NodePlan, podsPerNode, region } from './node-plan.ts'
 import { type PopulationItem, populationItem } from './population-object.ts'
 import { createRandom, uidDigest } from './random.ts'
 import { resources } from './resources.ts'
-import { microTimestamp, timestamp } from '../../kubernetes/timestamp.ts'
+import { microTimestamp } from '../../kubernetes/timestamp.ts'
 import { brokenNodeSilentForMs, day, minute, second } from './duration.ts'
 import { diskDriver } from './volume.ts'
 
@@ -94,15 +95,6 @@ function nodeLabels(plan: NodePlan): Record<string, string> {
   }
 }
 
-function unreachableTaints(sinceMs: number): readonly object[] {
-  const key = 'node.kubernetes.io/unreachable'
-  return ['NoSchedule', 'NoExecute'].map((effect) => ({
-    effect,
-    key,
-    timeAdded: timestamp(sinceMs),
-  }))
-}
-
 function nodeStatus(
   plan: NodePlan,
   createdAtMs: number,
@@ -128,7 +120,9 @@ function nodeStatus(
       memory: `${memoryGi * 1_048_576 - 524_288}Ki`,
       ...shared,
     },
-    conditions: nodeConditions(plan, createdAtMs, heardAtMs),
+    conditions: plan.ready
+      ? healthyConditions(heardAtMs, createdAtMs + minute)
+      : unknownConditions(heardAtMs, heardAtMs + 40 * second),
     daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
     images: images.map((image, index) => ({
       names: [imageIdOf(image), image],
@@ -147,45 +141,6 @@ function nodeStatus(
       systemUUID: uidDigest(`${plan.uid}/system`),
     },
   }
-}
-
-const pressures = [
-  ['MemoryPressure', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
-  ['DiskPressure', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
-  ['PIDPressure', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
-] as const
-
-function nodeConditions(plan: NodePlan, createdAtMs: number, heardAtMs: number): readonly object[] {
-  const lastHeartbeatTime = timestamp(heardAtMs)
-  if (!plan.ready) {
-    return [...pressures.map(([type]) => type), 'Ready'].map((type) => ({
-      lastHeartbeatTime,
-      lastTransitionTime: timestamp(heardAtMs + 40 * second),
-      message: 'Kubelet stopped posting node status.',
-      reason: 'NodeStatusUnknown',
-      status: 'Unknown',
-      type,
-    }))
-  }
-  const lastTransitionTime = timestamp(createdAtMs + minute)
-  return [
-    ...pressures.map(([type, reason, message]) => ({
-      lastHeartbeatTime,
-      lastTransitionTime,
-      message,
-      reason,
-      status: 'False',
-      type,
-    })),
-    {
-      lastHeartbeatTime,
-      lastTransitionTime,
-      message: 'kubelet is posting ready status',
-      reason: 'KubeletReady',
-      status: 'True',
-      type: 'Ready',
-    },
-  ]
 }
 
 function leaseItem(

@@ -1,4 +1,4 @@
-import { authorize, type SimulatorUser } from '../authentication.ts'
+import type { AccessAttributes } from '../../access/authorization.ts'
 import type { Exchange } from '../simulated-exchange.ts'
 import type { FaultEffect } from '../../faults/fault-effects.ts'
 import { methodNotAllowed, noSuchResource } from '../../api/status-refusal.ts'
@@ -26,7 +26,6 @@ export interface ResourceRequest {
   readonly exchange: Exchange
   readonly target: RequestTarget
   readonly storage: Storage
-  readonly user: SimulatorUser | undefined
   readonly effects: readonly FaultEffect[]
   readonly watches: WatchRoom
 }
@@ -48,11 +47,33 @@ export function verbOf({ method, params }: Exchange, { name }: RequestTarget): s
   return watch === null || ['0', 'false'].includes(watch.toLowerCase()) ? 'list' : 'watch'
 }
 
+/** What a request asks for, as authorization sees it. */
+export function accessAttributes(
+  exchange: Exchange,
+  target: RequestTarget | undefined,
+): AccessAttributes {
+  const { path, method, params } = exchange
+  if (target === undefined) return { kind: 'path', verb: method.toLowerCase(), path }
+  const { group, resource, subresource, name } = target
+  const isNamespace = group === '' && resource === 'namespaces'
+  const [, selected = ''] =
+    /(?:^|,)metadata\.name==?([^,]*)/.exec(params.get('fieldSelector') ?? '') ?? []
+  return {
+    kind: 'resource',
+    verb: verbOf(exchange, target),
+    group,
+    resource,
+    subresource,
+    namespace: isNamespace ? name : target.namespace,
+    // One object that is selected by its name is asked for by it.
+    name: name === '' ? selected : name,
+  }
+}
+
 /** Serves a request about a resource. Throws refusals. */
 export async function serveResource(request: ResourceRequest): Promise<void> {
-  const { exchange, target, storage, user } = request
+  const { exchange, target, storage } = request
   const verb = verbOf(exchange, target)
-  authorize(user, target, verb === '' ? exchange.method.toLowerCase() : verb)
   const served = storage.registry.find(target.group, target.version, target.resource)
   if (served === undefined) throw noSuchResource()
   const allNamespaces = served.namespaced && target.namespace === ''

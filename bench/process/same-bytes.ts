@@ -1,0 +1,46 @@
+/**
+ * Bare node:http that answers what somebody else has answered: the floor. Argument: the URL to learn the answers from, each when
+ * it is first asked for. Tells its parent `{ url }`.
+ */
+import { createServer, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { serveParent } from '../support/service.ts'
+
+const [from = ''] = process.argv.slice(2)
+const known = new Map<string, Buffer>()
+const headers = { 'content-type': 'application/json' }
+
+async function answerTo(body: string): Promise<Buffer> {
+  const response = await fetch(from, { method: 'POST', headers, body })
+  return Buffer.from(await response.arrayBuffer())
+}
+
+function send(response: ServerResponse, bytes: Buffer): void {
+  response.writeHead(200, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': bytes.length,
+  })
+  response.end(bytes)
+}
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = []
+  request.on('data', (chunk: Buffer) => chunks.push(chunk))
+  request.on('end', () => {
+    const body = Buffer.concat(chunks).toString()
+    const bytes = known.get(body)
+    if (bytes !== undefined) send(response, bytes)
+    else {
+      void answerTo(body).then((learnt) => {
+        known.set(body, learnt)
+        send(response, learnt)
+      })
+    }
+  })
+})
+server.listen(0, '127.0.0.1')
+await once(server, 'listening')
+await serveParent({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql` })
+server.closeAllConnections()
+server.close()

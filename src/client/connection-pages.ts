@@ -1,0 +1,139 @@
+/** A value of Apollo Client's cache: a page of a connection, by the names of its fields. */
+type Stored = Readonly<Record<string, unknown>>
+
+/** Pages of one list, each by the cursor that it stands behind (or, of a list that is read backwards, ahead of); the first by `''`. */
+export interface ConnectionPages {
+  readonly pages: Readonly<Record<string, Stored>>
+}
+
+/** As much as is used of what Apollo Client hands to a field policy. */
+interface PolicyOptions {
+  readonly args: Stored | null
+  readonly canRead: (value: never) => boolean
+  readonly readField: (field: string, from: never) => unknown
+}
+
+/** A field policy of Apollo Client's InMemoryCache. */
+export interface ConnectionPolicy {
+  readonly keyArgs: (args: Stored | null) => string[] | false
+  readonly merge: (
+    existing: ConnectionPages | undefined,
+    incoming: Stored,
+    options: PolicyOptions,
+  ) => ConnectionPages
+  readonly read: (
+    existing: ConnectionPages | undefined,
+    options: PolicyOptions,
+  ) => Stored | undefined
+}
+
+/** The lists that a connection has: what is selected of them is joined, page by page. */
+const lists = ['nodes', 'edges'] as const
+
+/**
+ * How Apollo Client keeps connections: pages of one list (the same arguments but for the cursor) are kept apart and joined by their
+ * cursors. So `fetchMore({ variables: { after } })` makes the list longer; a query with a cursor of its own reads its own page; and
+ * when the first page is fetched anew and ends elsewhere, the pages behind it are forgotten instead of shown twice. Queries of
+ * one list should all select `nodes`, or all `edges`.
+ */
+export const connectionPages: ConnectionPolicy = {
+  keyArgs(args) {
+    const names = Object.entries(args ?? {}).filter(
+      ([name, value]) => name !== 'after' && name !== 'before' && value !== undefined,
+    )
+    return names.length === 0 ? false : names.map(([name]) => name).toSorted()
+  },
+
+  merge(existing, incoming, { args }) {
+    const cursor = cursorOf(args)
+    const known = existing?.pages[cursor]
+    const page = {
+      ...known,
+      ...incoming,
+      pageInfo: joined(known?.['pageInfo'], incoming['pageInfo']),
+    }
+    const pages = { ...existing?.pages, [cursor]: page }
+    if (cursor !== '') return { pages }
+    return { pages: Object.fromEntries(chain(pages, args)) }
+  },
+
+  read(existing, options) {
+    if (existing === undefined) return undefined
+    const { args } = options
+    const cursor = cursorOf(args)
+    const { [cursor]: only } = existing.pages
+    if (only === undefined) return undefined
+    if (cursor !== '') return alive(only, options)
+    const pages = chain(existing.pages, args).map(([, page]) => alive(page, options))
+    return joinedPages(isBackwards(args) ? pages.toReversed() : pages, args)
+  },
+}
+
+function cursorOf(args: Stored | null): string {
+  const cursor = args?.['after'] ?? args?.['before']
+  return typeof cursor === 'string' ? cursor : ''
+}
+
+function isBackwards(args: Stored | null): boolean {
+  return typeof args?.['last'] === 'number'
+}
+
+/** The first page, the one behind its last cursor, and so on, with the cursors that they are kept by. */
+function chain(
+  pages: Readonly<Record<string, Stored>>,
+  args: Stored | null,
+): readonly (readonly [string, Stored])[] {
+  const found = new Map<string, Stored>()
+  const shown = lists.filter((list) => Array.isArray(pages['']?.[list]))
+  for (let cursor: unknown = ''; typeof cursor === 'string' && !found.has(cursor);) {
+    const page: Stored | undefined = pages[cursor]
+    if (page === undefined || !shown.every((list) => Array.isArray(page[list]))) break
+    found.set(cursor, page)
+    cursor = edgeOf(page, isBackwards(args))
+  }
+  return [...found]
+}
+
+/** The cursor at which a page ends, from its `pageInfo` or else from its edges. */
+function edgeOf(page: Stored, backwards: boolean): unknown {
+  const named = (page['pageInfo'] as Stored | undefined)?.[backwards ? 'startCursor' : 'endCursor']
+  if (named !== undefined) return named
+  const edges = page['edges'] as readonly Stored[] | undefined
+  return edges?.at(backwards ? 0 : -1)?.['cursor']
+}
+
+/** A page without the objects that have been evicted. */
+function alive(page: Stored, { canRead, readField }: PolicyOptions): Stored {
+  const { nodes, edges } = page as Readonly<Record<(typeof lists)[number], never[] | undefined>>
+  return {
+    ...page,
+    ...(nodes === undefined ? {} : { nodes: nodes.filter((node) => canRead(node)) }),
+    ...(edges === undefined
+      ? {}
+      : { edges: edges.filter((edge) => canRead(readField('node', edge) as never)) }),
+  }
+}
+
+/** Pages in the order of the list as one. */
+function joinedPages(pages: readonly Stored[], args: Stored | null): Stored {
+  const [first] = pages
+  const last = pages.at(-1)
+  const joinedLists = lists.flatMap((list) =>
+    Array.isArray(first?.[list])
+      ? [[list, pages.flatMap((page) => page[list] as readonly unknown[])] as const]
+      : [],
+  )
+  const [begin, end] = [first?.['pageInfo'], last?.['pageInfo']] as (Stored | undefined)[]
+  const pageInfo = joined(isBackwards(args) ? end : begin, isBackwards(args) ? begin : end)
+  for (const name of ['startCursor', 'hasPreviousPage']) copyField(name, begin, pageInfo)
+  for (const name of ['endCursor', 'hasNextPage']) copyField(name, end, pageInfo)
+  return { ...Object.assign({}, ...pages), ...Object.fromEntries(joinedLists), pageInfo }
+}
+
+function copyField(name: string, from: Stored | undefined, to: Record<string, unknown>): void {
+  if (from?.[name] !== undefined) to[name] = from[name]
+}
+
+function joined(one: unknown, other: unknown): Record<string, unknown> {
+  return { ...(one as Stored | undefined), ...(other as Stored | undefined) }
+}

@@ -1,0 +1,104 @@
+import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
+import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
+import { CodedError } from '../../lib/coded-error.ts'
+
+/** Bounds of the schema of one kind, its definitions included: a thousand times what most have. */
+export const schemaBounds = { properties: 20_000, depth: 100 } as const
+
+/** The schema of a kind that cannot be used; the kind is served with the common fields only. */
+export class KindSchemaError extends CodedError {
+  constructor(resource: ApiResource, path: string, problem: string, hint: string) {
+    const what = `${resource.kind} of ${apiVersionOf(resource)}`
+    const place = path === '' ? 'its schema' : `${path} of its schema`
+    super('KIND_SCHEMA', `${what} has the common fields only: ${place} ${problem}`, {
+      value: what,
+      hint,
+    })
+  }
+}
+
+/** What `$ref`s lead to. */
+interface KnownDefinitions {
+  find(definition: string): OpenApiSchema | undefined
+}
+
+interface Place {
+  readonly schema: unknown
+  readonly path: string
+  readonly depth: number
+}
+
+/**
+ * What makes the schema of a kind unfit for types, if anything: parts that are no schemas, or more of them than the bounds
+ * allow. It is walked without recursion, so that depth costs no stack.
+ */
+export function schemaProblem(
+  resource: ApiResource,
+  start: OpenApiSchema,
+  scope: KnownDefinitions,
+): KindSchemaError | undefined {
+  const seen = new Set<string>()
+  const rest: Place[] = [{ schema: start, path: '', depth: 0 }]
+  let properties = 0
+  for (let place = rest.pop(); place !== undefined; place = rest.pop()) {
+    const { schema, path, depth } = place
+    const fail = (problem: string, hint = 'correct the schema of its CRD'): KindSchemaError =>
+      new KindSchemaError(resource, path, problem, hint)
+    if (!isRecord(schema)) return fail('is no schema')
+    const malformed = malformedKeyword(schema)
+    if (malformed !== undefined) return fail(`has a malformed \`${malformed}\``)
+    if (depth > schemaBounds.depth) return fail(`is more than ${schemaBounds.depth} deep`)
+    const inner = partsOf(place, schema)
+    properties += inner.length
+    if (properties > schemaBounds.properties) {
+      const hint = 'exclude the kind, or fields of it, by the profile of the schema'
+      return fail(`has more than ${schemaBounds.properties} parts`, hint)
+    }
+    for (const part of inner) rest.push(part)
+    const definition = definitionNameOf(schema)
+    if (definition === undefined || seen.has(definition)) continue
+    seen.add(definition)
+    const found = scope.find(definition)
+    if (found !== undefined) rest.push({ schema: found, path: definition, depth: 0 })
+  }
+  return undefined
+}
+
+function malformedKeyword(schema: Readonly<Record<string, unknown>>): string | undefined {
+  const { type, properties, additionalProperties, items, required, allOf } = schema
+  if (!isAbsentOr(type, (value) => typeof value === 'string')) return 'type'
+  if (!isAbsentOr(properties, isRecord)) return 'properties'
+  if (!isAbsentOr(items, isRecord)) return 'items'
+  if (!isAbsentOr(required, Array.isArray)) return 'required'
+  if (!isAbsentOr(allOf, (value) => Array.isArray(value) && value.every(isRecord))) return 'allOf'
+  const isMap = (value: unknown): boolean => typeof value === 'boolean' || isRecord(value)
+  if (!isAbsentOr(additionalProperties, isMap)) return 'additionalProperties'
+  const text = ['format', 'pattern', 'description', '$ref'].find(
+    (keyword) => !isAbsentOr(schema[keyword], (value) => typeof value === 'string'),
+  )
+  return text
+}
+
+function partsOf(
+  { path, depth }: Place,
+  { properties, additionalProperties, items }: OpenApiSchema,
+): readonly Place[] {
+  const at = (schema: unknown, step: string): Place => ({
+    schema,
+    path: path === '' ? step : `${path}.${step}`,
+    depth: depth + 1,
+  })
+  return [
+    ...Object.entries(properties ?? {}).map(([name, schema]) => at(schema, name)),
+    ...(items === undefined ? [] : [at(items, '[*]')]),
+    ...(typeof additionalProperties === 'object' ? [at(additionalProperties, '[*]')] : []),
+  ]
+}
+
+function isAbsentOr(value: unknown, test: (value: unknown) => boolean): boolean {
+  return value === undefined || test(value)
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,66 @@
+/** A printer column of a CRD. */
+export interface PrinterColumn {
+  readonly name: string
+  /** `string`, `integer`, `number`, `boolean`, `date`. */
+  readonly type: string
+  readonly jsonPath: string
+}
+
+/** What a CRD says of one version of its kind besides the schema, which OpenAPI has. */
+export interface CustomResourceVersion {
+  readonly printerColumns: readonly PrinterColumn[]
+  /** JSONPaths of the fields that field selectors may name. */
+  readonly selectableFields: readonly string[]
+  /** Why it should not be used any more; absent where it is not deprecated. */
+  readonly deprecation?: string
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The versions that CRDs, as the API server lists them, define; by `group/version/kind`. What is malformed is left out. */
+export function customResourceVersions(
+  definitions: readonly unknown[],
+): ReadonlyMap<string, CustomResourceVersion> {
+  const versions = new Map<string, CustomResourceVersion>()
+  for (const definition of definitions) {
+    const spec = recordOf(recordOf(definition)['spec'])
+    const { group } = spec
+    const { kind } = recordOf(spec['names'])
+    for (const version of listOf(spec['versions'])) {
+      const { name, served } = version
+      if (typeof group !== 'string' || typeof kind !== 'string' || typeof name !== 'string')
+        continue
+      const apiVersion = `${group}/${name}`
+      // Of several clusters the first one decides.
+      if (served === false || versions.has(`${apiVersion}/${kind}`)) continue
+      versions.set(`${apiVersion}/${kind}`, {
+        printerColumns: listOf(version['additionalPrinterColumns']).flatMap(printerColumn),
+        selectableFields: listOf(version['selectableFields']).flatMap(({ jsonPath }) =>
+          typeof jsonPath === 'string' ? [jsonPath] : [],
+        ),
+        ...(version['deprecated'] === true
+          ? { deprecation: deprecationOf(version, `${apiVersion} ${kind}`) }
+          : {}),
+      })
+    }
+  }
+  return versions
+}
+
+function printerColumn({ name, type, jsonPath }: Json): readonly PrinterColumn[] {
+  const isWhole =
+    typeof name === 'string' && typeof type === 'string' && typeof jsonPath === 'string'
+  return isWhole ? [{ name, type, jsonPath }] : []
+}
+
+function deprecationOf({ deprecationWarning: warning }: Json, what: string): string {
+  return typeof warning === 'string' && warning !== '' ? warning : `${what} is deprecated`
+}
+
+function recordOf(value: unknown): Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+}
+
+function listOf(value: unknown): readonly Json[] {
+  return Array.isArray(value) ? value.map(recordOf) : []
+}

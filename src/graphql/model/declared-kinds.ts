@@ -1,0 +1,125 @@
+import type { CodedError } from '../../lib/coded-error.ts'
+import { graphqlNameOf } from '../naming/field-name.ts'
+import type { TypeExtension } from '../sdl/sdl-document.ts'
+import { SdlError } from '../sdl/sdl-error.ts'
+import type { CustomResourceVersion } from './custom-resource-definition.ts'
+import { customResourceIndexes } from './custom-resource-indexes.ts'
+import type { Definitions } from './definitions.ts'
+import type { Kind, RelationField } from './kind.ts'
+import { isInjectedField, nativePropertiesOf } from './native-properties.ts'
+import { schemaAtPath, type SchemaAtPath } from './schema-at-path.ts'
+import { isReservedIndexName, SdlIndexes } from './sdl-indexes.ts'
+import { SdlObjectRefs } from './sdl-object-refs.ts'
+import { SdlRelations } from './sdl-relations.ts'
+
+/** A kind before anything is declared of it. */
+export type BareKind = Omit<Kind, 'indexes' | 'relations' | 'objectRefs' | 'events'>
+
+/** What is declared of kinds. */
+export interface DeclaredKindsOptions {
+  readonly kinds: readonly BareKind[]
+  readonly extensions: readonly TypeExtension[]
+  readonly definitions: Definitions
+  /** By `group/version/kind`. */
+  readonly customResources: ReadonlyMap<string, CustomResourceVersion>
+  /** Whether a type is served, but no part of the schema: what speaks of it is passed over. */
+  readonly isLeftOut: (typeName: string) => boolean
+}
+
+/** Kinds with their indexes and relations, and what is wrong with the declarations. */
+export function declaredKinds(options: DeclaredKindsOptions): {
+  readonly kinds: readonly Kind[]
+  readonly problems: readonly CodedError[]
+} {
+  const { kinds, definitions, isLeftOut } = options
+  const byType = new Map(kinds.map((kind) => [kind.typeName, kind]))
+  const problems: CodedError[] = []
+  const known = options.extensions.filter(({ typeName, optional, place }) => {
+    const isKnown = byType.has(typeName)
+    if (!isKnown && !optional && !isLeftOut(typeName)) problems.push(unknownType(typeName, place))
+    return isKnown
+  })
+  const indexes = new Map(
+    kinds.map((kind) => [kind.typeName, indexesOf(kind, known, options, problems)]),
+  )
+  const hasOwnField = (typeName: string, field: string): boolean =>
+    hasField(byType.get(typeName), field, definitions)
+  const relations = new SdlRelations({
+    isKind: (typeName) => byType.has(typeName),
+    isLeftOut,
+    hasField: hasOwnField,
+    given: byType.get('Namespace')?.resource.group === '' ? kinds.flatMap(namespaceOf) : [],
+  })
+  problems.push(...relations.addAll(known))
+  const objectRefs = new SdlObjectRefs(
+    (typeName, field) =>
+      hasOwnField(typeName, field) ||
+      relations.of(typeName).some(({ definition }) => definition.name === field),
+  )
+  problems.push(...objectRefs.addAll(known))
+  const hasEvents = byType.get('Event')?.resource.group === ''
+  return {
+    kinds: kinds.map((kind) => ({
+      ...kind,
+      indexes: indexes.get(kind.typeName) ?? [],
+      relations: relations.of(kind.typeName),
+      objectRefs: objectRefs.of(kind.typeName),
+      ...(hasEvents ? { events: eventsOf(kind.typeName) } : {}),
+    })),
+    problems,
+  }
+}
+
+function indexesOf(
+  kind: BareKind,
+  extensions: readonly TypeExtension[],
+  { definitions, customResources }: DeclaredKindsOptions,
+  problems: CodedError[],
+): Kind['indexes'] {
+  const { typeName, apiVersion, resource } = kind
+  const at = (path: string): SchemaAtPath => schemaAtPath(kind, path, definitions)
+  const declared = new SdlIndexes({ typeName, apiVersion, at })
+  for (const { typeName: extended, optional, indexes } of extensions) {
+    if (extended !== typeName) continue
+    for (const declaration of indexes) {
+      const problem = declared.add(declaration)
+      // That caches of Secrets hold metadata only is no news to the package.
+      const isExpected = optional && kind.metadataOnly && problem?.problem === 'unknown-field'
+      if (problem !== undefined && !isExpected) problems.push(problem)
+    }
+  }
+  const version = customResources.get(`${apiVersion}/${resource.kind}`)
+  if (version === undefined) return declared.definitions()
+  const isTaken = (name: string): boolean => declared.has(name) || isReservedIndexName(name)
+  const found = customResourceIndexes({ typeName, version, isTaken, at })
+  problems.push(...found.problems)
+  return [...declared.definitions(), ...found.indexes]
+}
+
+function unknownType(typeName: string, place: { file: string; line: number }): SdlError {
+  const hint = '`informerql schema` prints the names of all types; is its CRD installed?'
+  return new SdlError('unknown-type', place, `there is no type ${typeName} of a kind`, hint)
+}
+
+function hasField(kind: BareKind | undefined, field: string, definitions: Definitions): boolean {
+  if (kind === undefined) return false
+  return (
+    isInjectedField(field, kind.resource) ||
+    nativePropertiesOf(kind, definitions).some((property) => graphqlNameOf(property) === field)
+  )
+}
+
+function namespaceOf({ typeName, resource }: BareKind): readonly RelationField[] {
+  if (!resource.namespaced) return []
+  const [name, from, to] = ['namespace', typeName, 'Namespace']
+  const paths = ['metadata.namespace']
+  const definition = { form: 'reference', name, from, to, paths, many: false } as const
+  return [{ definition, many: false, description: 'The namespace that the object is in.' }]
+}
+
+function eventsOf(typeName: string): NonNullable<Kind['events']> {
+  return {
+    definition: { form: 'events', name: 'events', from: typeName, to: 'Event' },
+    many: true,
+  }
+}

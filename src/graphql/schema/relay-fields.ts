@@ -1,0 +1,72 @@
+import {
+  DirectiveLocation,
+  type GraphQLFieldConfigMap,
+  GraphQLDirective,
+  GraphQLID,
+  GraphQLNonNull,
+  type GraphQLObjectType,
+  GraphQLString,
+} from 'graphql'
+import { ArgumentError } from '../../query/condition/argument-error.ts'
+import type { Kind } from '../model/kind.ts'
+import { decodeObjectId } from '../model/object-id.ts'
+import { fromSource } from './field-source.ts'
+import type { ResolverContext, StoreReads } from './read-context.ts'
+import type { SchemaTypes } from './schema-types.ts'
+
+/**
+ * `@fetchable`, as relay-compiler reads it: an object of the type is fetched again by `fetch__Pod(id:)`. Relay's other way, an
+ * interface `Node`, is not open here, since `Node` is a Kubernetes node.
+ */
+export const fetchableDirective: GraphQLDirective = new GraphQLDirective({
+  name: 'fetchable',
+  description: 'For Relay: `fetch__` and the name of the type fetch an object by this field.',
+  locations: [DirectiveLocation.OBJECT],
+  args: { field_name: { type: new GraphQLNonNull(GraphQLString) } },
+})
+
+/** `fetch__Pod` and the like: what relay-compiler's refetchable fragments ask for. */
+export function relayFields(
+  kinds: readonly Kind[],
+  types: SchemaTypes,
+): GraphQLFieldConfigMap<unknown, ResolverContext> {
+  const fields: GraphQLFieldConfigMap<unknown, ResolverContext> = {}
+  for (const kind of kinds) {
+    fields[fetchFieldOf(kind.typeName)] = {
+      type: types.objectType(kind),
+      description: `One ${kind.resource.kind} of ${kind.apiVersion} by its \`id\`, for Relay; null where it is gone.`,
+      args: { id: { type: new GraphQLNonNull(GraphQLID) } },
+      deprecationReason: kind.deprecation,
+      resolve(
+        _source,
+        { id }: { readonly id: string },
+        { read },
+      ): ReturnType<StoreReads['object']> {
+        const identity = decodeObjectId(id)
+        if (types.kindOf(identity.group, identity.kind) === kind) return read.object(id)
+        throw new ArgumentError(
+          'id',
+          `is that of an object of another kind than ${kind.typeName}`,
+          {
+            value: id,
+            hint: '`object(id:)` finds objects of any kind',
+          },
+        )
+      },
+      ...fromSource({ form: 'objectById' }),
+    }
+  }
+  return fields
+}
+
+/** Whether Relay may fetch objects of the type again: whether `Query` has the field for it. */
+export function isFetchable(
+  typeName: string,
+  query: GraphQLObjectType | null | undefined,
+): boolean {
+  return query?.getFields()[fetchFieldOf(typeName)] !== undefined
+}
+
+function fetchFieldOf(typeName: string): string {
+  return `fetch__${typeName}`
+}

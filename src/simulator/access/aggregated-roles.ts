@@ -1,0 +1,84 @@
+import type { Unstructured } from '../../kubernetes/object.ts'
+import { equalJson, isObject } from '../api/json.ts'
+import type { Storage } from '../storage/storage.ts'
+import { onRbacChange, rbacResources, rulesOf } from './rbac-objects.ts'
+
+interface Requirement {
+  readonly key: string
+  readonly operator: string
+  readonly values?: readonly string[]
+}
+
+interface Selector {
+  readonly matchLabels?: Readonly<Record<string, string>>
+  readonly matchExpressions?: readonly Requirement[]
+}
+
+/**
+ * Gives aggregated ClusterRoles the rules of those that their selectors select, now and whenever one changes: what the
+ * controller manager does in a real cluster.
+ */
+export function aggregateRoles(storage: Storage): void {
+  let running = false
+  const sync = (): void => {
+    // Its own writes call it again; one pass more finds that nothing is left to do.
+    if (running) return
+    running = true
+    try {
+      while (aggregateOnce(storage));
+    } finally {
+      running = false
+    }
+  }
+  onRbacChange(storage, sync, [rbacResources.clusterRoles])
+  sync()
+}
+
+/** Whether a role had to be written: then others may have to follow. */
+function aggregateOnce(storage: Storage): boolean {
+  const roles = Array.from(storage.list(rbacResources.clusterRoles)).toSorted((a, b) =>
+    a.metadata.name < b.metadata.name ? -1 : 1,
+  )
+  for (const role of roles) {
+    const selectors = selectorsOf(role)
+    if (selectors === undefined) continue
+    const rules = roles
+      .filter((other) => other !== role && selectors.some((one) => selects(one, other)))
+      .flatMap(rulesOf)
+    const unique = rules.filter(
+      (rule, at) => rules.findIndex((other) => equalJson(rule, other)) === at,
+    )
+    if (equalJson(unique, rulesOf(role))) continue
+    storage.update(rbacResources.clusterRoles, { ...role, rules: unique })
+    return true
+  }
+  return false
+}
+
+function selectorsOf(role: Unstructured): readonly Selector[] | undefined {
+  const { aggregationRule: aggregation } = role
+  if (!isObject(aggregation)) return undefined
+  return (aggregation['clusterRoleSelectors'] ?? []) as readonly Selector[]
+}
+
+function selects(
+  { matchLabels = {}, matchExpressions = [] }: Selector,
+  { metadata: { labels = {} } }: Unstructured,
+): boolean {
+  return (
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    matchExpressions.every(({ key, operator, values = [] }) => {
+      const value = labels[key]
+      switch (operator) {
+        case 'In':
+          return value !== undefined && values.includes(value)
+        case 'NotIn':
+          return value === undefined || !values.includes(value)
+        case 'Exists':
+          return value !== undefined
+        default:
+          return value === undefined
+      }
+    })
+  )
+}

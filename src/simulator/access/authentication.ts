@@ -1,0 +1,70 @@
+import { Refusal } from '../api/status-refusal.ts'
+
+/** Who may come, and what each may not. */
+export interface SimulatorUser {
+  readonly token: string
+  readonly user: string
+  readonly uid?: string
+  /** Beside `system:authenticated`, which every user is in. `system:masters` may do anything. */
+  readonly groups?: readonly string[]
+  /** Resources that this user is forbidden, `secrets` or `deployments.apps`; not where RBAC decides. */
+  readonly denied?: readonly string[]
+}
+
+/** Somebody as authorization sees them. */
+export interface Identity {
+  readonly name: string
+  readonly uid: string
+  readonly groups: readonly string[]
+}
+
+/** The audience of the tokens: what a kube-apiserver's service account issuer is by default. */
+export const audience = 'https://kubernetes.default.svc'
+
+const administrator: Identity = {
+  name: 'system:admin',
+  uid: '',
+  groups: ['system:masters', 'system:authenticated'],
+}
+
+const anonymous: Identity = {
+  name: 'system:anonymous',
+  uid: '',
+  groups: ['system:unauthenticated'],
+}
+
+/** The users of the simulated server, found by their bearer tokens. */
+export class Authentication {
+  readonly #users: ReadonlyMap<string, Identity>
+  readonly #anonymous: boolean
+
+  /** With `anonymous` who brings no token is let in as nobody; else refused. */
+  constructor(users: readonly SimulatorUser[], options: { readonly anonymous: boolean }) {
+    this.#users = new Map(users.map((user) => [user.token, identityOf(user)]))
+    this.#anonymous = options.anonymous
+  }
+
+  /** Whose token it is. */
+  find(token: string): Identity | undefined {
+    return this.#users.get(token)
+  }
+
+  /** Who sends a request; without users everybody is the administrator. Throws 401. */
+  identify(authorization: string | undefined): Identity {
+    if (this.#users.size === 0) return administrator
+    if (authorization === undefined || authorization === '') {
+      if (this.#anonymous) return anonymous
+      throw unauthorized()
+    }
+    const [scheme = '', token = ''] = authorization.split(' ')
+    const found = scheme.toLowerCase() === 'bearer' ? this.find(token) : undefined
+    if (found === undefined) throw unauthorized()
+    return found
+  }
+}
+
+const unauthorized = (): Refusal => new Refusal(401, 'Unauthorized', { reason: 'Unauthorized' })
+
+function identityOf({ user, uid = '', groups = [] }: SimulatorUser): Identity {
+  return { name: user, uid, groups: [...new Set([...groups, 'system:authenticated'])] }
+}

@@ -1,0 +1,92 @@
+import { groupResourceOf } from '../../kubernetes/api-resource.ts'
+import { Refusal } from '../api/status-refusal.ts'
+import type { Identity, SimulatorUser } from './authentication.ts'
+
+/** What somebody wants to do to resources. */
+export interface ResourceAttributes {
+  readonly kind: 'resource'
+  readonly verb: string
+  /** `''` for the core group. */
+  readonly group: string
+  readonly resource: string
+  /** `''` for the object itself. */
+  readonly subresource: string
+  /** `''` for cluster-scoped resources, and for all namespaces. */
+  readonly namespace: string
+  /** `''` for a collection. */
+  readonly name: string
+}
+
+/** What somebody wants to do, to resources or to a path that is about none. */
+export type AccessAttributes =
+  | ResourceAttributes
+  | { readonly kind: 'path'; readonly verb: string; readonly path: string }
+
+export interface Decision {
+  readonly allowed: boolean
+  /** Why, where there is something to say. */
+  readonly reason: string
+}
+
+/** A rule as reviews show it: for resources, or for paths. */
+export interface AccessRule {
+  readonly verbs: readonly string[]
+  readonly apiGroups?: readonly string[]
+  readonly resources?: readonly string[]
+  readonly resourceNames?: readonly string[]
+  readonly nonResourceURLs?: readonly string[]
+}
+
+/** Decides what somebody may do. */
+export interface Authorizer {
+  decide(identity: Identity, attributes: AccessAttributes): Decision
+  /** The rules that hold for somebody in a namespace. */
+  rules(identity: Identity, namespace: string): readonly AccessRule[]
+}
+
+const everything: readonly AccessRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+]
+
+/** Everybody may do anything, save what they are denied by name. */
+export function denyingAuthorizer(users: readonly SimulatorUser[]): Authorizer {
+  const denied = new Map(users.map(({ user, denied: resources = [] }) => [user, resources]))
+  return {
+    decide: ({ name }, attributes) => ({
+      allowed:
+        attributes.kind === 'path' ||
+        denied.get(name)?.includes(groupResourceOf(attributes)) !== true,
+      reason: '',
+    }),
+    rules: () => everything,
+  }
+}
+
+/** 403, in a kube-apiserver's words. */
+export function forbidden(
+  { name: user }: Identity,
+  attributes: AccessAttributes,
+  reason: string,
+): Refusal {
+  const because = reason === '' ? '' : `: ${reason}`
+  const { verb } = attributes
+  if (attributes.kind === 'path') {
+    const message = `forbidden: User ${JSON.stringify(user)} cannot ${verb} path ${JSON.stringify(attributes.path)}${because}`
+    return new Refusal(403, message, { reason: 'Forbidden', details: {} })
+  }
+  const { group, resource, subresource, namespace, name } = attributes
+  const groupResource = groupResourceOf(attributes)
+  const what = subresource === '' ? resource : `${resource}/${subresource}`
+  const subject = name === '' ? groupResource : `${groupResource} "${name}"`
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`
+  const message = `${subject} is forbidden: User "${user}" cannot ${verb} resource "${what}" in API group "${group}" ${where}${because}`
+  return new Refusal(403, message, {
+    reason: 'Forbidden',
+    details: {
+      ...(name === '' ? {} : { name }),
+      ...(group === '' ? {} : { group }),
+      kind: resource,
+    },
+  })
+}

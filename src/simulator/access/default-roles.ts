@@ -1,0 +1,110 @@
+import type { ResourceRegistry } from '../api/resource-registry.ts'
+import type { ServedResource } from '../api/served-resource.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { AccessRule } from './authorization.ts'
+import { rbacGroup, rbacResources } from './rbac-objects.ts'
+
+const reading = ['get', 'list', 'watch']
+const writing = ['create', 'delete', 'deletecollection', 'patch', 'update']
+const information = ['/healthz', '/livez', '/readyz', '/version', '/version/']
+const discovery = ['/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*', ...information]
+
+/**
+ * The ClusterRoles that a cluster has from the beginning, as far as users meet them, and their bindings; where they are
+ * not there yet. `view`, `edit` and `admin` are aggregated, as in a real cluster, from rules for the namespaced resources that
+ * there are.
+ */
+export function addDefaultRoles(storage: Storage): void {
+  const { view, edit, admin } = userRules(storage.registry)
+  const everything = [
+    { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
+    { nonResourceURLs: ['*'], verbs: ['*'] },
+  ]
+  addRole(storage, 'cluster-admin', everything)
+  addRole(storage, 'system:discovery', [{ nonResourceURLs: discovery, verbs: ['get'] }])
+  addRole(storage, 'system:public-info-viewer', [{ nonResourceURLs: information, verbs: ['get'] }])
+  addRole(storage, 'system:basic-user', [
+    {
+      apiGroups: ['authorization.k8s.io'],
+      resources: ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'],
+      verbs: ['create'],
+    },
+    { apiGroups: ['authentication.k8s.io'], resources: ['selfsubjectreviews'], verbs: ['create'] },
+  ])
+  addRole(storage, 'system:auth-delegator', [
+    { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
+    { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
+  ])
+  addRole(storage, 'system:aggregate-to-view', view, { to: ['view'] })
+  addRole(storage, 'system:aggregate-to-edit', edit, { to: ['edit'] })
+  addRole(storage, 'system:aggregate-to-admin', admin, { to: ['admin'] })
+  addRole(storage, 'view', [], { from: 'view', to: ['edit'] })
+  addRole(storage, 'edit', [], { from: 'edit', to: ['admin'] })
+  addRole(storage, 'admin', [], { from: 'admin', to: [] })
+  addBinding(storage, 'cluster-admin', ['system:masters'])
+  addBinding(storage, 'system:discovery', ['system:authenticated'])
+  addBinding(storage, 'system:basic-user', ['system:authenticated'])
+  addBinding(storage, 'system:public-info-viewer', [
+    'system:authenticated',
+    'system:unauthenticated',
+  ])
+}
+
+/** What readers, editors and administrators of a namespace may do beyond those before them. */
+function userRules(registry: ResourceRegistry): Record<'view' | 'edit' | 'admin', AccessRule[]> {
+  const namespaced = registry.builtIn().filter((served) => served.namespaced)
+  const plain = namespaced.filter(
+    ({ group, resource }) => group !== rbacGroup && resource !== 'secrets',
+  )
+  const secrets = namespaced.filter(({ resource }) => resource === 'secrets')
+  const rbac = namespaced.filter(({ group }) => group === rbacGroup)
+  return {
+    view: rulesFor(plain, reading),
+    edit: [...rulesFor(plain, writing), ...rulesFor(secrets, [...reading, ...writing])],
+    admin: rulesFor(rbac, [...reading, ...writing]),
+  }
+}
+
+function rulesFor(resources: readonly ServedResource[], verbs: readonly string[]): AccessRule[] {
+  return [...Map.groupBy(resources, ({ group }) => group)].map(([group, own]) => {
+    const names = own.flatMap(({ resource, subresources }) => [
+      resource,
+      ...Array.from(subresources.keys(), (part) => `${resource}/${part}`),
+    ])
+    return { apiGroups: [group], resources: [...new Set(names)], verbs }
+  })
+}
+
+/** The labels by which roles are aggregated. */
+const aggregateTo = (role: string): Record<string, string> => ({
+  [`${rbacGroup}/aggregate-to-${role}`]: 'true',
+})
+
+function addRole(
+  storage: Storage,
+  name: string,
+  rules: readonly AccessRule[],
+  { from, to = [] }: { readonly from?: string; readonly to?: readonly string[] } = {},
+): void {
+  const labels = { 'kubernetes.io/bootstrapping': 'rbac-defaults' }
+  const aggregationRule = { clusterRoleSelectors: [{ matchLabels: aggregateTo(from ?? '') }] }
+  if (storage.get(rbacResources.clusterRoles, '', name) !== undefined) return
+  storage.create(rbacResources.clusterRoles, {
+    apiVersion: `${rbacGroup}/v1`,
+    kind: 'ClusterRole',
+    metadata: { name, labels: Object.assign({}, labels, ...to.map(aggregateTo)) },
+    rules,
+    ...(from === undefined ? {} : { aggregationRule }),
+  })
+}
+
+function addBinding(storage: Storage, name: string, groups: readonly string[]): void {
+  if (storage.get(rbacResources.clusterRoleBindings, '', name) !== undefined) return
+  storage.create(rbacResources.clusterRoleBindings, {
+    apiVersion: `${rbacGroup}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: { name, labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults' } },
+    roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name },
+    subjects: groups.map((group) => ({ apiGroup: rbacGroup, kind: 'Group', name: group })),
+  })
+}

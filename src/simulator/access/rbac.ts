@@ -1,0 +1,149 @@
+import type { Storage } from '../storage/storage.ts'
+import type { Identity } from './authentication.ts'
+import type { AccessAttributes, AccessRule, Authorizer, Decision } from './authorization.ts'
+import {
+  type Binding,
+  bindingsOf,
+  onRbacChange,
+  rbacGroup,
+  rbacResources,
+  type RoleReference,
+  rulesOf,
+  type Subject,
+} from './rbac-objects.ts'
+
+/**
+ * Decides by the roles and bindings in the storage, as they are at the moment of the question. Source: the RBAC
+ * documentation, and kube-apiserver's reasons.
+ */
+export class Rbac implements Authorizer {
+  readonly #storage: Storage
+  #bindings: ReadonlyMap<string, readonly Binding[]> | undefined
+  readonly #rules = new Map<string, readonly AccessRule[] | undefined>()
+
+  constructor(storage: Storage) {
+    this.#storage = storage
+    onRbacChange(storage, () => {
+      this.#bindings = undefined
+      this.#rules.clear()
+    })
+  }
+
+  decide(identity: Identity, attributes: AccessAttributes): Decision {
+    if (identity.groups.includes('system:masters')) return { allowed: true, reason: '' }
+    const missing: string[] = []
+    const namespace = attributes.kind === 'path' ? '' : attributes.namespace
+    for (const binding of this.#bindingsOf(identity, namespace)) {
+      const rules = this.#rulesOf(binding)
+      if (rules === undefined) missing.push(notFound(binding.role))
+      else if (rules.some((rule) => allows(rule, attributes))) {
+        return { allowed: true, reason: `RBAC: allowed by ${reasonOf(binding)}` }
+      }
+    }
+    const [first] = missing
+    if (first === undefined) return { allowed: false, reason: '' }
+    const problems = [...new Set(missing)]
+    const text = problems.length === 1 ? first : `[${problems.join(', ')}]`
+    return { allowed: false, reason: `RBAC: ${text}` }
+  }
+
+  rules(identity: Identity, namespace: string): readonly AccessRule[] {
+    const own = this.#bindingsOf(identity, namespace).flatMap((binding) => {
+      const rules = this.#rulesOf(binding) ?? []
+      // Paths are granted cluster-wide only.
+      return binding.namespace === ''
+        ? rules
+        : rules.filter(({ nonResourceURLs }) => nonResourceURLs === undefined)
+    })
+    const all = { verbs: ['*'] }
+    return identity.groups.includes('system:masters')
+      ? [{ ...all, apiGroups: ['*'], resources: ['*'] }, { ...all, nonResourceURLs: ['*'] }, ...own]
+      : own
+  }
+
+  /** Cluster-wide ones first, then those of the namespace. */
+  #bindingsOf(identity: Identity, namespace: string): readonly Binding[] {
+    this.#bindings ??= this.#index()
+    const bindings = this.#bindings
+    const scopes = namespace === '' ? [''] : ['', namespace]
+    return scopes.flatMap((scope) =>
+      subjectKeys(identity).flatMap((key) => bindings.get(`${scope}/${key}`) ?? []),
+    )
+  }
+
+  #index(): ReadonlyMap<string, readonly Binding[]> {
+    const all = [rbacResources.clusterRoleBindings, rbacResources.roleBindings].flatMap((name) =>
+      Array.from(this.#storage.list(name)).flatMap(bindingsOf),
+    )
+    return Map.groupBy(
+      all,
+      ({ namespace, subject }) => `${namespace}/${subjectKey(subject, namespace)}`,
+    )
+  }
+
+  /** `undefined` where there is no such role. */
+  #rulesOf({ namespace, role }: Binding): readonly AccessRule[] | undefined {
+    const isLocal = role.kind === 'Role'
+    const key = isLocal ? `${namespace}/${role.name}` : role.name
+    if (!this.#rules.has(key)) {
+      const resource = isLocal ? rbacResources.roles : rbacResources.clusterRoles
+      const found = this.#storage.get(resource, isLocal ? namespace : '', role.name)
+      this.#rules.set(key, found === undefined ? undefined : rulesOf(found))
+    }
+    return this.#rules.get(key)
+  }
+}
+
+/** How somebody may be named by a binding. */
+function subjectKeys({ name, groups }: Identity): readonly string[] {
+  const [system, kind, namespace = '', account = ''] = name.split(':')
+  const isAccount = system === 'system' && kind === 'serviceaccount'
+  return [
+    `User ${name}`,
+    ...(isAccount ? [`ServiceAccount ${namespace}:${account}`] : []),
+    ...groups.map((group) => `Group ${group}`),
+  ]
+}
+
+function subjectKey({ kind, name, namespace }: Subject, bindingNamespace: string): string {
+  return kind === 'ServiceAccount'
+    ? `ServiceAccount ${namespace ?? bindingNamespace}:${name}`
+    : `${kind} ${name}`
+}
+
+function reasonOf({ name, namespace, subject, role }: Binding): string {
+  const place = namespace === '' ? name : `${name}/${namespace}`
+  const binding = namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding'
+  const account =
+    subject.kind === 'ServiceAccount'
+      ? `${subject.name}/${subject.namespace ?? namespace}`
+      : subject.name
+  return `${binding} "${place}" of ${role.kind} "${role.name}" to ${subject.kind} "${account}"`
+}
+
+const notFound = ({ kind, name }: RoleReference): string =>
+  `${kind.toLowerCase()}.${rbacGroup} ${JSON.stringify(name)} not found`
+
+const has = (list: readonly string[] | undefined, value: string): boolean =>
+  list !== undefined && (list.includes('*') || list.includes(value))
+
+/** Whether one rule allows it. */
+function allows(rule: AccessRule, attributes: AccessAttributes): boolean {
+  if (!has(rule.verbs, attributes.verb)) return false
+  if (attributes.kind === 'path') {
+    const { path } = attributes
+    return (rule.nonResourceURLs ?? []).some(
+      (url) => url === path || (url.endsWith('*') && path.startsWith(url.slice(0, -1))),
+    )
+  }
+  const { group, resource, subresource, name } = attributes
+  const { resources = [], resourceNames = [] } = rule
+  const what = subresource === '' ? resource : `${resource}/${subresource}`
+  const named =
+    has(resources, what) || (subresource !== '' && resources.includes(`*/${subresource}`))
+  return (
+    named &&
+    has(rule.apiGroups, group) &&
+    (resourceNames.length === 0 || resourceNames.includes(name))
+  )
+}

@@ -1,0 +1,162 @@
+import { isObject } from '../api/json.ts'
+import { badRequest, type FieldProblem, invalid } from '../api/status-refusal.ts'
+import { audience, type Authentication, type Identity } from './authentication.ts'
+import type { AccessAttributes, AccessRule, Authorizer } from './authorization.ts'
+
+/** What reviews are answered from. */
+export interface ReviewContext {
+  readonly authentication: Authentication
+  readonly authorizer: Authorizer
+  /** Who asks. */
+  readonly identity: Identity
+  /** Of the path; `''` where it is about none. */
+  readonly namespace: string
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A kind that is only ever created: a question, with the answer in its status. */
+export interface Review {
+  readonly kind: string
+  readonly group: string
+  readonly answer: (
+    spec: Fields,
+    context: ReviewContext,
+  ) => { readonly status: object; readonly spec?: object }
+}
+
+const authentication = 'authentication.k8s.io'
+const authorization = 'authorization.k8s.io'
+
+/** The reviews, by `group/resource`. */
+export const reviews: Readonly<Record<string, Review>> = {
+  [`${authentication}/tokenreviews`]: {
+    kind: 'TokenReview',
+    group: authentication,
+    answer: reviewToken,
+  },
+  [`${authentication}/selfsubjectreviews`]: {
+    kind: 'SelfSubjectReview',
+    group: authentication,
+    answer: (_, { identity }) => ({ status: { userInfo: userInfo(identity) } }),
+  },
+  [`${authorization}/subjectaccessreviews`]: {
+    kind: 'SubjectAccessReview',
+    group: authorization,
+    answer: (spec, context) => reviewAccess(spec, subjectOf(spec), context),
+  },
+  [`${authorization}/localsubjectaccessreviews`]: {
+    kind: 'LocalSubjectAccessReview',
+    group: authorization,
+    answer: (spec, context) => reviewAccess(spec, subjectOf(spec), context),
+  },
+  [`${authorization}/selfsubjectaccessreviews`]: {
+    kind: 'SelfSubjectAccessReview',
+    group: authorization,
+    answer: (spec, context) => reviewAccess(spec, context.identity, context),
+  },
+  [`${authorization}/selfsubjectrulesreviews`]: {
+    kind: 'SelfSubjectRulesReview',
+    group: authorization,
+    answer: reviewRules,
+  },
+}
+
+function userInfo({ name, uid, groups }: Identity): object {
+  return { username: name, ...(uid === '' ? {} : { uid }), groups }
+}
+
+function reviewToken(
+  spec: Fields,
+  { authentication: known }: ReviewContext,
+): { readonly status: object } {
+  const token = textOf(spec['token'])
+  if (token === '') throw badRequest('token is required for TokenReview in authentication')
+  const wanted = listOf(spec['audiences'])
+  const identity = known.find(token)
+  if (identity === undefined || (wanted.length > 0 && !wanted.includes(audience))) {
+    return { status: { user: {}, error: 'invalid bearer token' } }
+  }
+  const user = userInfo(identity)
+  return { status: { authenticated: true, user, audiences: [audience] } }
+}
+
+/** Who an access review is about; `undefined` where it names nobody. */
+function subjectOf(spec: Fields): Identity | undefined {
+  const [name, groups] = [textOf(spec['user']), listOf(spec['groups'])]
+  if (name === '' && groups.length === 0) return undefined
+  return { name, uid: textOf(spec['uid']), groups }
+}
+
+function reviewAccess(
+  spec: Fields,
+  subject: Identity | undefined,
+  { authorizer, namespace }: ReviewContext,
+): { readonly status: object } {
+  const { resourceAttributes: resource, nonResourceAttributes: path } = spec
+  const problems: FieldProblem[] = []
+  const add = (field: string, value: unknown, message: string): void => {
+    const text = `Invalid value: ${JSON.stringify(value)}: ${message}`
+    problems.push({ reason: 'FieldValueInvalid', message: text, field })
+  }
+  if (isObject(resource) && isObject(path)) {
+    const message = 'cannot be specified in combination with resourceAttributes'
+    add('spec.nonResourceAttributes', path, message)
+  } else if (!isObject(resource) && !isObject(path)) {
+    const message = 'exactly one of nonResourceAttributes or resourceAttributes must be specified'
+    add('spec.resourceAttributes', null, message)
+  }
+  if (subject === undefined) {
+    add('spec.user', '', 'at least one of user or group must be specified')
+  }
+  const asked = isObject(resource) ? textOf(resource['namespace']) : ''
+  if (namespace !== '' && asked !== namespace) {
+    add('spec.resourceAttributes.namespace', asked, 'must match metadata.namespace')
+  }
+  if (problems.length > 0 || subject === undefined) {
+    throw invalid({ group: authorization, kind: '', name: '' }, problems)
+  }
+  const { allowed, reason } = authorizer.decide(subject, attributesOf(resource, path))
+  return { status: { allowed, ...(reason === '' ? {} : { reason }) } }
+}
+
+function attributesOf(resource: unknown, path: unknown): AccessAttributes {
+  if (!isObject(resource)) {
+    const asked = isObject(path) ? path : {}
+    return { kind: 'path', verb: textOf(asked['verb']), path: textOf(asked['path']) }
+  }
+  const text = (name: string): string => textOf(resource[name])
+  return {
+    kind: 'resource',
+    verb: text('verb'),
+    group: text('group'),
+    resource: text('resource'),
+    subresource: text('subresource'),
+    namespace: text('namespace'),
+    name: text('name'),
+  }
+}
+
+function reviewRules(
+  spec: Fields,
+  { authorizer, identity }: ReviewContext,
+): { readonly status: object; readonly spec: object } {
+  const namespace = textOf(spec['namespace'])
+  if (namespace === '') throw badRequest('no namespace on request')
+  const rules = authorizer.rules(identity, namespace)
+  return {
+    spec: {},
+    status: {
+      resourceRules: rules.filter((rule) => !isOfPaths(rule)),
+      nonResourceRules: rules.filter(isOfPaths),
+      incomplete: false,
+    },
+  }
+}
+
+const isOfPaths = ({ nonResourceURLs }: AccessRule): boolean => nonResourceURLs !== undefined
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+const listOf = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []

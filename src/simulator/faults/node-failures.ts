@@ -1,0 +1,99 @@
+import type { Unstructured } from '../../kubernetes/object.ts'
+import {
+  evictedPod,
+  foundNode,
+  foundPod,
+  lostNode,
+  strandedPod,
+  toleratedForMs,
+} from '../population/node-health.ts'
+import type { Storage } from '../storage/storage.ts'
+
+const nodes = { group: '', version: 'v1', resource: 'nodes' }
+const pods = { group: '', version: 'v1', resource: 'pods' }
+
+/** Timers take no longer waits. */
+const longestWaitMs = 2 ** 31 - 1
+
+/**
+ * Nodes that fail and come back, with what the node controller does to them and to their pods. Pods that are evicted
+ * stay, terminating, until their node is heard of again.
+ */
+export class NodeFailures {
+  readonly #storage: Storage
+  /** The evictions that are to come, by node. */
+  readonly #timers = new Map<string, NodeJS.Timeout[]>()
+
+  constructor(storage: Storage) {
+    this.#storage = storage
+  }
+
+  /** Whether there is such a node. */
+  has(name: string): boolean {
+    return this.#storage.get(nodes, '', name) !== undefined
+  }
+
+  /** The node falls silent. Its pods are evicted after the time that they tolerate it, or after `evictAfterMs`. */
+  fail(name: string, evictAfterMs: number | undefined): void {
+    const node = this.#storage.get(nodes, '', name)
+    if (node === undefined) return
+    this.#clear(name)
+    const atMs = Date.now()
+    this.#storage.update(nodes, lostNode(node, atMs))
+    const evictions = new Map<number, Unstructured[]>()
+    for (const pod of this.#podsOn(name)) {
+      const stranded = strandedPod(pod, atMs)
+      if (stranded !== undefined) this.#storage.update(pods, stranded)
+      const toleratedMs = toleratedForMs(pod)
+      if (toleratedMs === Infinity) continue
+      const dueMs = evictAfterMs ?? toleratedMs
+      evictions.set(dueMs, [...(evictions.get(dueMs) ?? []), pod])
+    }
+    const timers = [...evictions].map(([dueMs, due]) =>
+      setTimeout(() => this.#evict(due), Math.min(dueMs, longestWaitMs)),
+    )
+    this.#timers.set(name, timers)
+  }
+
+  /** The node is heard of again: its pods are ready, those that were evicted are gone. */
+  recover(name: string): void {
+    const node = this.#storage.get(nodes, '', name)
+    if (node === undefined) return
+    this.#clear(name)
+    const atMs = Date.now()
+    this.#storage.update(nodes, foundNode(node, atMs))
+    for (const pod of this.#podsOn(name)) {
+      const { namespace = '', finalizers = [], deletionTimestamp } = pod.metadata
+      const found = foundPod(pod, atMs)
+      if (deletionTimestamp !== undefined && finalizers.length === 0) {
+        this.#storage.delete(pods, namespace, pod.metadata.name)
+      } else if (found !== undefined) this.#storage.update(pods, found)
+    }
+  }
+
+  /** Nothing is evicted any more. */
+  stop(): void {
+    for (const name of this.#timers.keys()) this.#clear(name)
+  }
+
+  #clear(name: string): void {
+    for (const timer of this.#timers.get(name) ?? []) clearTimeout(timer)
+    this.#timers.delete(name)
+  }
+
+  #podsOn(name: string): readonly Unstructured[] {
+    return Array.from(this.#storage.list(pods)).filter((pod) => {
+      const { nodeName } = (pod['spec'] ?? {}) as { readonly nodeName?: string }
+      return nodeName === name
+    })
+  }
+
+  #evict(due: readonly Unstructured[]): void {
+    for (const { metadata } of due) {
+      const pod = this.#storage.get(pods, metadata.namespace ?? '', metadata.name)
+      const isSame = pod?.metadata.uid === metadata.uid
+      if (pod === undefined || !isSame || pod.metadata.deletionTimestamp !== undefined) continue
+      this.#storage.update(pods, evictedPod(pod, Date.now()))
+    }
+  }
+}

@@ -1,0 +1,234 @@
+import {
+  ApolloClient,
+  gql,
+  HttpLink,
+  InMemoryCache,
+  type InMemoryCacheConfig,
+} from '@apollo/client/core'
+import { OperationTypeNode } from 'graphql'
+import { GraphQLWsLink } from '@apollo/client/link/subscriptions'
+import { ApolloLink } from '@apollo/client/link'
+import { type Frame, foldNodes, goneObjects } from 'informerql/client'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { podNames, shop, shopForTests, watchConsole } from './shop.ts'
+
+interface Pod {
+  readonly id: string
+  readonly metadata: { readonly name: string }
+}
+
+interface Page {
+  readonly pods: {
+    readonly nodes: readonly Pod[]
+    readonly totalCount: number
+    readonly pageInfo: { readonly endCursor: string | null; readonly hasNextPage: boolean }
+  }
+}
+
+const pageQuery = gql`
+  query Page($first: Int, $after: String, $labelSelector: String) {
+    pods(namespace: "${shop}", first: $first, after: $after, labelSelector: $labelSelector) {
+      nodes { id metadata { name } }
+      totalCount
+      pageInfo { endCursor hasNextPage }
+    }
+  }
+`
+const labelsQuery = gql`
+  query Labels { pods(namespace: "${shop}", first: 500) { nodes { id metadata { labels } } } }
+`
+const framesSubscription = gql`
+  subscription Frames($labelSelector: String) {
+    pods(namespace: "${shop}", labelSelector: $labelSelector) {
+      reset synced
+      changes { type removal objectId object { id metadata { name } status { phase } } }
+    }
+  }
+`
+const edgesQuery = gql`
+  query Edges($after: String) {
+    node(name: "n-0") {
+      id
+      pods(first: 3, after: $after) {
+        edges {
+          cursor
+          node {
+            id
+            metadata {
+              name
+            }
+          }
+        }
+        pageInfo {
+          endCursor
+          hasNextPage
+        }
+      }
+    }
+  }
+`
+
+const names = (nodes: readonly Pod[]): readonly string[] =>
+  nodes.map(({ metadata }) => metadata.name)
+
+describe('Apollo Client', () => {
+  const open = shopForTests()
+  let config: InMemoryCacheConfig
+
+  beforeAll(async () => {
+    const { project, schema } = open()
+    await project.write('apollo.ts', await schema('--for', 'apollo'))
+    config = (await project.load('apollo.ts')) as InMemoryCacheConfig
+  })
+
+  const clientWith = (cache: InMemoryCache): ApolloClient => {
+    const { gateway } = open()
+    const link = ApolloLink.split(
+      ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
+      new GraphQLWsLink(gateway.connect()),
+      new HttpLink({ uri: gateway.url }),
+    )
+    return new ApolloClient({ cache, link })
+  }
+
+  it('takes the policies that are written for it, strictly typed', async () => {
+    const { project } = open()
+    await project.write(
+      'app.ts',
+      `import { InMemoryCache } from '@apollo/client/core'
+       import { possibleTypes, typePolicies } from './apollo.ts'
+       export const cache: InMemoryCache = new InMemoryCache({ possibleTypes, typePolicies })\n`,
+    )
+    expect(await project.compile()).toBe('')
+  })
+
+  it('pages through a list by its cursors', async () => {
+    using said = watchConsole()
+    const client = clientWith(new InMemoryCache(config))
+    const variables = { first: 3 }
+    await client.query({ query: pageQuery, variables })
+    const list = client.watchQuery<Page>({ query: pageQuery, variables })
+    const watching = list.subscribe(() => {})
+    const page = () => (list.getCurrentResult().data as Page).pods
+    const cursors: (string | null)[] = []
+    while (page().pageInfo.hasNextPage) {
+      const { nodes, pageInfo } = page()
+      cursors.push(pageInfo.endCursor)
+      await list.fetchMore({ variables: { after: pageInfo.endCursor } })
+      // Watchers hear of it in a moment.
+      await vi.waitUntil(() => page().nodes.length > nodes.length)
+    }
+    watching.unsubscribe()
+    expect(names(page().nodes)).toEqual(podNames)
+    expect(page().totalCount).toBe(podNames.length)
+    const [after] = cursors
+    const second = client.readQuery<Page>({ query: pageQuery, variables: { first: 3, after } })
+    expect(names(second?.pods.nodes ?? [])).toEqual(podNames.slice(3, 6))
+    // A list of another length is another list.
+    expect(client.readQuery({ query: pageQuery, variables: { first: 2 } })).toBeNull()
+    expect(said.lines).toEqual([])
+  })
+
+  it('pages through a relation by the cursors of its edges', async () => {
+    const client = clientWith(new InMemoryCache(config))
+    interface Edges {
+      readonly node: {
+        readonly pods: {
+          readonly edges: readonly { readonly cursor: string; readonly node: Pod }[]
+        }
+      }
+    }
+    await client.query({ query: edgesQuery })
+    const list = client.watchQuery<Edges>({ query: edgesQuery })
+    const watching = list.subscribe(() => {})
+    const edges = () => (list.getCurrentResult().data as Edges).node.pods.edges
+    while (edges().length < podNames.length) {
+      const { length } = edges()
+      await list.fetchMore({ variables: { after: edges().at(-1)?.cursor } })
+      await vi.waitUntil(() => edges().length > length)
+    }
+    expect(names(edges().map(({ node }) => node))).toEqual(podNames)
+    client.cache.evict({
+      id: client.cache.identify({ __typename: 'Pod', id: edges()[0]?.node.id ?? '' }) ?? '',
+    })
+    await vi.waitUntil(() => edges().length < podNames.length)
+    expect(names(edges().map(({ node }) => node))).toEqual(podNames.slice(1))
+    watching.unsubscribe()
+  })
+
+  it('holds an object once, with all that several queries read of it', async () => {
+    using said = watchConsole()
+    const read = async (cache: InMemoryCache): Promise<Page | null> => {
+      const client = clientWith(cache)
+      await client.query({ query: pageQuery, variables: { first: 500 } })
+      await client.query({ query: labelsQuery })
+      return client.readQuery<Page>({ query: pageQuery, variables: { first: 500 } })
+    }
+    const cache = new InMemoryCache(config)
+    expect(names((await read(cache))?.pods.nodes ?? [])).toEqual(podNames)
+    const held = Object.keys(cache.extract()).filter((id) => id.startsWith('Pod:'))
+    expect(held).toHaveLength(podNames.length)
+    expect(said.lines).toEqual([])
+    // By its defaults, the second query takes the names away.
+    expect(await read(new InMemoryCache())).toBeNull()
+  })
+
+  it('folds the frames of a subscription into its lists', async () => {
+    using said = watchConsole()
+    const { addPod, deletePod, labelPod } = open()
+    const cache = new InMemoryCache(config)
+    const client = clientWith(cache)
+    const all = { query: pageQuery, variables: { first: 500 } }
+    const matching = { query: pageQuery, variables: { first: 500, labelSelector: 'app=web' } }
+    await client.query(all)
+    await client.query(matching)
+    const listed = (of: typeof all): readonly string[] =>
+      names(client.readQuery<Page>(of)?.pods.nodes ?? [])
+    const frames = client.subscribe<{ pods: Frame<Pod> }>({
+      query: framesSubscription,
+      variables: { labelSelector: 'app=web' },
+    })
+    let synced = false
+    const following = frames.subscribe(({ data }) => {
+      if (data === undefined) return
+      const frame = data.pods
+      synced ||= frame.synced
+      cache.updateQuery<Page>(matching, (page) =>
+        page === null ? page : { pods: { ...page.pods, nodes: foldNodes(page.pods.nodes, frame) } },
+      )
+      for (const id of goneObjects(frame)) {
+        cache.evict({ id: cache.identify({ __typename: 'Pod', id }) ?? '' })
+      }
+    })
+    await vi.waitUntil(() => synced, 10_000)
+    expect(listed(matching)).toEqual(podNames)
+    await addPod('web-new')
+    await deletePod('web-c')
+    await labelPod('web-d', 'other')
+    const expected = [...podNames.filter((name) => name !== 'web-c' && name !== 'web-d'), 'web-new']
+    await vi.waitFor(() => expect(listed(matching)).toEqual(expected), 10_000)
+    following.unsubscribe()
+    // What is deleted is gone from every list; what only no longer matches is still in the others.
+    expect(listed(all)).toEqual(podNames.filter((name) => name !== 'web-c'))
+    expect(said.lines).toEqual([])
+  })
+
+  it('forgets the pages behind a first one that ends elsewhere than before', async () => {
+    const client = clientWith(new InMemoryCache(config))
+    const options = { query: pageQuery, variables: { first: 3 } }
+    const { data } = await client.query<Page>(options)
+    const { nodes = [], pageInfo } = data?.pods ?? {}
+    await client.query({
+      query: pageQuery,
+      variables: { first: 3, after: pageInfo?.endCursor },
+    })
+    const listed = () => names(client.readQuery<Page>(options)?.pods.nodes ?? [])
+    expect(listed()).toHaveLength(6)
+    await open().addPod('web-aa')
+    await vi.waitUntil(async () => {
+      await client.query({ ...options, fetchPolicy: 'network-only' })
+      return listed().includes('web-aa')
+    }, 10_000)
+    expect(listed()).toEqual(['web-a', 'web-aa', nodes[1]?.metadata.name])
+  })
+})

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs'
+import { isScalarType } from 'graphql'
+import { describe, expect, it } from 'vitest'
+import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
+import { prefixOfGroup } from '../../src/graphql/naming/api-groups.ts'
+import type { ClientErrorCode } from '../../src/graphql/operation/client-error.ts'
+import { createSchema } from '../../src/graphql/schema/create-schema.ts'
+import { capturedOpenApi, capturedResources } from '../schema/captured-cluster.ts'
+
+/** The compiler keeps it complete. */
+const errorCodes: Readonly<Record<ClientErrorCode, true>> = {
+  UNAUTHENTICATED: true,
+  FORBIDDEN: true,
+  NOT_FOUND: true,
+  BAD_USER_INPUT: true,
+  NOT_SYNCED: true,
+  CLUSTER_UNREACHABLE: true,
+  CACHE_FULL: true,
+  QUERY_TOO_COSTLY: true,
+  RBAC_BUDGET_EXCEEDED: true,
+  UNSUPPORTED: true,
+  PERSISTED_QUERY_NOT_FOUND: true,
+  INTERNAL: true,
+}
+
+const text = readFileSync('docs/clients.md', 'utf8')
+
+/** The rows of the first table of a section, cell by cell, without the marks of code. */
+const tableOf = (section: string): readonly (readonly string[])[] => {
+  const [, rest = ''] = text.split(`\n## ${section}\n`)
+  const [body = ''] = rest.split('\n## ')
+  const rows = body.split('\n').filter((line) => line.startsWith('|'))
+  return rows.slice(2).map((row) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll('`', '')),
+  )
+}
+
+const sorted = (names: Iterable<string | undefined>): readonly (string | undefined)[] =>
+  [...names].toSorted((a = '', b = '') => a.localeCompare(b))
+
+describe('docs/clients.md', () => {
+  it('lists every error code', () => {
+    const listed = tableOf('Errors').map(([code]) => code)
+    expect(sorted(listed)).toEqual(sorted(Object.keys(errorCodes)))
+  })
+
+  it('lists every scalar of the schema', () => {
+    const schema = createSchema(
+      buildSchemaModel({ resources: capturedResources, openapi: capturedOpenApi }),
+    )
+    const builtIn = new Set(['Boolean', 'Float', 'ID', 'Int', 'String'])
+    const scalars = Object.values(schema.getTypeMap())
+      .filter((type) => isScalarType(type) && !builtIn.has(type.name))
+      .map(({ name }) => name)
+    expect(sorted(tableOf('Scalars').map(([name]) => name))).toEqual(sorted(scalars))
+  })
+
+  it('says what stands before the names of well-known groups', () => {
+    const rows = tableOf('Names of custom resources')
+    expect(rows.length).toBeGreaterThan(20)
+    for (const [group = '', prefix] of rows) expect(prefixOfGroup(group), group).toBe(prefix)
+  })
+})

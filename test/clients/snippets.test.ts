@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { shopForTests } from './shop.ts'
+
+const open = shopForTests()
+
+const snippets = Array.from(
+  readFileSync('docs/clients.md', 'utf8').matchAll(/```ts\n(.*?)```/gs),
+  ([, text = '']) => text,
+)
+
+/** The snippet in which the text stands. */
+const snippetWith = (text: string): string => {
+  const found = snippets.find((snippet) => snippet.includes(text))
+  if (found === undefined) throw new Error(`no snippet has ${text}`)
+  return found
+}
+
+/** What the snippets leave to the reader: the operations of their app. */
+const operations = `
+  interface Pod { id: string }
+  declare const variables: { namespace?: string }
+`
+
+it('what docs/clients.md shows for browsers, Apollo Client and urql compiles', async () => {
+  const { project, schema } = open()
+  await project.write('informerql-apollo.ts', await schema('--for', 'apollo'))
+  await project.write('informerql-urql.ts', await schema('--for', 'urql'))
+  await project.write('browser.ts', snippetWith('new FrameFold'))
+  await project.write(
+    'apollo-app.ts',
+    `${snippetWith('new ApolloClient')}
+     import type { TypedDocumentNode } from '@apollo/client'
+     import { foldNodes, type Frame, goneObjects } from 'informerql/client'
+     ${operations}
+     type Variables = typeof variables
+     declare const PodList: TypedDocumentNode<{ pods: { nodes: Pod[] } }, Variables>
+     declare const PodFrames: TypedDocumentNode<{ pods: Frame<Pod> }, Variables>
+     ${snippetWith('cache.evict')}`,
+  )
+  await project.write(
+    'urql-app.ts',
+    `${snippetWith('cacheExchange({')}
+     import type { TypedDocumentNode } from '@urql/core'
+     ${operations}
+     declare const PodList: TypedDocumentNode<{ pods: { nodes: Pod[] } }, typeof variables>`,
+  )
+  expect(await project.compile()).toBe('')
+})

@@ -1,0 +1,134 @@
+import { readFile } from 'node:fs/promises'
+import { startSimulator } from 'informerql/simulator'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { installPackage, type Project } from './packed-package.ts'
+
+const entrances = ['informerql', 'informerql/informer', 'informerql/cluster'].concat(
+  ['kubernetes', 'client', 'simulator'].map((name) => `informerql/${name}`),
+)
+
+/** As the guide shows it: a program in TypeScript that watches, writes and reconciles. */
+const consumer = `
+import { createApiServer, retryOnConflict } from 'informerql/cluster'
+import {
+  createSharedInformerFactory,
+  createWorkQueue,
+  type KubernetesObject,
+  type Resource,
+  resources,
+  runWorkers,
+} from 'informerql/informer'
+import type { ConfigMap, Pod } from 'informerql/kubernetes'
+
+interface Widget extends KubernetesObject {
+  readonly spec: { readonly size: number }
+}
+export const widgets: Resource<Widget> = {
+  group: 'example.com',
+  version: 'v1',
+  resource: 'widgets',
+  kind: 'Widget',
+  namespaced: true,
+}
+
+const stop = new AbortController()
+await using apiServer = createApiServer({ server: process.argv[2] ?? '' })
+await using factory = createSharedInformerFactory({ apiServer })
+const maps = factory.informer(resources.configMaps, {
+  indexers: { byTeam: ({ data }) => (data?.['team'] === undefined ? [] : [data['team']]) },
+})
+const client = apiServer.client(resources.configMaps)
+const queue = createWorkQueue()
+const registration = maps.addEventHandler({
+  onAdd: ({ metadata }) => void queue.add(\`\${metadata.namespace}/\${metadata.name}\`),
+  onDelete: (map: ConfigMap, { finalStateKnown }) => console.log(map.metadata.name, finalStateKnown),
+})
+factory.start()
+await factory.waitForCacheSync({ deadlineMs: 10_000 })
+await registration.waitForSync({ deadlineMs: 10_000 })
+const created = await client.create({ metadata: { namespace: 'default', name: 'a' }, data: { team: 'blue' } })
+await retryOnConflict(async () => client.update({ ...(await client.get(created.metadata)), data: { team: 'red' } }))
+await maps.store.waitForResourceVersion(
+  (await client.get(created.metadata)).metadata.resourceVersion as never,
+  { deadlineMs: 10_000 },
+)
+console.log(maps.indexer().indexKeys('byTeam', 'red').join())
+await runWorkers(queue, 2, (key) => {
+  console.log('reconciled', key)
+  if (key === 'default/a') stop.abort()
+}, stop.signal)
+export type PodOfUser = Pod
+`
+
+describe('The package, installed from its tarball', () => {
+  let project: Project
+  beforeAll(async () => {
+    project = await installPackage()
+  }, 300_000)
+  afterAll(() => project[Symbol.asyncDispose]())
+
+  it('has the docs and the examples, and names where it comes from', async () => {
+    expect(project.files).toEqual(
+      expect.arrayContaining([
+        'docs/informer.md',
+        'examples/controller.ts',
+        'LICENSE',
+        'README.md',
+      ]),
+    )
+    expect(project.files.filter((file) => /^(src|test)\//.test(file))).toEqual([])
+    const { homepage, repository } = JSON.parse(await readFile('package.json', 'utf8')) as {
+      readonly homepage?: string
+      readonly repository?: { readonly url?: string }
+    }
+    expect(homepage).toMatch(/^https:/)
+    expect(repository?.url).toMatch(/^git\+https:/)
+  })
+
+  it('compiles without skipLibCheck, with every entrance and a program of a user', async () => {
+    const imports = entrances.map((entrance, at) => `import * as all${at} from '${entrance}'`)
+    const uses = entrances.map((_, at) => `console.log(all${at})`)
+    await project.write('entrances.ts', [...imports, ...uses].join('\n'))
+    await project.write('consumer.ts', consumer)
+    expect(await project.compile()).toBe('')
+  })
+
+  it('refuses what its types forbid', async () => {
+    await project.write(
+      'wrong.ts',
+      `import { resources, type SharedInformerFactory } from 'informerql/informer'
+       declare const factory: SharedInformerFactory
+       factory.informer(resources.pods).lister().get('a').sepc`,
+    )
+    expect(await project.compile()).toContain("Property 'sepc' does not exist on type 'Pod'")
+    await project.write('wrong.ts', '')
+  })
+
+  it('runs: informers, writes and workers against a server', async () => {
+    await using simulator = await startSimulator()
+    await project.write('consumer.ts', consumer)
+    const { stdout, stderr } = await project.node('consumer.ts', simulator.url)
+    expect(stdout.trim().split('\n')).toEqual(['default/a', 'reconciled default/a'])
+    expect(stderr.replaceAll(/.*ExperimentalWarning.*\n.*\n/g, '')).toBe('')
+  })
+
+  it('runs without types, too', async () => {
+    await project.write(
+      'plain.js',
+      `import { createApiServer } from 'informerql/cluster'
+       import { createSharedInformer, resources } from 'informerql/informer'
+       import { startSimulator } from 'informerql/simulator'
+       await using simulator = await startSimulator()
+       await using apiServer = createApiServer({ server: simulator.url })
+       const stop = new AbortController()
+       const namespaces = createSharedInformer({ apiServer, resource: resources.namespaces })
+       const running = namespaces.run(stop.signal)
+       await namespaces.waitForSync({ deadlineMs: 10_000 })
+       console.log(namespaces.lister().find('default')?.kind)
+       stop.abort()
+       await running`,
+    )
+    const { stdout } = await project.node('plain.js')
+    expect(stdout.trim()).toBe('Namespace')
+  })
+})

@@ -1,0 +1,129 @@
+import { isObjectType, validateSchema } from 'graphql'
+import { describe, expect, it } from 'vitest'
+import type { OpenApiDocuments, OpenApiSchema } from '../../src/kubernetes/open-api.ts'
+import { mergedApis, type ServedApis } from '../../src/graphql/model/merged-apis.ts'
+import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
+import { createSchema } from '../../src/graphql/schema/create-schema.ts'
+import { isSemanticNonNull } from '../../src/graphql/schema/field-source.ts'
+import { resourceOf } from './captured-cluster.ts'
+
+const group = 'stable.example.com'
+const text: OpenApiSchema = { type: 'string' }
+
+const documents = (versions: readonly string[], spec: OpenApiSchema): OpenApiDocuments =>
+  Object.fromEntries(
+    versions.map((version) => [
+      `apis/${group}/${version}`,
+      {
+        components: {
+          schemas: {
+            'com.example.stable.Widget': {
+              type: 'object',
+              'x-kubernetes-group-version-kind': [{ group, version, kind: 'Widget' }],
+              properties: { spec },
+            },
+          },
+        },
+      },
+    ]),
+  )
+
+const cluster = (versions: readonly string[], spec: OpenApiSchema): ServedApis => ({
+  resources: versions.map((version) => resourceOf(group, 'Widget', { version })),
+  openapi: documents(versions, spec),
+})
+
+const object = (
+  properties: Readonly<Record<string, OpenApiSchema>>,
+  required: readonly string[] = [],
+): OpenApiSchema => ({ type: 'object', properties, required })
+
+describe('the schema of several clusters', () => {
+  const merged = mergedApis([
+    cluster(
+      ['v2', 'v1'],
+      object(
+        {
+          same: text,
+          mine: text,
+          number: { type: 'integer', format: 'int32' },
+          clash: text,
+          shape: object({ a: text }),
+          list: { type: 'array', items: object({ a: text }) },
+          lists: { type: 'array', items: text },
+          map: { type: 'object', additionalProperties: object({ a: text }) },
+          moment: text,
+          open: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+        },
+        ['same', 'mine'],
+      ),
+    ),
+    cluster(
+      ['v1'],
+      object(
+        {
+          same: { ...text, description: 'Described elsewhere.' },
+          yours: text,
+          number: { type: 'integer', format: 'int64' },
+          clash: { type: 'boolean' },
+          shape: { type: 'array', items: text },
+          list: { type: 'array', items: object({ b: { type: 'boolean' } }) },
+          lists: { type: 'array', items: { type: 'boolean' } },
+          map: { type: 'object', additionalProperties: object({ a: { type: 'boolean' } }) },
+          moment: { type: 'string', format: 'date-time' },
+          open: object({ a: text }),
+        },
+        ['same', 'yours'],
+      ),
+    ),
+    { resources: [resourceOf('other.example.com', 'Thing')], openapi: {} },
+  ])
+  const model = buildSchemaModel(merged)
+  const schema = createSchema(model)
+  const spec = schema.getType('StableExampleComWidgetSpec')
+  const fields = isObjectType(spec) ? spec.getFields() : {}
+
+  it('has one version of a kind: the first that all have which have the kind', () => {
+    expect(validateSchema(schema)).toEqual([])
+    expect(model.kindOf(group, 'Widget')?.apiVersion).toBe(`${group}/v1`)
+    expect(model.kindOf('other.example.com', 'Thing')).toBeDefined()
+  })
+
+  it('has the fields of all of them, and JSON where their types differ', () => {
+    const types = Object.fromEntries(
+      Object.entries(fields).map(([name, { type }]) => [name, String(type)]),
+    )
+    expect(types).toEqual({
+      same: 'String',
+      mine: 'String',
+      number: 'Int64',
+      clash: 'JSON',
+      shape: 'JSON',
+      list: '[StableExampleComWidgetSpecList]',
+      lists: '[JSON]',
+      map: '[StableExampleComWidgetSpecMapEntry!]',
+      moment: 'JSON',
+      open: 'JSON',
+      yours: 'String',
+    })
+    const item = schema.getType('StableExampleComWidgetSpecList')
+    expect(isObjectType(item) && Object.keys(item.getFields())).toEqual(['a', 'b'])
+  })
+
+  it('promises only what all of them promise', () => {
+    const promised = Object.values(fields).filter(isSemanticNonNull)
+    expect(promised.map(({ name }) => name)).toEqual(['same'])
+  })
+
+  it('of one cluster is that of the cluster', () => {
+    const one = cluster(['v2', 'v1'], text)
+    expect(mergedApis([one])).toBe(one)
+    expect(buildSchemaModel(one).kindOf(group, 'Widget')?.apiVersion).toBe(`${group}/v2`)
+    expect(mergedApis([])).toEqual({ resources: [], openapi: {}, crds: [] })
+  })
+
+  it('takes the preferred version of the first cluster where none is common', () => {
+    const apart = mergedApis([cluster(['v2'], text), cluster(['v1'], text)])
+    expect(buildSchemaModel(apart).kindOf(group, 'Widget')?.apiVersion).toBe(`${group}/v2`)
+  })
+})
