@@ -113,6 +113,7 @@ async function runGateway(
   await using server = await startGraphQLServer({
     server: config.server,
     plugins: [gateway.plugin],
+    planned: gateway.planned,
     readiness: gateway.readiness,
     defaultQuery,
     log,
