@@ -12,11 +12,11 @@ import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
 import type { CodedError } from '../lib/coded-error.ts'
 import { indexersOf } from '../query/index/index-definition.ts'
 import { indexersFor } from '../query/relation/relations.ts'
+import type { ClusterMember } from './cluster-member.ts'
 import type { Cluster } from './connected-cluster.ts'
-import type { FleetMember } from './fleet.ts'
 
 export interface ServeSchemaOptions {
-  readonly members: readonly FleetMember[]
+  readonly members: readonly ClusterMember[]
   readonly sdl: readonly SdlSource[]
   readonly aliases: GroupAliases
   readonly profile: SchemaProfile
@@ -43,6 +43,10 @@ export function serveSchema(options: ServeSchemaOptions): ServedSchema {
   const clusters = new Map<string, ClusterCache>()
   for (const { cluster, cache } of members) {
     cache.serve(servedResources(cluster, model.kinds, relations))
+    if (cluster.state === 'connected') {
+      const names = new Set(cluster.api.resources.map(resourceName))
+      cache.drop((resource) => !names.has(resourceName(resource)))
+    }
     clusters.set(cluster.name, cache)
   }
   return { schema, kinds, kindOf: (group, kind) => model.kindOf(group, kind), relations, clusters }
@@ -62,6 +66,7 @@ function servedResources(
       resource,
       metadataOnly,
       indexers: { ...indexersOf(indexes), ...indexersFor(compiled, typeName) },
+      indexTexts: Object.fromEntries(indexes.map((index) => [index.name, JSON.stringify(index)])),
     }))
 }
 
