@@ -3,6 +3,7 @@ import type { GraphQLError, GraphQLSchema } from 'graphql'
 import type { ApiServerLimits } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import type { CacheLimits } from '../cache/cache-bounds.ts'
+import { IndexFunctionError, type IndexFunctions } from '../graphql/model/index-functions.ts'
 import { OpenSubscriptions } from '../graphql/operation/open-subscriptions.ts'
 import { operationPlugin } from '../graphql/operation/operation-plugin.ts'
 import { SchemaHistory } from '../graphql/operation/schema-history.ts'
@@ -41,6 +42,13 @@ export interface GatewayOptions {
   readonly profile?: SchemaProfile
   /** Whether the schema has what relay-compiler needs to fetch objects again; off by default. */
   readonly relay?: boolean
+  /**
+   * Indexes that functions make, by list field and name: `{ pods: { byTeam: (pod) => [pod.metadata.labels?.['team'] ?? ''] } }`
+   * gives `pods` a field of `where`, of `orderBy` and of facets named `byTeam`, of strings. A function must be pure, and is given
+   * objects as they are cached (Secrets: metadata only). The start fails with `IndexFunctionError` where there is no such list, or
+   * the name is reserved or taken. An object of which a function throws counts as having no value, and the log says so.
+   */
+  readonly indexers?: IndexFunctions
   readonly limits?: Partial<OperationLimits>
   /** How much is held in memory, and for how long without being asked for. */
   readonly cache?: Partial<CacheLimits>
@@ -78,7 +86,7 @@ const defaultRetryMs = 15_000
 
 /**
  * Connects to the clusters, makes the schema of what they serve, and answers operations. Rejects with
- * `NoClusterError` where not one cluster can be used, and with `SdlError` or `GroupAliasError` where the configuration of
+ * `NoClusterError` where not one cluster can be used, and with `SdlError`, `IndexFunctionError` or `GroupAliasError` where the configuration of
  * the schema is wrong. Clusters that could not be reached are asked again while it runs.
  */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
@@ -197,18 +205,25 @@ class RunningGateway implements Gateway {
   }
 
   #serve(): void {
-    const { aliases = {}, profile = {}, relay = false, schemaFiles = [] } = this.#options
+    const { aliases = {}, profile = {}, relay = false, schemaFiles = [], indexers = {} } = this.#options
     const before = this.#served
     const problems = new Set<string>()
+    const areAllConnected = this.#fleet.members.every(
+      ({ cluster }) => cluster.state === 'connected',
+    )
     const now = serveSchema({
       members: this.#fleet.members,
       sdl: this.#sdl,
       aliases,
       profile,
       relay,
+      indexers,
       problem: (problem) => {
-        const isUsers = problem instanceof SdlError && schemaFiles.includes(problem.file)
-        if (isUsers && before === undefined) throw problem
+        const isUsers =
+          problem instanceof IndexFunctionError ||
+          (problem instanceof SdlError && schemaFiles.includes(problem.file))
+        // What a cluster serves that cannot be reached now is not known.
+        if (isUsers && before === undefined && areAllConnected) throw problem
         problems.add(problem.message)
         if (this.#problems.has(problem.message)) return
         this.#log.warn(problem.message, { hint: problem.hint })

@@ -1,6 +1,7 @@
 import type { ClusterCache, ServedResource } from '../cache/cluster-cache.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
+import type { IndexFunctions } from '../graphql/model/index-functions.ts'
 import type { Kind } from '../graphql/model/kind.ts'
 import { mergedApis } from '../graphql/model/merged-apis.ts'
 import { buildSchemaModel } from '../graphql/model/schema-model.ts'
@@ -22,6 +23,7 @@ export interface ServeSchemaOptions {
   readonly profile: SchemaProfile
   /** Whether Relay can fetch objects again. */
   readonly relay: boolean
+  readonly indexers: IndexFunctions
   /** What is wrong with the SDL; the schema is made without it. May throw, to refuse that. */
   readonly problem: (problem: CodedError) => void
 }
@@ -31,11 +33,11 @@ export interface ServeSchemaOptions {
  * `GroupAliasError`, and what `problem` throws, before anything has changed.
  */
 export function serveSchema(options: ServeSchemaOptions): ServedSchema {
-  const { members, sdl, aliases, profile, relay, problem } = options
+  const { members, sdl, aliases, profile, relay, indexers, problem } = options
   const apis = members.flatMap(({ cluster }) =>
     cluster.state === 'connected' ? [cluster.api] : [],
   )
-  const model = buildSchemaModel({ ...mergedApis(apis), sdl, aliases, profile })
+  const model = buildSchemaModel({ ...mergedApis(apis), sdl, aliases, profile, indexers })
   for (const one of model.problems) problem(one)
   const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
   const relations = resolveRelations(kinds, model.relations)
