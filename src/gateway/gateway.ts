@@ -205,7 +205,13 @@ class RunningGateway implements Gateway {
   }
 
   #serve(): void {
-    const { aliases = {}, profile = {}, relay = false, schemaFiles = [], indexers = {} } = this.#options
+    const {
+      aliases = {},
+      profile = {},
+      relay = false,
+      schemaFiles = [],
+      indexers = {},
+    } = this.#options
     const before = this.#served
     const problems = new Set<string>()
     const areAllConnected = this.#fleet.members.every(
