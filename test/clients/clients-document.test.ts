@@ -19,6 +19,7 @@ const errorCodes: Readonly<Record<ClientErrorCode, true>> = {
   QUERY_TOO_COSTLY: true,
   RBAC_BUDGET_EXCEEDED: true,
   UNSUPPORTED: true,
+  SCHEMA_CHANGED: true,
   INTERNAL: true,
 }
 
