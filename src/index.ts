@@ -1,6 +1,7 @@
 /** `informerql`: the gateway as a library. */
 import './lib/node-version.ts'
 export { createGateway, type Gateway, type GatewayOptions } from './gateway/gateway.ts'
+export { IndexFunctionError, type IndexFunctions } from './graphql/model/index-functions.ts'
 export { type GatewayLog } from './gateway/gateway-log.ts'
 export { NoClusterError } from './gateway/fleet.ts'
 export { type CacheLimits } from './cache/cache-bounds.ts'

@@ -66,6 +66,13 @@ export function notCached(place: UnreadablePlace): UnreadableResourceError {
   )
 }
 
+/** A cache that is read anew, as its indexes are others now. */
+export function reindexed(place: UnreadablePlace): UnreadableResourceError {
+  const name = groupResourceOf(place.resource)
+  const problem = `${name} is read anew: its definition has changed`
+  return new UnreadableResourceError('NOT_SYNCED', place, problem, { retryAfterMs })
+}
+
 /** A cluster to which there is no connection. */
 export function unreachable(place: UnreadablePlace, cause: Error): UnreadableResourceError {
   return new UnreadableResourceError('CLUSTER_UNREACHABLE', place, cause.message, {

@@ -5,7 +5,7 @@ import type { ReflectorOptions } from '../informer/reflector/reflector-options.t
 import { createSharedInformer } from '../informer/shared-informer.ts'
 import type { Indexers, StoreView } from '../informer/store/store-view.ts'
 import type { CacheBounds } from './cache-bounds.ts'
-import { notCached, notServed, stopped, unreachable } from './cache-errors.ts'
+import { notCached, notServed, reindexed, stopped, unreachable } from './cache-errors.ts'
 import { CachedResource } from './cached-resource.ts'
 import { type CachedResourceState, stateOf } from './cached-resource-state.ts'
 import type { Lease } from './lease.ts'
@@ -44,6 +44,8 @@ export interface ServedResource {
   readonly uncached?: boolean
   /** What its store is to have besides the indexes of every store. */
   readonly indexers: Indexers
+  /** What indexes are made from, by name, where that may change while the gateway runs. */
+  readonly indexTexts?: Readonly<Record<string, string>>
 }
 
 /**
@@ -54,6 +56,8 @@ export class ClusterCache implements AsyncDisposable {
   readonly name: string
   readonly #options: ClusterCacheOptions
   readonly #cached = new Map<string, CachedResource>()
+  /** What the indexes of a store are made from, by name. */
+  readonly #made = new WeakMap<CachedResource, Readonly<Record<string, string>>>()
   #connection: ClusterConnection
   #served: ReadonlyMap<string, ServedResource> = new Map()
   #stopped = false
@@ -73,15 +77,34 @@ export class ClusterCache implements AsyncDisposable {
     this.#connection = connection
   }
 
-  /** What may be acquired from now on. Informers that are running get the indexes that they lack. */
+  /**
+   * What may be acquired from now on. Informers that are running get the indexes that they lack; one that has an index of
+   * which something else has become is stopped, so that whoever needs it starts it anew.
+   */
   serve(resources: readonly ServedResource[]): void {
     this.#served = new Map(resources.map((served) => [keyOf(served.resource), served]))
-    for (const [key, { informer }] of this.#cached) {
+    for (const [key, cached] of this.#cached) {
       const now = this.#served.get(key)
       if (now === undefined) continue
+      const { informer } = cached
+      const made = this.#made.get(cached) ?? {}
+      const texts = now.indexTexts ?? {}
+      if (Object.entries(texts).some(([name, text]) => (made[name] ?? text) !== text)) {
+        cached.refuse(reindexed({ cluster: this.name, resource: cached.resource }))
+        continue
+      }
+      this.#made.set(cached, { ...made, ...texts })
       const known = new Set(informer.store.indexNames())
       const missing = Object.entries(now.indexers).filter(([index]) => !known.has(index))
       informer.addIndexers(Object.fromEntries(missing))
+    }
+  }
+
+  /** Stops what the cluster does not have any more; whoever holds a lease of it is told. */
+  drop(isGone: (resource: ApiResource) => boolean): void {
+    for (const cached of this.#cached.values()) {
+      const { resource } = cached
+      if (isGone(resource)) cached.refuse(notServed({ cluster: this.name, resource }))
     }
   }
 
@@ -142,7 +165,7 @@ export class ClusterCache implements AsyncDisposable {
 
   #start(
     key: string,
-    { resource, metadataOnly, indexers }: ServedResource,
+    { resource, metadataOnly, indexers, indexTexts = {} }: ServedResource,
     connection: ClusterConnection & { readonly state: 'connected' },
   ): CachedResource {
     const { bounds, reflector } = this.#options
@@ -174,6 +197,7 @@ export class ClusterCache implements AsyncDisposable {
       },
     })
     this.#cached.set(key, cached)
+    this.#made.set(cached, indexTexts)
     bounds.started(cached)
     cached.start()
     return cached

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
 import { addFlags, append, commandFlags, givenFlags } from './command-flags.ts'
-import { type Config, ConfigError, type FlagOption, loadConfig } from '../config/config.ts'
+import {
+  type Config,
+  ConfigError,
+  configFileOf,
+  type FlagOption,
+  loadConfig,
+} from '../config/config.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { createLog } from './log.ts'
 import type { CommandContext } from './run-gateway.ts'
@@ -132,9 +138,12 @@ function clusterFlagsOf(command: Command): readonly FlagOption[] {
 
 function contextOf(command: Command, flags: readonly FlagOption[]): CommandContext {
   const { config: file } = command.opts<{ readonly config?: string }>()
-  const config: Config = loadConfig({ file, variables: process.env, flags })
+  const load = (): Config => loadConfig({ file, variables: process.env, flags })
+  const config = load()
+  const followed = configFileOf({ file, variables: process.env })
   return {
     config,
+    ...(followed === undefined ? {} : { followed: { file: followed, load } }),
     log: createLog(config.logLevel, process.stderr),
     signal: stopSignal(),
     print: (text) => void process.stdout.write(text),

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { followConfig, type FollowedConfig } from './followed-config.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import type { GatewayLog } from '../gateway/gateway-log.ts'
 import { gatewayOptionsOf } from '../config/gateway-config.ts'
@@ -12,6 +13,8 @@ import { aborted } from './stop-signal.ts'
 /** What a command needs of the process. */
 export interface CommandContext {
   readonly config: Config
+  /** Where the configuration comes from, if from a file. */
+  readonly followed?: FollowedConfig
   readonly log: GatewayLog
   /** Aborted when the process is to stop. */
   readonly signal: AbortSignal
@@ -61,19 +64,24 @@ export async function demo(context: CommandContext): Promise<void> {
     onChurnError: (error) => context.log.error('the simulated cluster stands still', { error }),
   })
   const clusters = [{ name: 'demo', server: cluster.url }]
-  await runGateway({ ...context, config: { ...config, clusters } }, (url) => {
-    print(`Simulating ${describePopulation({ pods, seed }).text}`)
-    print(
-      `It lives: about ${eventsPerSecond} changes per second (--rate), the same ones for the same --seed.\n\n`,
-    )
-    print(`  GraphQL, and GraphiQL in a browser   ${url}\n`)
-    print(`  the simulated API server             kubectl --server=${cluster.url} get pods -A\n\n`)
-    print(`A first query:\n\n${firstQuery.replaceAll(/^/gm, '  ')}\n\n`)
-    print(
-      `  curl ${url} -H 'content-type: application/json' \\\n    -d '${asBody(firstQuery)}'\n\n`,
-    )
-    print('Ctrl-C stops it.\n')
-  })
+  await runGateway(
+    { log: context.log, signal: context.signal, print, config: { ...config, clusters } },
+    (url) => {
+      print(`Simulating ${describePopulation({ pods, seed }).text}`)
+      print(
+        `It lives: about ${eventsPerSecond} changes per second (--rate), the same ones for the same --seed.\n\n`,
+      )
+      print(`  GraphQL, and GraphiQL in a browser   ${url}\n`)
+      print(
+        `  the simulated API server             kubectl --server=${cluster.url} get pods -A\n\n`,
+      )
+      print(`A first query:\n\n${firstQuery.replaceAll(/^/gm, '  ')}\n\n`)
+      print(
+        `  curl ${url} -H 'content-type: application/json' \\\n    -d '${asBody(firstQuery)}'\n\n`,
+      )
+      print('Ctrl-C stops it.\n')
+    },
+  )
 }
 
 /** `simulate`: the simulated API server alone, until the signal is aborted. */
@@ -95,7 +103,7 @@ export async function simulate(context: CommandContext, port: number): Promise<v
 }
 
 async function runGateway(
-  { config, log, signal }: CommandContext,
+  { config, followed, log, signal }: CommandContext,
   announce: (url: string) => void,
 ): Promise<void> {
   // Before anything that takes long; the server checks it again.
@@ -113,10 +121,14 @@ async function runGateway(
   await using server = await startGraphQLServer({
     server: config.server,
     plugins: [gateway.plugin],
+    planned: gateway.planned,
     readiness: gateway.readiness,
     defaultQuery,
     log,
   })
+  if (followed !== undefined) {
+    followConfig({ ...followed, config, log, signal, clusters: gateway.configureClusters })
+  }
   announce(server.url)
   await aborted(signal)
   log.info(`stopping on ${String(signal.reason)}`)

@@ -92,10 +92,19 @@ const configSchema: z.ZodType<Config> = z.strictObject({
   simulator: parts.simulator.prefault({} as SimulatorConfig),
 })
 
+/** The file that a configuration comes from; `undefined` where none is named. */
+export function configFileOf({
+  file,
+  variables,
+}: Pick<ConfigSources, 'file' | 'variables'>): string | undefined {
+  const named = variables[fileVariable]
+  return file ?? (named === '' ? undefined : named)
+}
+
 /** Reads and checks a configuration. Throws {@link ConfigError}, which names every option that cannot be used. */
 export function loadConfig({ file: given, variables, flags }: ConfigSources): Config {
-  const { [fileVariable]: named, ...others } = variables
-  const file = given ?? (named === '' ? undefined : named)
+  const { [fileVariable]: _named, ...others } = variables
+  const file = configFileOf({ file: given, variables })
   const environment = variableSource(variablePrefix, variableOptions(), others)
   const sources = [
     ...(file === undefined ? [] : [fileSource(file)]),

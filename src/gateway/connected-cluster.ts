@@ -2,25 +2,9 @@ import { type ApiServer, type ApiServerLimits, createApiServer } from '../api-se
 import { ClusterConfigError } from '../api-server/kubeconfig/cluster-config-error.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import { loadClusterConfig } from '../api-server/kubeconfig/cluster-lookup.ts'
-import { resourcesByPreference } from '../api-server/discovery/discovery.ts'
-import { atLeast, type ServerVersion } from '../api-server/discovery/server-version.ts'
 import type { ClusterConnection } from '../cache/cluster-cache.ts'
 import { createLiveApi } from '../cache/live-api.ts'
-import type { ApiResource } from '../kubernetes/api-resource.ts'
-import type { OpenApiDocuments } from '../kubernetes/open-api.ts'
-
-/** What a cluster said of itself. */
-export interface ClusterApi {
-  readonly apiServer: ApiServer
-  readonly version: ServerVersion
-  /** Whether the server promises an order of resource versions. */
-  readonly resourceVersionsComparable: boolean
-  /** All versions of each resource, the preferred one first. */
-  readonly resources: readonly ApiResource[]
-  readonly openapi: OpenApiDocuments
-  /** Parts that could not be discovered; the rest is whole. */
-  readonly failures: readonly Error[]
-}
+import { askApi, type ClusterApi } from './cluster-api.ts'
 
 /** A cluster of the gateway. */
 export type Cluster =
@@ -61,23 +45,5 @@ export function connectionOf(cluster: Cluster): ClusterConnection {
     live: createLiveApi(apiServer),
     version: version.gitVersion,
     resourceVersionsComparable,
-  }
-}
-
-async function askApi(apiServer: ApiServer, signal: AbortSignal): Promise<ClusterApi> {
-  // The version first and alone: a server that cannot be reached is then reported once.
-  const version = await apiServer.version(signal)
-  const [discovery, openApi] = await Promise.all([
-    apiServer.discover(signal),
-    apiServer.openApi({ signal }),
-  ])
-  signal.throwIfAborted()
-  return {
-    apiServer,
-    version,
-    resourceVersionsComparable: atLeast(version, 1, 35),
-    resources: resourcesByPreference(discovery),
-    openapi: openApi.documents,
-    failures: [...discovery.failures.map(({ error }) => error), ...openApi.failures],
   }
 }

@@ -5,9 +5,10 @@ import { ClusterCache } from '../cache/cluster-cache.ts'
 import type { InformerObserver } from '../informer/informer-observer.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
-import { sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
-import { type Cluster, connectCluster, connectionOf } from './connected-cluster.ts'
+import type { ApiWatchTimes } from './api-watch.ts'
+import { ClusterMember } from './cluster-member.ts'
+import { type Cluster, connectionOf } from './connected-cluster.ts'
 import type { GatewayLog } from './gateway-log.ts'
 
 /** None of the clusters can be used. */
@@ -32,22 +33,18 @@ export interface FleetOptions {
   readonly reflector: ReflectorOptions
   /** How often a cluster that could not be reached is asked again. */
   readonly retryMs: number
+  readonly watch: Partial<ApiWatchTimes>
   readonly log: GatewayLog
 }
 
-/** A cluster and its caches, which outlast the loss of a connection. */
-export interface FleetMember {
-  readonly cluster: Cluster
-  readonly cache: ClusterCache
-}
-
-/** The clusters of the gateway: connects to them, and asks those that could not be reached again. */
+/** The clusters of the gateway, in the order of their configuration, which may change while it runs. */
 export class Fleet implements AsyncDisposable {
   readonly #options: FleetOptions
   readonly #bounds: CacheBounds
   readonly #stop = new AbortController()
-  #members: readonly FleetMember[] = []
-  #retrying: Promise<void> = Promise.resolve()
+  #members: readonly ClusterMember[] = []
+  #configuring: Promise<void> = Promise.resolve()
+  #changed: () => void = () => {}
 
   constructor(options: FleetOptions) {
     this.#options = options
@@ -55,7 +52,7 @@ export class Fleet implements AsyncDisposable {
   }
 
   /** In the order of their configuration. */
-  get members(): readonly FleetMember[] {
+  get members(): readonly ClusterMember[] {
     return this.#members
   }
 
@@ -64,61 +61,62 @@ export class Fleet implements AsyncDisposable {
    * the signal, which ends the connecting at once.
    */
   async connect(signal: AbortSignal): Promise<void> {
-    const { clusters, connection } = this.#options
     const ending = AbortSignal.any([signal, this.#stop.signal])
-    const connected = await Promise.all(
-      clusters.map((selection) => connectCluster(selection, connection, ending)),
+    this.#members = await Promise.all(
+      this.#options.clusters.map((selection) => this.#member(selection, ending)),
     )
-    this.#members = connected.map((cluster) => ({ cluster, cache: this.#cacheOf(cluster) }))
     signal.throwIfAborted()
-    if (connected.every(({ state }) => state !== 'connected')) throw new NoClusterError(connected)
+    const clusters = this.#members.map(({ cluster }) => cluster)
+    if (clusters.every(({ state }) => state !== 'connected')) throw new NoClusterError(clusters)
   }
 
-  /** Says how the clusters are; those that could not be reached are asked again, and `recovered` is told of them. */
-  follow(recovered: () => void): void {
-    for (const { cluster } of this.#members) this.#announce(cluster)
-    this.#retrying = this.#retry(recovered)
+  /** Says how the clusters are and keeps up with them; `changed` is told when they are others, or serve something else. */
+  follow(changed: () => void): void {
+    this.#changed = changed
+    for (const member of this.#members) member.follow(changed)
+  }
+
+  /**
+   * Serves these clusters instead. Those that are configured as before go on as they are; the others are connected to, or
+   * left after `changed` has been told. A cluster that cannot be reached is asked again. Never rejects.
+   */
+  configure(selections: readonly NamedClusterSelection[]): Promise<void> {
+    this.#configuring = this.#configuring.then(() => this.#configure(selections))
+    return this.#configuring
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(new Error('the gateway is stopping'))
-    await this.#retrying
-    await Promise.all(this.#members.map(({ cache }) => cache[Symbol.asyncDispose]()))
-    await Promise.all(
-      this.#members.map(({ cluster }) =>
-        cluster.state === 'connected'
-          ? cluster.api.apiServer[Symbol.asyncDispose]()
-          : Promise.resolve(),
-      ),
-    )
+    await this.#configuring
+    await Promise.all(this.#members.map((member) => member[Symbol.asyncDispose]()))
   }
 
-  async #retry(recovered: () => void): Promise<void> {
+  async #configure(selections: readonly NamedClusterSelection[]): Promise<void> {
     const { signal } = this.#stop
-    const { retryMs } = this.#options
-    while (this.#members.some(({ cluster }) => cluster.state === 'unreachable')) {
-      await sleep(retryMs, signal)
-      if (signal.aborted) return
-      const before = this.#members
-      this.#members = await Promise.all(before.map((member, at) => this.#again(member, at)))
-      // What has just been connected is disconnected with the others.
-      if (signal.aborted) return
-      const found = this.#members.filter((member, at) => member !== before[at])
-      if (found.length === 0) continue
-      recovered()
-      for (const { cluster } of found) this.#announce(cluster)
+    if (signal.aborted) return
+    const before = this.#members
+    this.#members = await Promise.all(
+      selections.map(async (selection) => {
+        const known = before.find((member) => member.isOf(selection))
+        return known ?? (await this.#member(selection, signal))
+      }),
+    )
+    const added = this.#members.filter((member) => !before.includes(member))
+    const removed = before.filter((member) => !this.#members.includes(member))
+    const isSame = this.#members.every((member, at) => member === before[at])
+    if (!signal.aborted && !(isSame && removed.length === 0)) {
+      this.#changed()
+      for (const member of added) member.follow(this.#changed)
     }
+    for (const { name } of removed) this.#options.log.info(`${name}: is served no more`)
+    await Promise.all(removed.map((member) => member[Symbol.asyncDispose]()))
   }
 
-  /** A member that could not be reached, asked again; the same one where nothing has come of it. */
-  async #again(member: FleetMember, position: number): Promise<FleetMember> {
-    const { clusters, connection } = this.#options
-    const selection = clusters[position]
-    if (member.cluster.state !== 'unreachable' || selection === undefined) return member
-    const cluster = await connectCluster(selection, connection, this.#stop.signal)
-    member.cache.connect(connectionOf(cluster))
-    if (cluster.state === 'connected') return { ...member, cluster }
-    return member
+  #member(selection: NamedClusterSelection, signal: AbortSignal): Promise<ClusterMember> {
+    const { connection, reflector, retryMs, watch, log } = this.#options
+    const cache = (cluster: Cluster): ClusterCache => this.#cacheOf(cluster)
+    const options = { connection, reflector, retryMs, watch, log, cache }
+    return ClusterMember.connect(selection, options, signal)
   }
 
   #cacheOf(cluster: Cluster): ClusterCache {
@@ -144,19 +142,5 @@ export class Fleet implements AsyncDisposable {
         log.info(`${place}: ${items} objects in ${Math.round(durationMs)} ms`)
       },
     }
-  }
-
-  #announce(cluster: Cluster): void {
-    const { log } = this.#options
-    if (cluster.state !== 'connected') {
-      const hint = cluster.error instanceof CodedError ? cluster.error.hint : undefined
-      log.error(`${cluster.name}: ${cluster.error.message}`, { hint })
-      return
-    }
-    const { version, resources, apiServer, failures } = cluster.api
-    log.info(
-      `${cluster.name}: ${version.gitVersion} at ${apiServer.host}, ${resources.length} resources`,
-    )
-    for (const failure of failures) log.warn(`${cluster.name}: ${failure.message}`)
   }
 }

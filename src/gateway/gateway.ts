@@ -3,7 +3,10 @@ import type { GraphQLError, GraphQLSchema } from 'graphql'
 import type { ApiServerLimits } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import type { CacheLimits } from '../cache/cache-bounds.ts'
+import { IndexFunctionError, type IndexFunctions } from '../graphql/model/index-functions.ts'
+import { OpenSubscriptions } from '../graphql/operation/open-subscriptions.ts'
 import { operationPlugin } from '../graphql/operation/operation-plugin.ts'
+import { SchemaHistory } from '../graphql/operation/schema-history.ts'
 import {
   defaultOperationLimits,
   type OperationLimits,
@@ -19,6 +22,7 @@ import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
 import { PlannedQueries } from '../graphql/plan/planned-queries.ts'
 import type { ServerPlugin } from '../server/operation-options.ts'
 import type { Readiness } from '../server/http/probes.ts'
+import { type ApiWatchTimes } from './api-watch.ts'
 import { Fleet } from './fleet.ts'
 import { type GatewayLog, silentLog } from './gateway-log.ts'
 import { Preload } from './preload.ts'
@@ -40,6 +44,13 @@ export interface GatewayOptions {
   readonly profile?: SchemaProfile
   /** Whether the schema has what relay-compiler needs to fetch objects again; off by default. */
   readonly relay?: boolean
+  /**
+   * Indexes that functions make, by list field and name: `{ pods: { byTeam: (pod) => [pod.metadata.labels?.['team'] ?? ''] } }`
+   * gives `pods` a field of `where`, of `orderBy` and of facets named `byTeam`, of strings. A function must be pure, and is given
+   * objects as they are cached (Secrets: metadata only). The start fails with `IndexFunctionError` where there is no such list, or
+   * the name is reserved or taken. An object of which a function throws counts as having no value, and the log says so.
+   */
+  readonly indexers?: IndexFunctions
   readonly limits?: Partial<OperationLimits>
   /** How much is held in memory, and for how long without being asked for. */
   readonly cache?: Partial<CacheLimits>
@@ -47,6 +58,8 @@ export interface GatewayOptions {
   readonly connection?: Partial<ApiServerLimits>
   /** How often a cluster that could not be reached is asked again. */
   readonly retryMs?: number
+  /** How changes of what a cluster serves are noticed. */
+  readonly watch?: Partial<ApiWatchTimes>
   /** Bounds the texts that are kept of what has been answered; 64 MiB unless given. */
   readonly fragmentBytes?: number
   readonly log?: GatewayLog
@@ -63,13 +76,19 @@ export interface Gateway extends AsyncDisposable {
   /** Answers the queries that have a plan: for `startGraphQLServer`. */
   readonly planned: PlannedQueries
   readonly readiness: () => Readiness
+  /**
+   * Serves these clusters from now on, the first one by default. Those that are configured as before go on as they are, with
+   * their caches and subscriptions; subscriptions on others end with SCHEMA_CHANGED. Resolves when the new ones have
+   * been connected to, or could not be: they are asked again then. Never rejects.
+   */
+  readonly configureClusters: (clusters: readonly NamedClusterSelection[]) => Promise<void>
 }
 
 const defaultRetryMs = 15_000
 
 /**
  * Connects to the clusters, makes the schema of what they serve, and answers operations. Rejects with
- * `NoClusterError` where not one cluster can be used, and with `SdlError` or `GroupAliasError` where the configuration of
+ * `NoClusterError` where not one cluster can be used, and with `SdlError`, `IndexFunctionError` or `GroupAliasError` where the configuration of
  * the schema is wrong. Clusters that could not be reached are asked again while it runs.
  */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
@@ -107,6 +126,10 @@ class RunningGateway implements Gateway {
   readonly #log: GatewayLog
   readonly #fleet: Fleet
   readonly #preload: Preload
+  readonly #subscriptions = new OpenSubscriptions()
+  readonly #history = new SchemaHistory()
+  /** What was said to be wrong with the schema when it was made last. */
+  #problems: ReadonlySet<string> = new Set()
   #served: ServedSchema | undefined
 
   constructor(options: GatewayOptions, sdl: readonly SdlSource[]) {
@@ -121,6 +144,7 @@ class RunningGateway implements Gateway {
       cache: options.cache ?? {},
       reflector: options.reflector ?? {},
       retryMs: options.retryMs ?? defaultRetryMs,
+      watch: options.watch ?? {},
       log,
     })
     this.planned = new PlannedQueries({
@@ -132,6 +156,8 @@ class RunningGateway implements Gateway {
       served: () => this.#now,
       plans: this.planned,
       limits: { ...defaultOperationLimits, ...limits },
+      subscriptions: this.#subscriptions,
+      history: this.#history,
       unexpected: (error: GraphQLError) => {
         log.error('an operation failed unexpectedly', { error: error.originalError ?? error })
       },
@@ -150,6 +176,12 @@ class RunningGateway implements Gateway {
     return { ready: reasons.length < members.length, reasons }
   }
 
+  readonly configureClusters = async (
+    clusters: readonly NamedClusterSelection[],
+  ): Promise<void> => {
+    await this.#fleet.configure(clusters)
+  }
+
   get #now(): ServedSchema {
     if (this.#served === undefined) throw new Error('the gateway has not been started')
     return this.#served
@@ -166,7 +198,7 @@ class RunningGateway implements Gateway {
     await this.#fleet[Symbol.asyncDispose]()
   }
 
-  /** Clusters have been found. What they serve may be at odds with what is there: then that stays. */
+  /** Clusters are others, or serve something else. That may be at odds with the configuration: then what is there stays. */
   #serveAgain(): void {
     try {
       this.#serve()
@@ -176,21 +208,42 @@ class RunningGateway implements Gateway {
   }
 
   #serve(): void {
-    const { aliases = {}, uncached = [], profile = {}, relay = false } = this.#options
-    const { schemaFiles = [] } = this.#options
-    this.#served = serveSchema({
+    const {
+      aliases = {},
+      uncached = [],
+      profile = {},
+      relay = false,
+      schemaFiles = [],
+      indexers = {},
+    } = this.#options
+    const before = this.#served
+    const problems = new Set<string>()
+    const areAllConnected = this.#fleet.members.every(
+      ({ cluster }) => cluster.state === 'connected',
+    )
+    const now = serveSchema({
       members: this.#fleet.members,
       sdl: this.#sdl,
       aliases,
       uncached,
       profile,
       relay,
+      indexers,
       problem: (problem) => {
-        const isUsers = problem instanceof SdlError && schemaFiles.includes(problem.file)
-        if (isUsers && this.#served === undefined) throw problem
+        const isUsers =
+          problem instanceof IndexFunctionError ||
+          (problem instanceof SdlError && schemaFiles.includes(problem.file))
+        // What a cluster serves that cannot be reached now is not known.
+        if (isUsers && before === undefined && areAllConnected) throw problem
+        problems.add(problem.message)
+        if (this.#problems.has(problem.message)) return
         this.#log.warn(problem.message, { hint: problem.hint })
       },
     })
-    this.#preload.hold(this.#served)
+    this.#problems = problems
+    this.#served = now
+    if (before !== undefined) this.#history.follow(before.schema, now.schema)
+    this.#subscriptions.follow(now)
+    this.#preload.hold(now)
   }
 }

@@ -1,6 +1,7 @@
 import type { ClusterCache, ServedResource } from '../cache/cluster-cache.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
+import type { IndexFunctions } from '../graphql/model/index-functions.ts'
 import type { Kind } from '../graphql/model/kind.ts'
 import { mergedApis } from '../graphql/model/merged-apis.ts'
 import { buildSchemaModel } from '../graphql/model/schema-model.ts'
@@ -12,11 +13,11 @@ import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
 import type { CodedError } from '../lib/coded-error.ts'
 import { indexersOf } from '../query/index/index-definition.ts'
 import { indexersFor } from '../query/relation/relations.ts'
+import type { ClusterMember } from './cluster-member.ts'
 import type { Cluster } from './connected-cluster.ts'
-import type { FleetMember } from './fleet.ts'
 
 export interface ServeSchemaOptions {
-  readonly members: readonly FleetMember[]
+  readonly members: readonly ClusterMember[]
   readonly sdl: readonly SdlSource[]
   readonly aliases: GroupAliases
   /** Kinds that are read live although they could be cached: `group/Kind`, or the kind alone of the core group. */
@@ -24,6 +25,7 @@ export interface ServeSchemaOptions {
   readonly profile: SchemaProfile
   /** Whether Relay can fetch objects again. */
   readonly relay: boolean
+  readonly indexers: IndexFunctions
   /** What is wrong with the SDL; the schema is made without it. May throw, to refuse that. */
   readonly problem: (problem: CodedError) => void
 }
@@ -33,11 +35,12 @@ export interface ServeSchemaOptions {
  * `GroupAliasError`, and what `problem` throws, before anything has changed.
  */
 export function serveSchema(options: ServeSchemaOptions): ServedSchema {
-  const { members, sdl, aliases, uncached, profile, relay, problem } = options
+  const { members, sdl, aliases, uncached, profile, relay, indexers, problem } = options
   const apis = members.flatMap(({ cluster }) =>
     cluster.state === 'connected' ? [cluster.api] : [],
   )
-  const model = buildSchemaModel({ ...mergedApis(apis), sdl, aliases, uncached, profile })
+  const parts = { sdl, aliases, uncached, profile, indexers }
+  const model = buildSchemaModel({ ...mergedApis(apis), ...parts })
   for (const one of model.problems) problem(one)
   const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
   const relations = resolveRelations(kinds, model.relations)
@@ -45,6 +48,10 @@ export function serveSchema(options: ServeSchemaOptions): ServedSchema {
   const clusters = new Map<string, ClusterCache>()
   for (const { cluster, cache } of members) {
     cache.serve(servedResources(cluster, model.kinds, relations))
+    if (cluster.state === 'connected') {
+      const names = new Set(cluster.api.resources.map(resourceName))
+      cache.drop((resource) => !names.has(resourceName(resource)))
+    }
     clusters.set(cluster.name, cache)
   }
   return { schema, kinds, kindOf: (group, kind) => model.kindOf(group, kind), relations, clusters }
@@ -65,6 +72,7 @@ function servedResources(
       metadataOnly,
       uncached,
       indexers: { ...indexersOf(indexes), ...indexersFor(compiled, typeName) },
+      indexTexts: Object.fromEntries(indexes.map((index) => [index.name, JSON.stringify(index)])),
     }))
 }
 

@@ -20,6 +20,7 @@ const errorCodes: Readonly<Record<ClientErrorCode, true>> = {
   RBAC_BUDGET_EXCEEDED: true,
   UNSUPPORTED: true,
   PERSISTED_QUERY_NOT_FOUND: true,
+  SCHEMA_CHANGED: true,
   INTERNAL: true,
 }
 

@@ -1,6 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startSimulator } from 'informerql/simulator'
 import { afterEach, describe, expect, it } from 'vitest'
 import { post } from './small-api.ts'
 
@@ -104,6 +109,36 @@ describe('informerql simulate', () => {
     simulated.child.kill('SIGINT')
     expect((await served.ended).code).toBe(0)
     expect((await simulated.ended).code).toBe(0)
+  })
+})
+
+describe('informerql serve', () => {
+  it('takes over the clusters of its configuration file when they change, and only what can be used', async () => {
+    await using one = await startSimulator()
+    await using two = await startSimulator()
+    const folder = await mkdtemp(join(tmpdir(), 'informerql-config-'))
+    const file = join(folder, 'config.yaml')
+    const write = (...clusters: readonly object[]): Promise<void> =>
+      writeFile(file, JSON.stringify({ server: { port: 0 }, clusters }))
+    const first = { name: 'first', server: one.url }
+    await write(first)
+    const { child, printed, ended } = start(['serve', '--config', file])
+    const [, url = ''] = await printed(/(http:\/\/127\.0\.0\.1:\d+\/graphql)/)
+    const names = async (): Promise<unknown> =>
+      await (await post(url, { query: '{ gatewayClusters { name } }' })).json()
+    const answer = (...given: readonly string[]): object => ({
+      data: { gatewayClusters: given.map((name) => ({ name })) },
+    })
+    expect(await names()).toEqual(answer('first'))
+    await write(first, { name: 'second', sever: two.url })
+    await write(first, { name: 'second', server: two.url })
+    await expect.poll(names, { timeout: 20_000 }).toEqual(answer('first', 'second'))
+    await writeFile(file, 'clusters: [')
+    await sleep(2_500)
+    expect(await names()).toEqual(answer('first', 'second'))
+    child.kill('SIGTERM')
+    expect((await ended).stderr).toContain('cannot be used')
+    await rm(folder, { recursive: true })
   })
 })
 

@@ -5,6 +5,7 @@ import { SdlError } from '../sdl/sdl-error.ts'
 import type { CustomResourceVersion } from './custom-resource-definition.ts'
 import { customResourceIndexes } from './custom-resource-indexes.ts'
 import type { Definitions } from './definitions.ts'
+import { functionIndexes, type IndexFunctions, unknownListFields } from './index-functions.ts'
 import type { Kind, RelationField } from './kind.ts'
 import { isInjectedField, nativePropertiesOf } from './native-properties.ts'
 import { schemaAtPath, type SchemaAtPath } from './schema-at-path.ts'
@@ -22,6 +23,7 @@ export interface DeclaredKindsOptions {
   readonly definitions: Definitions
   /** By `group/version/kind`. */
   readonly customResources: ReadonlyMap<string, CustomResourceVersion>
+  readonly indexFunctions: IndexFunctions
   /** Whether a type is served, but no part of the schema: what speaks of it is passed over. */
   readonly isLeftOut: (typeName: string) => boolean
 }
@@ -39,6 +41,8 @@ export function declaredKinds(options: DeclaredKindsOptions): {
     if (!isKnown && !optional && !isLeftOut(typeName)) problems.push(unknownType(typeName, place))
     return isKnown
   })
+  const lists = new Set(kinds.map(({ listField }) => listField))
+  problems.push(...unknownListFields(options.indexFunctions, (field) => lists.has(field)))
   const indexes = new Map(
     kinds.map((kind) => [kind.typeName, indexesOf(kind, known, options, problems)]),
   )
@@ -73,7 +77,7 @@ export function declaredKinds(options: DeclaredKindsOptions): {
 function indexesOf(
   kind: BareKind,
   extensions: readonly TypeExtension[],
-  { definitions, customResources }: DeclaredKindsOptions,
+  { definitions, customResources, indexFunctions }: DeclaredKindsOptions,
   problems: CodedError[],
 ): Kind['indexes'] {
   const { typeName, apiVersion, resource } = kind
@@ -88,12 +92,16 @@ function indexesOf(
       if (problem !== undefined && !isExpected) problems.push(problem)
     }
   }
+  const made = functionIndexes(kind, indexFunctions, (name) => declared.has(name))
+  problems.push(...made.problems)
+  const known = [...declared.definitions(), ...made.indexes]
   const version = customResources.get(`${apiVersion}/${resource.kind}`)
-  if (version === undefined) return declared.definitions()
-  const isTaken = (name: string): boolean => declared.has(name) || isReservedIndexName(name)
+  if (version === undefined) return known
+  const names = new Set(known.map(({ name }) => name))
+  const isTaken = (name: string): boolean => names.has(name) || isReservedIndexName(name)
   const found = customResourceIndexes({ typeName, version, isTaken, at })
   problems.push(...found.problems)
-  return [...declared.definitions(), ...found.indexes]
+  return [...known, ...found.indexes]
 }
 
 function unknownType(typeName: string, place: { file: string; line: number }): SdlError {

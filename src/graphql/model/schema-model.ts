@@ -9,6 +9,7 @@ import { type CustomResourceVersion, customResourceVersions } from './custom-res
 import { type BareKind, declaredKinds } from './declared-kinds.ts'
 import { Definitions } from './definitions.ts'
 import { deprecationOf } from './deprecation.ts'
+import type { IndexFunctions } from './index-functions.ts'
 import type { Kind } from './kind.ts'
 import { isKindOfProfile, type SchemaProfile, unknownPartsOf } from './schema-profile.ts'
 import {
@@ -30,6 +31,8 @@ export interface SchemaModelOptions {
   readonly sdl?: readonly SdlSource[]
   /** CustomResourceDefinitions as the API server lists them: their printer columns and selectable fields become indexes. */
   readonly crds?: readonly unknown[]
+  /** Indexes that functions make, by list field. */
+  readonly indexers?: IndexFunctions
   /** Which part of it all; everything by default. */
   readonly profile?: SchemaProfile
   readonly aliases?: GroupAliases
@@ -81,6 +84,7 @@ export function buildSchemaModel(options: SchemaModelOptions): SchemaModel {
     extensions: documents.flatMap(({ extensions }) => extensions),
     definitions,
     customResources,
+    indexFunctions: options.indexers ?? {},
     // What is a part of the schema is known before it is asked whether it is left out.
     isLeftOut: (typeName) => served.has(typeName),
   })

@@ -13,6 +13,7 @@ export type ClientErrorCode =
   | 'CLUSTER_UNREACHABLE'
   | 'CACHE_FULL'
   | 'QUERY_TOO_COSTLY'
+  | 'SCHEMA_CHANGED'
   | 'RBAC_BUDGET_EXCEEDED'
   | 'UNSUPPORTED'
   | 'PERSISTED_QUERY_NOT_FOUND'
@@ -129,13 +130,18 @@ function withCode(error: GraphQLError, isRequestError: boolean): GraphQLError {
 }
 
 /** A syntax or validation error as BAD_USER_INPUT, naming the argument that it is about, where it is about one. */
-export function requestError(error: GraphQLError, document?: DocumentNode): GraphQLError {
+export function requestError(
+  error: GraphQLError,
+  document?: DocumentNode,
+  hint?: string,
+): GraphQLError {
   const [node] = error.nodes ?? []
   const argument =
     document === undefined || node === undefined ? undefined : argumentAt(document, node)
   return placed(error, error.message, {
     code: 'BAD_USER_INPUT',
     ...(argument === undefined ? {} : { argument }),
+    ...(hint === undefined ? {} : { hint }),
   })
 }
 

@@ -24,6 +24,7 @@ import { fleetOf } from './fleet-state.ts'
 import { LiveLoader } from './live-loader.ts'
 import { answerIntrospection } from './introspection.ts'
 import { LiveReader } from './live-reader.ts'
+import type { OpenSubscription, OpenSubscriptions } from './open-subscriptions.ts'
 import { problemOfPages } from './page-rows.ts'
 import { prepareOperation, inRounds } from './preparation.ts'
 import { executePriced, executeValidated } from './priced-executor.ts'
@@ -34,6 +35,8 @@ import { StoreReader } from './store-reader.ts'
 export interface ExecutionOptions {
   readonly served: ServedSchema
   readonly limits: OperationLimits
+  /** Where those that are open are known. */
+  readonly subscriptions: OpenSubscriptions
   /** Told of errors that clients see masked. */
   readonly unexpected: (error: GraphQLError) => void
   /** Asked first where an answer is to be explained. */
@@ -139,7 +142,15 @@ export class Execution {
       })
       return this.#seen(answered, args.document)
     }
-    return answers(source, answer, () => prepared[Symbol.dispose]())
+    const { served, subscriptions } = this.#options
+    const { document } = args
+    const open = { served, document, kinds: operationKinds(served, args) }
+    return answers({
+      source,
+      answer,
+      opened: (end) => subscriptions.add({ ...open, end }),
+      ended: () => prepared[Symbol.dispose](),
+    })
   }
 
   /** What is wrong with an operation, as far as that can be told before anything is prepared. */
@@ -229,34 +240,55 @@ async function openSource(args: ExecutionArgs): Promise<OpenedSource | Execution
   return Symbol.asyncIterator in source ? { source, validated } : source
 }
 
+interface AnswersOptions {
+  readonly source: AsyncIterable<unknown>
+  readonly answer: (event: unknown) => Promise<ExecutionResult>
+  /** Told how to end it from outside; what it returns is called at the end. */
+  readonly opened: (end: OpenSubscription['end']) => () => void
+  /** May be called more than once. */
+  readonly ended: () => void
+}
+
 /**
  * The answers to a subscription's events. Leaving them leaves the source, also while it has nothing to say, and before
  * anybody has asked for the first. One that is too costly is told so and is the last: its subscriber has missed something,
- * and the next frame would hardly be cheaper. `ended` may be called more than once.
+ * and the next frame would hardly be cheaper. So is the error with which it is ended from outside.
  */
-function answers(
-  source: AsyncIterable<unknown>,
-  answer: (event: unknown) => Promise<ExecutionResult>,
-  ended: () => void,
-): AsyncGenerator<ExecutionResult, void, void> {
+function answers({
+  source,
+  answer,
+  opened,
+  ended,
+}: AnswersOptions): AsyncGenerator<ExecutionResult, void, void> {
   const events = source[Symbol.asyncIterator]()
+  let reason: Error | undefined
+  const closed = opened((error) => {
+    reason ??= error
+    void events.return?.()
+  })
+  const end = (): void => {
+    closed()
+    ended()
+  }
   async function* run(): AsyncGenerator<ExecutionResult, void, void> {
     try {
       for await (const event of { [Symbol.asyncIterator]: () => events }) {
         const result = await answer(event)
+        if (reason !== undefined) break
         yield result
         if (result.errors?.some(isTooCostly) === true) return
       }
+      if (reason !== undefined) yield { errors: [clientErrorOf(reason)] }
     } catch (error) {
       if (!(error instanceof QueryTooCostlyError)) throw error
       yield { errors: [clientErrorOf(error)] }
     } finally {
-      ended()
+      end()
     }
   }
   return interruptible(run(), () => {
     void events.return?.()
-    ended()
+    end()
   })
 }
 

@@ -4,12 +4,18 @@ import type { Plugin } from 'graphql-yoga'
 import { requestError } from './client-error.ts'
 import { parseDocument, validateDocument } from './document-bounds.ts'
 import { Execution, type ExplainingPlans } from './execution.ts'
+import type { OpenSubscriptions } from './open-subscriptions.ts'
+import type { SchemaHistory } from './schema-history.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
 export interface OperationPluginOptions {
   /** What is served at the moment; asked for once per operation. */
   readonly served: () => ServedSchema
   readonly limits: OperationLimits
+  /** Where those that are open are known. */
+  readonly subscriptions: OpenSubscriptions
+  /** What the schema was before. */
+  readonly history: SchemaHistory
   /** Told of errors that clients see masked. */
   readonly unexpected: (error: GraphQLError) => void
   /** Asked first where an answer is to be explained. */
@@ -20,15 +26,11 @@ export interface OperationPluginOptions {
  * The pipeline of every operation, whichever transport it came by: parse with a bound, validate, prepare, execute. As a
  * plugin, since HTTP and WebSocket meet only there.
  */
-export function operationPlugin({
-  served,
-  limits,
-  unexpected,
-  plans,
-}: OperationPluginOptions): Plugin {
+export function operationPlugin(options: OperationPluginOptions): Plugin {
+  const { served, limits, history } = options
   const bySchema = new WeakMap<GraphQLSchema, ServedSchema>()
   const executionOf = ({ schema }: ExecutionArgs): Execution =>
-    new Execution({ served: bySchema.get(schema) ?? served(), limits, unexpected, plans })
+    new Execution({ ...options, served: bySchema.get(schema) ?? served() })
   return {
     onEnveloped({ setSchema }) {
       const now = served()
@@ -40,7 +42,9 @@ export function operationPlugin({
     },
     onValidate({ setValidationFn }) {
       setValidationFn((schema: GraphQLSchema, document: DocumentNode) =>
-        validateDocument(schema, document).map((error) => requestError(error, document)),
+        validateDocument(schema, document).map((error) =>
+          requestError(error, document, history.hint(schema, document, error)),
+        ),
       )
     },
     onExecute({ setExecuteFn }) {

@@ -1,5 +1,6 @@
 import { GraphQLEnumType, type GraphQLInputFieldConfigMap, GraphQLInputObjectType } from 'graphql'
 import type { Kind } from '../model/kind.ts'
+import { sourceOf } from './where-type.ts'
 
 const direction = new GraphQLEnumType({
   name: 'SortDirection',
@@ -18,9 +19,9 @@ export function buildOrderType(kind: Kind): GraphQLInputObjectType {
     isOneOf: true,
     fields: (): GraphQLInputFieldConfigMap =>
       Object.fromEntries(
-        kind.indexes.map(({ name, paths }) => [
-          name,
-          { type: direction, description: `By ${paths.join(', ')}.` },
+        kind.indexes.map((index) => [
+          index.name,
+          { type: direction, description: `By ${sourceOf(index)}.` },
         ]),
       ),
   })

@@ -12,6 +12,7 @@ import type { IndexType } from '../../query/index/index-key.ts'
 import { GraphQLDateTime } from '../scalars/date-time.ts'
 import { GraphQLInt64 } from '../scalars/int64.ts'
 import { GraphQLQuantity } from '../scalars/quantity.ts'
+import type { IndexDefinition } from '../../query/index/index-definition.ts'
 import type { Kind } from '../model/kind.ts'
 
 const descriptions: Readonly<Record<FilterOperator, string>> = {
@@ -87,6 +88,11 @@ const labelFilterType: GraphQLInputObjectType = new GraphQLInputObjectType({
 
 const labels = new GraphQLList(new GraphQLNonNull(labelFilterType))
 
+/** What an index is made from, in words. */
+export function sourceOf({ paths }: IndexDefinition): string {
+  return paths.length === 0 ? "a function of the gateway's own" : paths.join(', ')
+}
+
 /** `PodWhere`: one field per index of the kind, and `labels`, `and`, `or`, `not`. */
 export function buildWhereType(kind: Kind): GraphQLInputObjectType {
   const where: GraphQLInputObjectType = new GraphQLInputObjectType({
@@ -98,7 +104,7 @@ export function buildWhereType(kind: Kind): GraphQLInputObjectType {
       for (const index of kind.indexes)
         fields[index.name] = {
           type: filterTypeOf(index.type),
-          description: `The index of ${index.paths.join(', ')}.`,
+          description: `The index of ${sourceOf(index)}.`,
         }
       return {
         ...fields,

@@ -24,6 +24,8 @@ export interface IndexDefinition extends FilterableIndex {
    * Without it each of them is a value.
    */
   readonly reduce?: 'sum'
+  /** Computes the values, strings, instead of paths. */
+  readonly valuesOf?: IndexFunction
 }
 
 /** An index that cannot be declared. Thrown at start. */
@@ -81,10 +83,26 @@ function isInEveryStore({ name, paths }: IndexDefinition): boolean {
  * The values of each object in the index, as the keys of its type. Values that are not of the type are left out, so
  * the object counts as having none.
  */
-export function indexFunctionOf({ paths: texts, type, reduce }: IndexDefinition): IndexFunction {
+export function indexFunctionOf({
+  name,
+  paths: texts,
+  type,
+  reduce,
+  valuesOf,
+}: IndexDefinition): IndexFunction {
+  if (valuesOf !== undefined) return stringsOf(name, valuesOf)
   const keysOf = keysAt(texts.map(parsePath), type)
   if (reduce === undefined) return keysOf
   return (object) => [sumOfKeys(keysOf(object))]
+}
+
+/** A function of the user's; what it throws is a failure of the index, and the object counts as having no value. */
+function stringsOf(name: string, valuesOf: IndexFunction): IndexFunction {
+  return (object) => {
+    const values: unknown = valuesOf(object)
+    if (Array.isArray(values) && values.every((value) => typeof value === 'string')) return values
+    throw new TypeError(`the function of index ${name} gives no list of strings`)
+  }
 }
 
 function keysAt(paths: readonly Path[], type: IndexType): IndexFunction {

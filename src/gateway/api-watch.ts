@@ -1,0 +1,207 @@
+import type { ApiServer } from '../api-server/api-server.ts'
+import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
+import { createSharedInformer, type SharedInformer } from '../informer/shared-informer.ts'
+import type { Change } from '../informer/store/change.ts'
+import type { ApiResource } from '../kubernetes/api-resource.ts'
+import { ApiStatusError } from '../kubernetes/status.ts'
+import { Backoff, sleep } from '../lib/backoff.ts'
+import type { DefinitionMetadata } from './cluster-definitions.ts'
+
+/** The times of {@link ApiWatch}, milliseconds. */
+export interface ApiWatchTimes {
+  /** How long changes are gathered before the cluster is asked what it serves now. */
+  readonly gatherMs: number
+  /** The pauses before it is asked again, as long as it does not say what its definitions do. */
+  readonly againMs: readonly number[]
+  /** How often a cluster is asked that does not let its definitions be watched. */
+  readonly pollMs: number
+}
+
+/** Every default of {@link ApiWatchTimes}. */
+export const defaultApiWatchTimes: ApiWatchTimes = {
+  gatherMs: 200,
+  againMs: [300, 500, 1_000, 2_000, 4_000, 8_000],
+  pollMs: 60_000,
+}
+
+export interface ApiWatchOptions {
+  readonly apiServer: ApiServer
+  /** CustomResourceDefinitions; absent where the cluster has none. */
+  readonly definitions: ApiResource | undefined
+  /** APIServices; absent where the cluster has none. */
+  readonly services: ApiResource | undefined
+  readonly resourceVersionsComparable: boolean
+  readonly reflector: ReflectorOptions
+  readonly times: ApiWatchTimes
+  /** The names of definitions that are known otherwise than they are. */
+  readonly changedSince: (present: readonly DefinitionMetadata[]) => readonly string[]
+  /**
+   * Asks the cluster what it serves; `undefined` instead of its definitions where they cannot be watched. Resolves with
+   * those of the changed ones of which it does not say yet what they define. Its failures are retried.
+   */
+  readonly ask: (
+    present: readonly DefinitionMetadata[] | undefined,
+    changed: ReadonlySet<string>,
+    signal: AbortSignal,
+  ) => Promise<readonly string[]>
+  readonly failed: (what: string, error: Error) => void
+}
+
+/** On APIServices that the API server makes by itself, for its own groups and those of definitions. */
+const automanaged = 'kube-aggregator.kubernetes.io/automanaged'
+
+/**
+ * Notices when a cluster serves something else than before: by a watch on the metadata of its CustomResourceDefinitions and
+ * APIServices, and of nothing where it may not watch them; then it asks every minute. While nothing changes it does nothing.
+ */
+export class ApiWatch {
+  readonly #options: ApiWatchOptions
+  /** The names of the definitions that have changed since the cluster was last asked. */
+  readonly #changed = new Set<string>()
+  #isDue = false
+  #wake: PromiseWithResolvers<void> | undefined
+  #definitions: SharedInformer | undefined
+
+  constructor(options: ApiWatchOptions) {
+    this.#options = options
+  }
+
+  get #isForbidden(): boolean {
+    const informer = this.#definitions
+    if (informer === undefined) return true
+    return informer.lastError instanceof ApiStatusError && informer.lastError.httpStatus === 403
+  }
+
+  /** Runs until the signal is aborted. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { definitions, services } = this.#options
+    const running: Promise<void>[] = []
+    if (definitions !== undefined) {
+      this.#definitions = this.#informer(definitions)
+      running.push(
+        this.#compareFirst(this.#definitions, signal),
+        this.#watch(this.#definitions, signal, ({ key, isInInitialList }) => {
+          if (!isInInitialList) this.#touch(key)
+        }),
+      )
+    }
+    if (services !== undefined) {
+      running.push(
+        this.#watch(this.#informer(services), signal, (change) => {
+          if (change.isInInitialList || isAutomanaged(change)) return
+          this.#touch()
+        }),
+      )
+    }
+    await Promise.all([...running, this.#answer(signal)])
+  }
+
+  #informer(resource: ApiResource): SharedInformer {
+    const { apiServer, reflector, resourceVersionsComparable, failed } = this.#options
+    return createSharedInformer({
+      ...reflector,
+      resource,
+      metadataOnly: true,
+      resourceVersionsComparable,
+      source: apiServer.resource(resource, { metadataOnly: true }),
+      observer: {
+        failed: (failure, error) => {
+          failed(`${failure} of ${resource.resource}`, error)
+          // It may be one that is not allowed to watch: then the time begins to run.
+          this.#wake?.resolve()
+        },
+      },
+    })
+  }
+
+  async #watch(
+    informer: SharedInformer,
+    signal: AbortSignal,
+    seen: (change: Change) => void,
+  ): Promise<void> {
+    const listener = informer.listen({ bufferLimit: 0, overflow: 'coalesce', replay: false })
+    const listening = (async () => {
+      for await (const { changes } of listener) for (const change of changes) seen(change)
+    })()
+    await Promise.all([informer.run(signal), listening])
+  }
+
+  /** What has changed between the start of the gateway and that of the watch. */
+  async #compareFirst(informer: SharedInformer, signal: AbortSignal): Promise<void> {
+    try {
+      await informer.waitForSync({ signal })
+    } catch {
+      return
+    }
+    for (const name of this.#options.changedSince(metadataOf(informer))) this.#touch(name)
+  }
+
+  #touch(definition?: string): void {
+    if (definition !== undefined) this.#changed.add(definition)
+    this.#isDue = true
+    this.#wake?.resolve()
+  }
+
+  async #answer(signal: AbortSignal): Promise<void> {
+    const { gatherMs } = this.#options.times
+    while (!signal.aborted) {
+      await this.#due(signal)
+      if (signal.aborted) return
+      await sleep(gatherMs, signal)
+      await this.#askUntilSettled(signal)
+    }
+  }
+
+  /** Waits until there is something to ask for, or until it is time to. */
+  async #due(signal: AbortSignal): Promise<void> {
+    const { pollMs } = this.#options.times
+    while (!this.#isDue && !signal.aborted) {
+      this.#wake = Promise.withResolvers()
+      const woken = new AbortController()
+      void this.#wake.promise.then(() => woken.abort())
+      const isPolling = this.#isForbidden
+      await sleep(isPolling ? pollMs : Infinity, AbortSignal.any([signal, woken.signal]))
+      if (isPolling && !woken.signal.aborted) return
+    }
+  }
+
+  /** The API server publishes what a definition makes a moment after the definition itself. */
+  async #askUntilSettled(signal: AbortSignal): Promise<void> {
+    const { ask, failed, times } = this.#options
+    const backoff = new Backoff({ initialMs: 500, maxMs: 10_000 })
+    let changed = new Set<string>()
+    let again = [...times.againMs]
+    while (!signal.aborted) {
+      if (this.#isDue) again = [...times.againMs]
+      this.#isDue = false
+      for (const name of this.#changed) changed.add(name)
+      this.#changed.clear()
+      let pauseMs: number | undefined
+      try {
+        const informer = this.#definitions
+        const present = informer?.hasSynced() === true ? metadataOf(informer) : undefined
+        changed = new Set(await ask(present, changed, signal))
+        if (changed.size === 0 && !this.#isDue) return
+        pauseMs = again.shift()
+      } catch (error) {
+        if (signal.aborted) return
+        failed('asking what it serves', error as Error)
+        pauseMs = backoff.nextMs()
+      }
+      if (pauseMs === undefined && !this.#isDue) return
+      await sleep(pauseMs ?? times.gatherMs, signal)
+    }
+  }
+}
+
+function isAutomanaged({ object }: Change): boolean {
+  return object.metadata.labels?.[automanaged] !== undefined
+}
+
+function metadataOf({ store }: SharedInformer): readonly DefinitionMetadata[] {
+  return Array.from(store.ids(), (id) => {
+    const { metadata } = store.object(id)
+    const { name, uid = '', generation = 0 } = metadata
+    return { name, uid, generation }
+  })
+}

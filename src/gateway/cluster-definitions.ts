@@ -1,0 +1,143 @@
+import type { ApiServer } from '../api-server/api-server.ts'
+import { boundedParallel } from '../api-server/discovery/bounded-parallel.ts'
+import type { ApiResource } from '../kubernetes/api-resource.ts'
+import { ApiStatusError } from '../kubernetes/status.ts'
+
+/** Where CustomResourceDefinitions are. */
+export const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+
+/** What is kept of a CustomResourceDefinition: all but the schemas of its versions, which OpenAPI has. */
+export interface ClusterDefinition {
+  readonly name: string
+  readonly uid: string
+  readonly generation: number
+  readonly group: string
+  readonly plural: string
+  /** The versions that are served. */
+  readonly versions: readonly string[]
+  /** As the schema model reads it. */
+  readonly object: unknown
+}
+
+/** As much of a definition's metadata as tells one state of it from another. */
+export type DefinitionMetadata = Pick<ClusterDefinition, 'name' | 'uid' | 'generation'>
+
+const pageSize = 50
+const maxParallel = 4
+
+/** The CustomResourceDefinitions of one cluster, without their schemas; by name. */
+export class ClusterDefinitions {
+  readonly #apiServer: ApiServer
+  #byName: ReadonlyMap<string, ClusterDefinition> = new Map()
+
+  constructor(apiServer: ApiServer) {
+    this.#apiServer = apiServer
+  }
+
+  get byName(): ReadonlyMap<string, ClusterDefinition> {
+    return this.#byName
+  }
+
+  /** Reads all of them, in pages. Rejects as `ApiServer.request` does. */
+  async list(signal: AbortSignal): Promise<void> {
+    const found = new Map<string, ClusterDefinition>()
+    let token = ''
+    do {
+      const query = new URLSearchParams({
+        limit: String(pageSize),
+        ...(token === '' ? {} : { continue: token }),
+      })
+      const path = `${definitionsPath}?${query}`
+      const page = (await this.#apiServer.request('GET', path, { signal })) as DefinitionPage
+      for (const object of page.items ?? []) keep(found, object)
+      token = page.metadata?.continue ?? ''
+    } while (token !== '')
+    this.#byName = found
+  }
+
+  /** The names of those that are known otherwise than they are present. */
+  changedSince(present: readonly DefinitionMetadata[]): readonly string[] {
+    const names = new Set(present.map(({ name }) => name))
+    return [
+      ...present.filter((one) => !this.#isKnown(one)).map(({ name }) => name),
+      ...[...this.#byName.keys()].filter((name) => !names.has(name)),
+    ]
+  }
+
+  /** Reads those that are not known as they are, and forgets those that are not present. Rejects as {@link list} does. */
+  async follow(present: readonly DefinitionMetadata[], signal: AbortSignal): Promise<void> {
+    const changed = present.filter((one) => !this.#isKnown(one))
+    const read = await boundedParallel(changed, maxParallel, async ({ name }) => {
+      try {
+        const path = `${definitionsPath}/${encodeURIComponent(name)}`
+        return (await this.#apiServer.request('GET', path, { signal })) as Json
+      } catch (error) {
+        if (error instanceof ApiStatusError && error.httpStatus === 404) return undefined
+        throw error
+      }
+    })
+    const found = new Map<string, ClusterDefinition>()
+    for (const { name } of present) {
+      const known = this.#byName.get(name)
+      if (known !== undefined) found.set(name, known)
+    }
+    for (const object of read) if (object !== undefined) keep(found, object)
+    this.#byName = found
+  }
+
+  #isKnown({ name, uid, generation }: DefinitionMetadata): boolean {
+    const known = this.#byName.get(name)
+    return known?.uid === uid && known.generation >= generation
+  }
+}
+
+/** Whether discovery shows what a definition says. */
+export function isDiscovered(
+  { group, plural, versions }: ClusterDefinition,
+  resources: readonly ApiResource[],
+): boolean {
+  return versions.every((version) =>
+    resources.some(
+      (one) => one.group === group && one.version === version && one.resource === plural,
+    ),
+  )
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+interface DefinitionPage {
+  readonly items?: readonly Json[]
+  readonly metadata?: { readonly continue?: string }
+}
+
+interface DefinitionObject {
+  readonly metadata?: {
+    readonly name?: string
+    readonly uid?: string
+    readonly generation?: number
+  }
+  readonly spec?: {
+    readonly group?: string
+    readonly names?: { readonly plural?: string }
+    readonly versions?: readonly (Json & { readonly name?: string; readonly served?: boolean })[]
+  }
+}
+
+function keep(into: Map<string, ClusterDefinition>, object: Json): void {
+  const { metadata = {}, spec = {} } = object as DefinitionObject
+  const { name = '', uid = '', generation = 0 } = metadata
+  const versions = spec.versions ?? []
+  into.set(name, {
+    name,
+    uid,
+    generation,
+    group: spec.group ?? '',
+    plural: spec.names?.plural ?? '',
+    versions: versions.filter(({ served }) => served !== false).map((one) => one.name ?? ''),
+    object: { spec: { ...spec, versions: versions.map(withoutSchema) } },
+  })
+}
+
+function withoutSchema(version: Json): Json {
+  return Object.fromEntries(Object.entries(version).filter(([name]) => name !== 'schema'))
+}

@@ -1,0 +1,181 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ApiServerLimits } from '../api-server/api-server.ts'
+import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
+import type { ClusterCache } from '../cache/cluster-cache.ts'
+import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
+import { groupVersionPath } from '../kubernetes/api-resource.ts'
+import { sleep } from '../lib/backoff.ts'
+import { CodedError } from '../lib/coded-error.ts'
+import { ApiWatch, type ApiWatchTimes, defaultApiWatchTimes } from './api-watch.ts'
+import {
+  askAgain,
+  type ClusterApi,
+  definitionsResourceOf,
+  servicesResourceOf,
+} from './cluster-api.ts'
+import { type DefinitionMetadata, isDiscovered } from './cluster-definitions.ts'
+import { type Cluster, connectCluster, connectionOf } from './connected-cluster.ts'
+import type { GatewayLog } from './gateway-log.ts'
+
+export interface ClusterMemberOptions {
+  readonly connection: Partial<ApiServerLimits>
+  readonly reflector: ReflectorOptions
+  /** How often a cluster that could not be reached is asked again. */
+  readonly retryMs: number
+  readonly watch: Partial<ApiWatchTimes>
+  readonly log: GatewayLog
+  /** Makes the caches, which outlast the loss of a connection. */
+  readonly cache: (cluster: Cluster) => ClusterCache
+}
+
+/** One cluster of the gateway: reached, followed, and left. */
+export class ClusterMember implements AsyncDisposable {
+  readonly selection: NamedClusterSelection
+  readonly cache: ClusterCache
+  readonly #options: ClusterMemberOptions
+  readonly #stop = new AbortController()
+  /** The last thing that was said of each failure, which is said once. */
+  readonly #said = new Map<string, string>()
+  #cluster: Cluster
+  #following: Promise<void> = Promise.resolve()
+
+  private constructor(
+    selection: NamedClusterSelection,
+    cluster: Cluster,
+    options: ClusterMemberOptions,
+  ) {
+    this.selection = selection
+    this.#cluster = cluster
+    this.#options = options
+    this.cache = options.cache(cluster)
+  }
+
+  /** Connects to a cluster. Never rejects: a failure is the state of its cluster. */
+  static async connect(
+    selection: NamedClusterSelection,
+    options: ClusterMemberOptions,
+    signal: AbortSignal,
+  ): Promise<ClusterMember> {
+    const cluster = await connectCluster(selection, options.connection, signal)
+    return new ClusterMember(selection, cluster, options)
+  }
+
+  get cluster(): Cluster {
+    return this.#cluster
+  }
+
+  /** Whether it is reached in this way. */
+  isOf(selection: NamedClusterSelection): boolean {
+    return isDeepStrictEqual(this.selection, selection)
+  }
+
+  /**
+   * Says how the cluster is and keeps up with it: one that could not be reached is asked again, one that is connected is
+   * watched for what it serves. `changed` is told of either.
+   */
+  follow(changed: () => void): void {
+    this.#announce()
+    this.#following = this.#follow(changed, this.#stop.signal)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort(new Error('the gateway is stopping'))
+    await this.#following
+    await this.cache[Symbol.asyncDispose]()
+    if (this.#cluster.state === 'connected')
+      await this.#cluster.api.apiServer[Symbol.asyncDispose]()
+  }
+
+  async #follow(changed: () => void, signal: AbortSignal): Promise<void> {
+    const { connection, retryMs } = this.#options
+    while (this.#cluster.state === 'unreachable') {
+      await sleep(retryMs, signal)
+      if (signal.aborted) return
+      const cluster = await connectCluster(this.selection, connection, signal)
+      this.cache.connect(connectionOf(cluster))
+      // A configuration that has become wrong may become right again.
+      if (cluster.state !== 'connected') continue
+      this.#cluster = cluster
+      if (signal.aborted) return
+      changed()
+      this.#announce()
+    }
+    if (this.#cluster.state === 'connected') await this.#watch(this.#cluster.api, changed, signal)
+  }
+
+  async #watch(api: ClusterApi, changed: () => void, signal: AbortSignal): Promise<void> {
+    const { reflector, watch } = this.#options
+    const { apiServer, resources, resourceVersionsComparable, definitions } = api
+    await new ApiWatch({
+      apiServer,
+      definitions: definitionsResourceOf(resources),
+      services: servicesResourceOf(resources),
+      resourceVersionsComparable,
+      reflector,
+      times: { ...defaultApiWatchTimes, ...watch },
+      changedSince: (present) => definitions.changedSince(present),
+      ask: (present, touched, until) => this.#ask(present, touched, changed, until),
+      failed: (what, error) => this.#warn(what, error),
+    }).run(signal)
+  }
+
+  async #ask(
+    present: readonly DefinitionMetadata[] | undefined,
+    touched: ReadonlySet<string>,
+    changed: () => void,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    const { name } = this
+    if (this.#cluster.state !== 'connected') return []
+    const before = this.#cluster.api
+    if (present !== undefined) await before.definitions.follow(present, signal)
+    const api = await askAgain(before, signal)
+    if (api !== before) {
+      this.#cluster = { name, state: 'connected', api }
+      this.#options.log.info(
+        `${name}: serves something else now, ${api.resources.length} resources`,
+      )
+      changed()
+    }
+    return [...touched].filter((one) => present !== undefined && !isSettled(one, before, api))
+  }
+
+  get name(): string {
+    return this.selection.name
+  }
+
+  #warn(what: string, { message }: Error): void {
+    if (this.#said.get(what) === message) return
+    this.#said.set(what, message)
+    this.#options.log.warn(`${this.name}: ${what} failed: ${message}`)
+  }
+
+  #announce(): void {
+    const { log } = this.#options
+    const cluster = this.#cluster
+    if (cluster.state !== 'connected') {
+      const hint = cluster.error instanceof CodedError ? cluster.error.hint : undefined
+      log.error(`${cluster.name}: ${cluster.error.message}`, { hint })
+      return
+    }
+    const { version, resources, apiServer, failures } = cluster.api
+    log.info(
+      `${cluster.name}: ${version.gitVersion} at ${apiServer.host}, ${resources.length} resources`,
+    )
+    for (const failure of failures) log.warn(`${cluster.name}: ${failure.message}`)
+  }
+}
+
+/** Whether the API says what a definition does; of one that is gone, that it serves it no more. */
+function isSettled(name: string, before: ClusterApi, api: ClusterApi): boolean {
+  const definition = api.definitions.byName.get(name)
+  if (definition === undefined)
+    return !api.resources.some(({ resource, group }) => `${resource}.${group}` === name)
+  if (!isDiscovered(definition, api.resources)) return false
+  // Whether a schema that was there before is the new one shows only when it changes.
+  return definition.versions.every((version) => {
+    const path = groupVersionPath({ group: definition.group, version }).slice(1)
+    const document = api.openapi[path]
+    return document !== undefined && document !== before.openapi[path]
+  })
+}

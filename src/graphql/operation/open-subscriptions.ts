@@ -1,0 +1,128 @@
+import {
+  type DocumentNode,
+  type GraphQLSchema,
+  TypeInfo,
+  validate,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql'
+import { apiVersionOf } from '../../kubernetes/api-resource.ts'
+import type { Kind } from '../model/kind.ts'
+import { ClientError } from './client-error.ts'
+import type { KindAt } from './kind-part.ts'
+import type { ServedSchema } from './served-schema.ts'
+
+/** A subscription, as far as a change of the schema matters to it. */
+export interface OpenSubscription {
+  /** What was served when it was opened, and is what it reads. */
+  readonly served: ServedSchema
+  readonly document: DocumentNode
+  /** The kinds that its text names. */
+  readonly kinds: readonly KindAt[]
+  /** Ends it; the error is the last that its subscriber is told. */
+  readonly end: (error: ClientError) => void
+}
+
+/**
+ * The subscriptions that are open. They go on when the schema changes, unless what they read is another thing now: a kind
+ * that is served no more, a field that is gone or of another type, a cluster that has been taken away.
+ */
+export class OpenSubscriptions {
+  readonly #open = new Set<OpenSubscription>()
+
+  /** Takes one in until the function that it returns is called. */
+  add(subscription: OpenSubscription): () => void {
+    this.#open.add(subscription)
+    return () => void this.#open.delete(subscription)
+  }
+
+  /** Something else is served from now on: ends those that cannot go on. */
+  follow(now: ServedSchema): void {
+    const readings = new Map<DocumentNode, Map<GraphQLSchema, string | undefined>>()
+    for (const subscription of this.#open) {
+      const problem = lostKind(subscription, now) ?? otherReading(subscription, now, readings)
+      if (problem === undefined) continue
+      this.#open.delete(subscription)
+      const hint = 'read the schema again, and subscribe anew'
+      subscription.end(
+        new ClientError('SCHEMA_CHANGED', `the schema has changed: ${problem.message}`, {
+          ...problem,
+          hint,
+        }),
+      )
+    }
+  }
+}
+
+interface Problem {
+  readonly message: string
+  readonly cluster?: string
+  readonly kind?: string
+}
+
+function lostKind({ kinds }: OpenSubscription, now: ServedSchema): Problem | undefined {
+  for (const { cluster, kind } of kinds) {
+    const cache = now.clusters.get(cluster)
+    if (cache === undefined) return { message: `cluster ${cluster} is served no more`, cluster }
+    const place = { cluster, kind: kind.typeName }
+    const next = now.kinds.get(kind.typeName)
+    if (next === undefined || isOfAnotherGroup(kind, next))
+      return { message: `${kind.typeName} is served no more`, ...place }
+    if (next.resource.version !== kind.resource.version)
+      return { message: `${kind.typeName} is ${apiVersionOf(next.resource)} now`, ...place }
+    if (cache.connection.state === 'connected' && !cache.serves(kind.resource))
+      return { message: `cluster ${cluster} serves ${kind.typeName} no more`, ...place }
+    const index = otherIndex(kind, next)
+    if (index !== undefined)
+      return { message: `index ${index} of ${kind.typeName} is another one`, ...place }
+  }
+  return undefined
+}
+
+function isOfAnotherGroup({ resource }: Kind, { resource: next }: Kind): boolean {
+  return resource.group !== next.group || resource.resource !== next.resource
+}
+
+function otherIndex(before: Kind, now: Kind): string | undefined {
+  const texts = new Map(now.indexes.map((index) => [index.name, JSON.stringify(index)]))
+  return before.indexes.find((index) => {
+    const text = texts.get(index.name)
+    return text !== undefined && text !== JSON.stringify(index)
+  })?.name
+}
+
+/** What a document reads otherwise than before; found out once for all who have sent the same. */
+function otherReading(
+  { document, served }: OpenSubscription,
+  now: ServedSchema,
+  known: Map<DocumentNode, Map<GraphQLSchema, string | undefined>>,
+): Problem | undefined {
+  const { schema } = served
+  if (schema === now.schema) return undefined
+  let ofDocument = known.get(document)
+  if (ofDocument === undefined) known.set(document, (ofDocument = new Map()))
+  if (!ofDocument.has(schema)) ofDocument.set(schema, difference(document, schema, now.schema))
+  const message = ofDocument.get(schema)
+  return message === undefined ? undefined : { message }
+}
+
+function difference(
+  document: DocumentNode,
+  before: GraphQLSchema,
+  now: GraphQLSchema,
+): string | undefined {
+  const [error] = validate(now, document, undefined, { maxErrors: 1 })
+  if (error !== undefined) return error.message
+  const [old, next] = [new TypeInfo(before), new TypeInfo(now)]
+  let found: string | undefined
+  const compare = {
+    Field: () => {
+      const [was, is] = [String(old.getType()), String(next.getType())]
+      if (was === is) return
+      const coordinate = `${String(old.getParentType())}.${old.getFieldDef()?.name ?? ''}`
+      found ??= `${coordinate} is of type ${is}, and was of ${was}`
+    },
+  }
+  visit(document, visitWithTypeInfo(old, visitWithTypeInfo(next, compare)))
+  return found
+}

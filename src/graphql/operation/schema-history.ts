@@ -1,0 +1,112 @@
+import {
+  type ASTNode,
+  BREAK,
+  type DocumentNode,
+  type GraphQLError,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+  Kind as NodeKind,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql'
+
+/** So many coordinates are remembered; beyond, the oldest are forgotten. */
+const maxRemembered = 20_000
+
+interface PastChange {
+  readonly what: 'removed' | 'changed'
+  readonly at: Date
+}
+
+/**
+ * What has been in the schema since the gateway was started and is not any more, by schema coordinate (`Pod.spec`): so that
+ * a document that was valid once is told why it is not now.
+ */
+export class SchemaHistory {
+  readonly #past = new Map<string, PastChange>()
+
+  /** One schema has followed another. */
+  follow(before: GraphQLSchema, now: GraphQLSchema): void {
+    const at = new Date()
+    for (const coordinate of this.#past.keys()) {
+      if (this.#past.get(coordinate)?.what === 'removed' && exists(now, coordinate))
+        this.#past.delete(coordinate)
+    }
+    for (const [name, type] of Object.entries(before.getTypeMap())) {
+      const next = now.getType(name)
+      if (next === undefined) this.#remember(name, { what: 'removed', at })
+      const fields = fieldTypes(type)
+      const nextFields = fieldTypes(next)
+      for (const [field, fieldType] of Object.entries(fields)) {
+        const what = nextFields[field] === undefined ? 'removed' : 'changed'
+        if (nextFields[field] !== fieldType) this.#remember(`${name}.${field}`, { what, at })
+      }
+    }
+  }
+
+  /** What to say of a validation error of something that was in the schema once; `undefined` where it was not. */
+  hint(schema: GraphQLSchema, document: DocumentNode, error: GraphQLError): string | undefined {
+    const [node] = error.nodes ?? []
+    const coordinate =
+      this.#past.size === 0 || node === undefined ? undefined : coordinateOf(schema, document, node)
+    const past = coordinate === undefined ? undefined : this.#past.get(coordinate)
+    if (past === undefined) return undefined
+    const happened = past.what === 'removed' ? 'was removed' : 'changed its type'
+    return `the schema has changed: ${coordinate} ${happened} at ${past.at.toISOString()}; read the schema again`
+  }
+
+  #remember(coordinate: string, change: PastChange): void {
+    this.#past.delete(coordinate)
+    this.#past.set(coordinate, change)
+    if (this.#past.size <= maxRemembered) return
+    const [oldest] = this.#past.keys()
+    if (oldest !== undefined) this.#past.delete(oldest)
+  }
+}
+
+function exists(schema: GraphQLSchema, coordinate: string): boolean {
+  const [name = '', field] = coordinate.split('.')
+  const type = schema.getType(name)
+  return field === undefined ? type !== undefined : Object.hasOwn(fieldsOf(type), field)
+}
+
+function fieldTypes(type: GraphQLNamedType | undefined): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(fieldsOf(type)).map(([name, field]) => [name, String(field.type)]),
+  )
+}
+
+function fieldsOf(type: GraphQLNamedType | undefined): Readonly<Record<string, { type: unknown }>> {
+  const hasFields = isObjectType(type) || isInterfaceType(type) || isInputObjectType(type)
+  return hasFields ? type.getFields() : {}
+}
+
+/** The schema coordinate of what a node of a document names. */
+function coordinateOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  wanted: ASTNode,
+): string | undefined {
+  const types = new TypeInfo(schema)
+  let found: string | undefined
+  visit(
+    document,
+    visitWithTypeInfo(types, {
+      enter(node) {
+        if (node !== wanted) return undefined
+        if (node.kind === NodeKind.NAMED_TYPE) found = node.name.value
+        if (node.kind === NodeKind.FIELD)
+          found = `${String(types.getParentType())}.${node.name.value}`
+        if (node.kind === NodeKind.OBJECT_FIELD) {
+          found = `${String(types.getParentInputType())}.${node.name.value}`
+        }
+        return BREAK
+      },
+    }),
+  )
+  return found
+}

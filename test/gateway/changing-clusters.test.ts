@@ -1,0 +1,158 @@
+import { startSimulator, type Simulator } from 'informerql/simulator'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { created } from './created.ts'
+import { definitionOf, definitionsPath, versionOf } from './definitions.ts'
+import { follow } from './followed-subscription.ts'
+
+const wait = { timeout: 20_000, interval: 50 }
+const integer = { type: 'integer' }
+const string = { type: 'string' }
+
+const gears = (properties: object): object =>
+  definitionOf('Gear', 'hot.example.com', [versionOf('v1', properties)])
+
+describe('clusters that come and go while the gateway runs', () => {
+  let one: Simulator
+  let two: Simulator
+  let gateway: ServedGateway
+  const at = (name: string, { url }: Simulator): { name: string; server: string } => ({
+    name,
+    server: url,
+  })
+  beforeEach(async () => {
+    ;[one, two] = await Promise.all([startSimulator(), startSimulator()])
+  })
+  afterEach(async () => {
+    await gateway[Symbol.asyncDispose]()
+    await one[Symbol.asyncDispose]()
+    await two[Symbol.asyncDispose]()
+  })
+
+  const configMap = (simulator: Simulator, name: string): Promise<unknown> =>
+    created(simulator, '/api/v1/namespaces/default/configmaps', { metadata: { name } })
+
+  const gear = (simulator: Simulator, name: string, spec: object): Promise<unknown> =>
+    created(simulator, '/apis/hot.example.com/v1/namespaces/default/gears', {
+      apiVersion: 'hot.example.com/v1',
+      kind: 'Gear',
+      metadata: { name },
+      spec,
+    })
+
+  it('one that is added is served, and what is read of the others goes on', async () => {
+    gateway = await serveGateway({ clusters: [at('one', one)] })
+    const live = follow(gateway.connect(), 'configMaps', 'metadata { name }')
+    await live.until('snapshot', () => live.fold.synced)
+    await configMap(two, 'elsewhere')
+    await gateway.gateway.configureClusters([at('one', one), at('two', two)])
+    const { configMaps, gatewayClusters } = await gateway.data(`{
+      configMaps(cluster: "two", namespace: "default") { nodes { clusterName metadata { name } } }
+      gatewayClusters { name state }
+    }`)
+    expect(configMaps.nodes).toContainEqual({ clusterName: 'two', metadata: { name: 'elsewhere' } })
+    expect(gatewayClusters).toEqual([
+      { name: 'one', state: 'CONNECTED' },
+      { name: 'two', state: 'CONNECTED' },
+    ])
+    await configMap(one, 'here')
+    await live.until('here', (objects) =>
+      [...objects.values()].some(({ metadata }) => metadata.name === 'here'),
+    )
+    expect(live.problems).toEqual([])
+    const names = [...live.fold.objects.values()].map(({ metadata }) => metadata.name as string)
+    expect(names).not.toContain('elsewhere')
+  })
+
+  it('one that is taken away ends its subscriptions only, by an error that says so', async () => {
+    gateway = await serveGateway({ clusters: [at('one', one), at('two', two)] })
+    const client = gateway.connect()
+    const onOne = follow(client, 'configMaps', 'metadata { name }')
+    const onTwo = follow(client, 'configMaps(cluster: "two")', 'metadata { name }')
+    for (const live of [onOne, onTwo]) await live.until('snapshot', () => live.fold.synced)
+    await gateway.gateway.configureClusters([at('one', one)])
+    await expect.poll(() => onTwo.ended(), wait).toBe(true)
+    expect(onTwo.problems.join('\n')).toContain('SCHEMA_CHANGED')
+    expect(onTwo.problems.join('\n')).toContain('cluster two is served no more')
+    const { errors = [] } = await gateway.query('{ configMaps(cluster: "two") { totalCount } }')
+    expect(errors[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', argument: 'cluster' })
+    await configMap(one, 'later')
+    await onOne.until('later', (objects) =>
+      [...objects.values()].some(({ metadata }) => metadata.name === 'later'),
+    )
+    expect(onOne.problems).toEqual([])
+  })
+
+  it('one that cannot be reached is served when it can be, and does not blank the others', async () => {
+    gateway = await serveGateway({ clusters: [at('one', one)], retryMs: 100 })
+    two.faults.inject({ fault: { type: 'refuse-connections', forMs: 1_500 } })
+    await gateway.gateway.configureClusters([at('one', one), at('two', two)])
+    const both = `{
+      pods { totalCount }
+      two: pods(cluster: "two") { totalCount }
+    }`
+    const answer = await gateway.query(both)
+    expect(answer.data.pods).toEqual({ totalCount: 0 })
+    expect(answer.errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual([
+      [['two'], 'CLUSTER_UNREACHABLE'],
+    ])
+    await expect.poll(async () => (await gateway.query(both)).errors, wait).toBeUndefined()
+  })
+
+  it('a kind that differs is JSON where types conflict, and null where a field is missing', async () => {
+    await created(one, definitionsPath, gears({ size: integer, colour: string }))
+    await created(two, definitionsPath, gears({ size: string }))
+    gateway = await serveGateway({ clusters: [at('one', one)] })
+    const query = (cluster: string): string =>
+      `{ gears: hotExampleComGears(cluster: "${cluster}") { nodes { spec { size colour } } } }`
+    await gear(one, 'a', { size: 3, colour: 'red' })
+    await gear(two, 'b', { size: 'large' })
+    expect(await gateway.data(query('one'))).toEqual({
+      gears: { nodes: [{ spec: { size: 3, colour: 'red' } }] },
+    })
+    await gateway.gateway.configureClusters([at('one', one), at('two', two)])
+    expect(await gateway.data(query('one'))).toEqual({
+      gears: { nodes: [{ spec: { size: 3, colour: 'red' } }] },
+    })
+    expect(await gateway.data(query('two'))).toEqual({
+      gears: { nodes: [{ spec: { size: 'large', colour: null } }] },
+    })
+  })
+
+  it('a kind that one of them does not have fails its own field', async () => {
+    await created(one, definitionsPath, gears({ size: integer }))
+    gateway = await serveGateway({ clusters: [at('one', one), at('two', two)] })
+    const { data, errors = [] } = await gateway.query(`{
+      one: hotExampleComGears { totalCount }
+      two: hotExampleComGears(cluster: "two") { totalCount }
+      pods(cluster: "two") { totalCount }
+    }`)
+    expect(data).toEqual({ one: { totalCount: 0 }, two: null, pods: { totalCount: 0 } })
+    expect(errors.map(({ extensions }) => extensions)).toMatchObject([
+      { code: 'NOT_FOUND', cluster: 'two' },
+    ])
+  })
+
+  it('relations, from queries and from subscriptions, stay within the cluster of their object', async () => {
+    const pod = {
+      metadata: { name: 'p' },
+      spec: { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] },
+    }
+    for (const simulator of [one, two]) {
+      await created(simulator, '/api/v1/nodes', { metadata: { name: 'n' } })
+      await created(simulator, '/api/v1/namespaces/default/pods', pod)
+    }
+    gateway = await serveGateway({ clusters: [at('one', one), at('two', two)] })
+    const selection = 'clusterName node { clusterName pods { nodes { clusterName } } }'
+    const related = {
+      clusterName: 'two',
+      node: { clusterName: 'two', pods: { nodes: [{ clusterName: 'two' }] } },
+    }
+    const { pods } = await gateway.data(`{ pods(cluster: "two") { nodes { ${selection} } } }`)
+    expect(pods.nodes).toEqual([related])
+    const live = follow(gateway.connect(), 'pods(cluster: "two")', selection)
+    await live.until('snapshot', () => live.fold.synced)
+    expect([...live.fold.objects.values()]).toEqual([expect.objectContaining(related)])
+    expect(live.problems).toEqual([])
+  })
+})
