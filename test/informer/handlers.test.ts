@@ -317,6 +317,26 @@ describe('A handler', () => {
     ])
   })
 
+  it('hears of a deletion whose addition still waits only where its reader looks at the store', async () => {
+    await using played = await play([])
+    const { informer, watch } = played
+    const readers = [true, false].map((readsStore) =>
+      informer.listen({ bufferLimit: 0, replay: false, readsStore })[Symbol.asyncIterator](),
+    )
+    const next = async (): Promise<string[]> =>
+      Promise.all(
+        readers.map(async (reader) => {
+          const { value } = await reader.next()
+          return value === undefined ? 'END' : shownBatch(value)
+        }),
+      )
+    expect(await next()).toEqual(['SYNCED', 'SYNCED'])
+    watch.send('ADDED', configMap('a', '11')).send('DELETED', configMap('a', '12'))
+    watch.send('ADDED', configMap('b', '13'))
+    await reach(played, '13')
+    expect(await next()).toEqual(['DELETED default/a@12, ADDED default/b@13', 'ADDED default/b@13'])
+  })
+
   it('[29] finds store and indices up to date, and hears of each object in the server’s order', async () => {
     const byRevision = ({ metadata }: KubernetesObject): readonly string[] => [
       metadata.resourceVersion ?? '',

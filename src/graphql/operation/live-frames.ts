@@ -42,7 +42,13 @@ async function* frames(
   const { store } = informer
   const held = new LiveSet({ condition, scope })
   // In one tick: from here on, whatever is not in the snapshot reaches the listener.
-  const listener = informer.listen({ bufferLimit: 0, overflow: 'coalesce', replay: false })
+  const listener = informer.listen({
+    bufferLimit: 0,
+    overflow: 'coalesce',
+    replay: false,
+    // A frame shows what the store holds when it is made, which may be ahead of what has been taken from the listener.
+    readsStore: true,
+  })
   leaving.addEventListener('abort', () => listener.close(), { once: true })
   try {
     const snapshot = held.reset(store, new WorkBudget(work)).map(({ key, uid }) => ({ key, uid }))

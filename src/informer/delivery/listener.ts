@@ -25,6 +25,11 @@ export interface ListenerOptions {
   readonly resyncPeriodMs?: number
   /** What it wants to hear of, where that is not everything. */
   readonly route?: ListenerRoute
+  /**
+   * Whether its reader looks at the store, too, and so may know of an object whose addition still waits. Then a deletion is
+   * delivered even where the addition waits; otherwise, coalescing, the two cancel each other.
+   */
+  readonly readsStore?: boolean
 }
 
 /** Every default of {@link ListenerOptions}. */
@@ -32,6 +37,7 @@ export const listenerDefaults: Required<Omit<ListenerOptions, 'route'>> = {
   bufferLimit: 10_000,
   overflow: 'coalesce',
   resyncPeriodMs: 0,
+  readsStore: false,
 }
 
 /** Throws `InvalidOptionError`. */
@@ -90,6 +96,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
   readonly #source: ListenerSource
   readonly #bufferLimit: number
   readonly #overflow: OverflowPolicy
+  readonly #readsStore: boolean
   #initial: readonly Change[] = []
   /** The position of the snapshot: changes may have come since. */
   #initialPosition = latestResourceVersion
@@ -108,6 +115,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     this.#source = source
     this.#bufferLimit = options.bufferLimit ?? listenerDefaults.bufferLimit
     this.#overflow = options.overflow ?? listenerDefaults.overflow
+    this.#readsStore = options.readsStore ?? listenerDefaults.readsStore
   }
 
   /** How many changes wait. */
@@ -223,7 +231,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
       positions.set(id, this.#changes.push(change) - 1)
       return
     }
-    const both = earlier.followedBy(change)
+    const both = earlier.followedBy(change) ?? (this.#readsStore ? change : undefined)
     this.#changes[position] = both
     if (both !== undefined) return
     positions.delete(id)
