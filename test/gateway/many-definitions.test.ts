@@ -198,8 +198,11 @@ describeWithControlPlane('many custom resource definitions at once', (plane) => 
       listFields(gateway),
       async ({ name, node }) => {
         const query = `{ ${name}(first: 5) { totalCount nodes ${fieldsOf(node, 3)} } }`
-        const { errors } = await gateway.query(query)
-        if (errors !== undefined) failures.push(`${name}: ${JSON.stringify(errors)}`)
+        const { errors = [] } = await gateway.query(query)
+        // What cannot be watched is read live: it has all but relations, which need a cache.
+        const expected = name === 'componentStatuses' ? 'UNSUPPORTED' : undefined
+        const unexpected = errors.filter(({ extensions }) => extensions?.code !== expected)
+        if (unexpected.length > 0) failures.push(`${name}: ${JSON.stringify(unexpected)}`)
       },
       4,
     )
