@@ -28,6 +28,14 @@ export function jsonField(path: string | null | undefined): Pick<SelectedField, 
   // From the first list on, what is there is parsed.
   const rest = { text: path, steps: steps.slice(each), many: true }
   const write: LeafWriter = (json) =>
-    JSON.stringify(json === undefined ? [] : valuesAt(rest, parseExact(json)))
+    JSON.stringify(json === undefined ? [] : valuesAt(rest, parsed(json)))
   return { path: names, value: { form: 'leaf', write } }
+}
+
+let last: { readonly text: string; readonly value: unknown } = { text: 'null', value: null }
+
+/** Of one object many paths may be asked for that begin alike: what they go through is parsed once. */
+function parsed(text: string): unknown {
+  if (text !== last.text) last = { text, value: parseExact(text) }
+  return last.value
 }

@@ -9,6 +9,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql'
+import { writeJson } from '../../informer/codec/leaf-writer.ts'
 import type {
   ObjectSelection,
   SelectedEntryField,
@@ -38,7 +39,12 @@ export interface OwnFieldsContext {
   ) => Readonly<Record<string, unknown>>
   /** Is told, line by line, all that the text depends on besides the object. */
   readonly note: (line: string) => void
+  /** Is told of a field that costs as much as so many more. */
+  readonly charge: (fields: number) => void
 }
+
+/** A path of json that goes through a list: what it goes through is found, compared and walked over for each object. */
+const fieldsPerJsonPath = 50
 
 /**
  * What is written of an object's own fields, those that depend on nothing but the object itself: the fields of a kind's type,
@@ -98,7 +104,11 @@ function ownField(
     case 'json': {
       const { [source.argument]: path } = context.argumentsOf(field, node)
       context.note(`json ${JSON.stringify(path)}`)
-      return jsonField(path as string | null | undefined)
+      const selected = jsonField(path as string | null | undefined)
+      if (selected.value.form === 'leaf' && selected.value.write !== writeJson) {
+        context.charge(fieldsPerJsonPath)
+      }
+      return selected
     }
     case 'mapValue': {
       const { [source.argument]: key } = context.argumentsOf(field, node)

@@ -71,10 +71,10 @@ export class OwnFragment {
     const held = view.held(id)
     let text = memo.get(id, held)
     if (text === undefined) {
+      run.budget.spend('fields', fields)
       text = project(held)
       if (text === undefined) throw new NotCoveredError('a value that GraphQL refuses')
       if (!this.#isWhole) text = text.slice(1, -1)
-      run.budget.spend('fields', fields)
       memo.set(id, held, text)
     }
     run.budget.spend('bytes', text.length)
@@ -90,7 +90,7 @@ export class OwnFragment {
     }
     let fragment = ofView.get(view)
     if (fragment === undefined) {
-      const { selection, signature } = this.#select(cluster, (_, node) => {
+      const { selection, signature, charged } = this.#select(cluster, (_, node) => {
         const args = this.#arguments.get(node)
         return args === undefined ? {} : run.argumentsOf(args)
       })
@@ -98,7 +98,7 @@ export class OwnFragment {
       fragment = {
         memo: run.fragments.memo(text, view),
         project: view.projection(selection),
-        fields: fieldsOf(selection),
+        fields: fieldsOf(selection) + charged,
       }
       ofView.set(view, fragment)
     }
@@ -117,16 +117,22 @@ export class OwnFragment {
       field: GraphQLField<unknown, unknown>,
       node: FieldNode,
     ) => Readonly<Record<string, unknown>>,
-  ): { readonly selection: ReturnType<typeof ownSelection>; readonly signature: string } {
+  ): {
+    readonly selection: ObjectSelection
+    readonly signature: string
+    readonly charged: number
+  } {
     const notes = [cluster]
+    let charged = 0
     const selection = ownSelection(this.#type, this.#fields, {
       kind: this.#kind,
       cluster,
       collect: this.#compiler.collect,
       argumentsOf,
       note: (line) => notes.push(line),
+      charge: (fields) => void (charged += fields),
     })
-    return { selection, signature: notes.join('\n') }
+    return { selection, signature: notes.join('\n'), charged }
   }
 }
 

@@ -20,10 +20,10 @@ export type WorkLimits = Readonly<Record<Work, number>>
  * answers by graphql-js. So an operation holds up the others for less than 100 ms, whatever it is made of.
  */
 export const defaultWorkLimits: WorkLimits = {
-  examined: 500_000,
-  tests: 1_000_000,
-  rows: 4_000,
-  fields: 50_000,
+  examined: 350_000,
+  tests: 700_000,
+  rows: 3_000,
+  fields: 35_000,
   bytes: 8_000_000,
 }
 
