@@ -143,6 +143,7 @@ export class StoreReader implements StoreReads {
       const kind = this.#served.kindOf(splitApiVersion(apiVersion).group, name)
       if (kind === undefined) return []
       const part = this.#parts.part({ cluster, kind })
+      this.#budget.spend('rows', 1)
       return rowOf(part, objectByUid({ ...part, budget: this.#budget }, uid)) ?? []
     })
   }

@@ -44,7 +44,7 @@ export interface OwnFieldsContext {
 }
 
 /** A path of json that goes through a list: what it goes through is found, compared and walked over for each object. */
-const fieldsPerJsonPath = 50
+const fieldsPerJsonPath = 65
 
 /**
  * What is written of an object's own fields, those that depend on nothing but the object itself: the fields of a kind's type,
