@@ -42,9 +42,6 @@ export interface StoreReaderOptions {
   readonly live: LiveLoader
 }
 
-/** An owner is a list of one, whose type is found out for each: it takes as long as so many rows of a list. */
-const rowsPerOwner = 3
-
 /** Reads the stores for one execution of one operation, all of it within one tick. */
 export class StoreReader implements StoreReads {
   readonly #served: ServedSchema
@@ -146,7 +143,7 @@ export class StoreReader implements StoreReads {
       const kind = this.#served.kindOf(splitApiVersion(apiVersion).group, name)
       if (kind === undefined) return []
       const part = this.#parts.part({ cluster, kind })
-      this.#budget.spend('rows', rowsPerOwner)
+      this.#budget.spend('rows', 1)
       return rowOf(part, objectByUid({ ...part, budget: this.#budget }, uid)) ?? []
     })
   }
