@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Viewer } from '../access/viewer.ts'
 
 /** Where the server reports what is nobody's answer: the log of whoever runs it. A detail named `error` is what was thrown. */
 export interface ServerLog {
@@ -16,6 +17,8 @@ export interface OperationOrigin {
   readonly headers: IncomingHttpHeaders
   /** The payload of `connection_init`. */
   readonly connectionParams: Readonly<Record<string, unknown>> | undefined
+  /** Who asks; absent where nobody is asked who they are. */
+  readonly viewer?: Viewer | undefined
 }
 
 /**

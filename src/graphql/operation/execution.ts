@@ -9,6 +9,7 @@ import {
   type ValidatedSubscriptionArgs,
   validateSubscriptionArgs,
 } from 'graphql'
+import type { Viewer } from '../../access/viewer.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import { interruptible } from '../../lib/interruptible.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
@@ -56,6 +57,8 @@ export interface ExplainingPlans {
 export interface OperationWishes {
   /** Whether the answer is to say in `extensions.explain` how it was come by. */
   readonly explain?: boolean
+  /** Who asks; absent where nobody is asked who they are, and everything may be seen. */
+  readonly viewer?: Viewer | undefined
 }
 
 /**
