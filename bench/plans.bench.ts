@@ -1,15 +1,18 @@
 /**
- * The query engine over many pods: the gateway's CPU time per request, beside the same reads by graphql-js behind yoga as it
- * comes, beside bare node:http with the same bytes, and for filtered and ordered pages beside plain objects:
+ * The query engine over many pods: the gateway's CPU time per request, beside (a) bare node:http with the same bytes, (b) the
+ * same reads by graphql-js behind yoga as it comes, (c) for filtered and ordered pages, plain objects, and (d) a plain client of
+ * the API server, whose own CPU time it is:
  *
- *     npm run bench -- plans [--pods 100000] [--rounds 3] [--seconds 3] [--record]
+ *     npm run bench -- plans [--pods 100000] [--rounds 3] [--seconds 2] [--record]
  *
- * Between the rounds a tenth of the pods is changed. `cold` are selections that nobody has asked before.
+ * Before each round a tenth of the pods is changed. `cold` are selections that nobody has asked before. Takes some six minutes.
  */
 import { parseArgs } from 'node:util'
-import { ListClient } from './support/list-client.ts'
-import { type Figures, interleave, measure } from './support/measured-process.ts'
-import { coldQuestions, queryQuestions, type QueryQuestion } from './support/query-load.ts'
+import { type Figures, measure, medianOf, mediansOf, runRound } from './support/measured-process.ts'
+import { changeTenth } from './support/changed-pods.ts'
+import { askGraphQL } from './support/graphql-client.ts'
+import { coldOperations, queryQuestions, type QueryOperation } from './support/query-load.ts'
+import { querySubjects } from './support/query-subjects.ts'
 import { publish, ratio, type ResultTable } from './support/results.ts'
 import { type Service, startService } from './support/service.ts'
 
@@ -17,12 +20,12 @@ const { values: options } = parseArgs({
   options: {
     pods: { type: 'string', default: '100000' },
     rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '2' },
     record: { type: 'boolean', default: false },
   },
 })
 const processes = `${import.meta.dirname}/process`
-const warmUpMs = 1000
+const warmUpMs = 500
 const durationMs = Number(options.seconds) * 1000
 
 await using simulator = await startService(`${processes}/simulator.ts`, [options.pods])
@@ -33,134 +36,107 @@ await using plainObjects = await startService(`${processes}/plain-objects.ts`, [
 
 interface Contender {
   readonly service: Service
-  readonly url: string
-  readonly body?: string
+  readonly url?: string
+  readonly operations?: readonly QueryOperation[]
 }
 
-async function ask({ service, url, body }: Contender, connections: number): Promise<Figures> {
+async function ask(
+  { service, url = service.url, operations }: Contender,
+  connections: number,
+): Promise<Figures> {
   const load = { url, connections, warmUpMs, durationMs, reader: 'any', rows: 1 }
+  const bodies = operations?.map((operation) => JSON.stringify(operation))
   const before = await service.cpuMs()
-  const whole = body === undefined ? load : { ...load, body }
-  const figures = await measure(`${processes}/load.ts`, [JSON.stringify(whole)])
+  const figures = await measure(`${processes}/load.ts`, [JSON.stringify({ ...load, bodies })])
   const used = (await service.cpuMs()) - before
-  const requests = ((figures['requests/s'] ?? 0) * (durationMs + warmUpMs)) / 1000
-  const { p50Ms = 0, p99Ms = 0, 'requests/s': perSecond = 0 } = figures
-  return { cpuMs: used / requests, p50Ms, p99Ms, 'requests/s': perSecond }
+  const { p50Ms = 0, p99Ms = 0, 'requests/s': perSecond = 0, asked = 0 } = figures
+  return { cpuMs: used / asked, p50Ms, p99Ms, 'requests/s': perSecond }
+}
+
+/** The CPU time is the client's own: it does itself what the gateway does for its clients. */
+async function askPlainly(path: string, connections: number): Promise<Figures> {
+  const url = `${simulator.url}${path}`
+  const load = { url, connections, warmUpMs, durationMs, reader: 'json', rows: 1 }
+  const figures = await measure(`${processes}/load.ts`, [JSON.stringify(load)])
+  const { p50Ms = 0, p99Ms = 0, 'requests/s': perSecond = 0, clientCpuMs = 0 } = figures
+  return { cpuMs: clientCpuMs, p50Ms, p99Ms, 'requests/s': perSecond }
 }
 
 /** Asked one after the other, each once. */
-async function askOnce(service: Service, questions: readonly QueryQuestion[]): Promise<Figures> {
-  const before = await service.cpuMs()
-  const started = performance.now()
-  for (const question of questions) await answer(service.url, question)
-  const cpuMs = ((await service.cpuMs()) - before) / questions.length
-  return { cpuMs, p50Ms: (performance.now() - started) / questions.length }
+async function askOnce(service: Service, operations: readonly QueryOperation[]): Promise<Figures> {
+  const runs: Figures[] = []
+  for (const operation of operations) {
+    const [before, started] = [await service.cpuMs(), performance.now()]
+    await askGraphQL(service.url, operation)
+    const p50Ms = performance.now() - started
+    runs.push({ cpuMs: (await service.cpuMs()) - before, p50Ms })
+  }
+  return medianOf(runs)
 }
 
-async function answer(url: string, question: QueryQuestion): Promise<string> {
-  const headers = { 'content-type': 'application/json' }
-  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(question) })
-  const text = await response.text()
-  if (!response.ok || text.includes('"errors"')) throw new Error(text.slice(0, 500))
-  return text
+const floor = 'same bytes (a)'
+const planned = 'plan'
+const unplanned = 'graphql-js (b)'
+const plain = 'plain objects (c)'
+const direct = 'plain client (d)'
+const questions = Object.entries(queryQuestions(await querySubjects(plans.url)))
+for (const [title, { operations }] of questions) {
+  for (const operation of operations) {
+    const [own, other] = await Promise.all([
+      askGraphQL(plans.url, operation),
+      askGraphQL(graphqlJs.url, operation),
+    ])
+    if (own !== other) throw new Error(`${title}: the answers differ`)
+  }
 }
 
-/** Changes every tenth pod, so that what is kept of it is of no more use. */
-async function changeTenth(): Promise<void> {
-  const client = new ListClient(simulator.url, 16)
-  const { data } = JSON.parse(
-    await answer(plans.url, {
-      query: '{ namespaces(first: 500) { nodes { metadata { name } } } }',
-    }),
-  ) as { data: { namespaces: { nodes: { metadata: { name: string } }[] } } }
-  const stamp = String(Date.now())
-  for (const { metadata } of data.namespaces.nodes) {
-    const path = `/api/v1/namespaces/${metadata.name}/pods`
-    const { items } = JSON.parse(await client.text(path)) as {
-      items: readonly { metadata: { name: string } }[]
-    }
-    const tenth = items.filter((_, at) => at % 10 === 0)
-    for (let at = 0; at < tenth.length; at += 16) {
-      await Promise.all(
-        tenth.slice(at, at + 16).map(({ metadata: pod }) =>
-          fetch(`${simulator.url}${path}/${pod.name}`, {
-            method: 'PATCH',
-            headers: { 'content-type': 'application/merge-patch+json' },
-            body: JSON.stringify({ metadata: { annotations: { 'bench/changed': stamp } } }),
+const runs = questions.map((): Record<string, Figures[]> => ({}))
+for (let round = 1; round <= Number(options.rounds); round++) {
+  await changeTenth(simulator.url, plans.url)
+  for (const [at, [title, question]] of questions.entries()) {
+    const { operations, connections = 1, plainObjects: path, api } = question
+    console.error(`\n${title}`)
+    // What has been changed is made anew by the first.
+    for (const { url } of [plans, graphqlJs]) await askGraphQL(url, operations[0])
+    const contenders = {
+      [floor]: () => ask({ service: sameBytes, operations }, connections),
+      [planned]: () => ask({ service: plans, operations }, connections),
+      [unplanned]: () => ask({ service: graphqlJs, operations }, connections),
+      ...(path === undefined
+        ? {}
+        : {
+            [plain]: () =>
+              ask({ service: plainObjects, url: `${plainObjects.url}${path}` }, connections),
           }),
-        ),
-      )
+      ...(api === undefined ? {} : { [direct]: () => askPlainly(api, connections) }),
     }
-  }
-  await new Promise((resolve) => setTimeout(resolve, 2_000))
-}
-
-async function subjects() {
-  const text = await answer(plans.url, {
-    query: `{ pods(first: 1, where: { phase: { eq: "Running" } }) { nodes { metadata { name namespace } spec { nodeName } } }
-      deployments(first: 300) { nodes { metadata { name namespace } pods(first: 1) { totalCount } } } }`,
-  })
-  const { data } = JSON.parse(text) as {
-    data: {
-      pods: { nodes: { metadata: Record<string, string>; spec: { nodeName: string } }[] }
-      deployments: { nodes: { metadata: Record<string, string>; pods: { totalCount: number } }[] }
-    }
-  }
-  const [pod] = data.pods.nodes
-  const found = data.deployments.nodes.find(({ pods }) => pods.totalCount >= 20)
-  if (pod === undefined || found === undefined) throw new Error('no pod, or no large Deployment')
-  return {
-    namespace: pod.metadata['namespace'] ?? '',
-    pod: pod.metadata['name'] ?? '',
-    nodeName: pod.spec.nodeName,
-    deploymentNamespace: found.metadata['namespace'] ?? '',
-    deployment: found.metadata['name'] ?? '',
+    await runRound(contenders, round, runs[at] ?? {})
   }
 }
 
 const tables: ResultTable[] = []
 const notes: string[] = []
-for (const [title, question] of Object.entries(queryQuestions(await subjects()))) {
-  const body = JSON.stringify(question)
-  const [own, other] = [await answer(plans.url, question), await answer(graphqlJs.url, question)]
-  if (own !== other) throw new Error(`${title}: the answers differ`)
-  const connections = title.startsWith('one pod') ? 32 : 1
-  const plain = title.includes('90 %')
-    ? '/running'
-    : title.includes('a few %')
-      ? '/broken'
-      : undefined
-  await changeTenth()
-  const rows = await interleave(
-    {
-      'same bytes (a)': () => ask({ service: sameBytes, url: sameBytes.url, body }, connections),
-      plan: () => ask({ service: plans, url: plans.url, body }, connections),
-      'graphql-js (b)': () => ask({ service: graphqlJs, url: graphqlJs.url, body }, connections),
-      ...(plain === undefined
-        ? {}
-        : {
-            'plain objects (c)': () =>
-              ask({ service: plainObjects, url: `${plainObjects.url}${plain}` }, connections),
-          }),
-    },
-    Number(options.rounds),
-  )
-  tables.push({ title: `${title}, warm, ${connections} connections`, rows })
+for (const [at, [title, { connections = 1 }]] of questions.entries()) {
+  const rows = mediansOf(runs[at] ?? {})
+  tables.push({ title: `${title}, warm, connections: ${connections}`, rows })
   const cpu = (name: string): number | undefined => rows[name]?.['cpuMs']
-  const [plan, floor, js] = [cpu('plan'), cpu('same bytes (a)'), cpu('graphql-js (b)')]
-  const sorted =
-    plain === undefined ? '' : `, ${ratio(cpu('plain objects (c)'), plan)} less than (c)`
-  notes.push(`${title}: ${ratio(plan, floor)} of (a), ${ratio(js, plan)} less than (b)${sorted}`)
+  const others = [unplanned, plain, direct]
+    .filter((name) => cpu(name) !== undefined)
+    .map((name) => `${ratio(cpu(name), cpu(planned))} less than ${name}`)
+  notes.push(`${title}: ${ratio(cpu(planned), cpu(floor))} of ${floor}, ${others.join(', ')}`)
 }
 for (const [first, count] of [
   [100, 50],
   [5000, 10],
 ] as const) {
-  const questions = coldQuestions(count, first)
   // graphql-js first, so that both have what they need in place.
-  const js = await askOnce(graphqlJs, questions)
-  const plan = await askOnce(plans, questions)
-  tables.push({ title: `${first} pods, 10 fields, cold`, rows: { plan, 'graphql-js (b)': js } })
-  notes.push(`${first} pods, cold: ${ratio(js['cpuMs'], plan['cpuMs'])} less than (b)`)
+  const operations = coldOperations(count, first)
+  const js = await askOnce(graphqlJs, operations)
+  const plan = await askOnce(plans, operations)
+  tables.push({
+    title: `${first} pods, 10 fields, cold`,
+    rows: { [planned]: plan, [unplanned]: js },
+  })
+  notes.push(`${first} pods, cold: ${ratio(js['cpuMs'], plan['cpuMs'])} less than ${unplanned}`)
 }
-publish('plans', tables, notes, { record: options.record })
+publish('plans', [...tables], [`${options.pods} pods`, ...notes], { record: options.record })

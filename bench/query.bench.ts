@@ -63,9 +63,9 @@ async function ask(name: string, load: Question[string], connections: number): P
   const before = await server.cpuMs()
   const figures = await measure(`${processes}/load.ts`, [JSON.stringify(whole)])
   const used = (await server.cpuMs()) - before
-  // The server also worked during the warm-up; the load is the same then.
-  const requests = ((figures['requests/s'] ?? 0) * (durationMs + whole.warmUpMs)) / 1000
-  return { ...figures, serverCpuMs: used / requests }
+  // The server also worked during the warm-up.
+  const { asked = 0, ...rest } = figures
+  return { ...rest, serverCpuMs: used / asked }
 }
 
 async function questionsOf(api: string, graphql: string): Promise<Record<string, Question>> {

@@ -1,6 +1,7 @@
 /**
  * A client that asks again and again, over kept connections, and turns each answer into objects. Arguments: a
- * {@link Load} as JSON. Reports requests per second, percentiles, and its own CPU time per request.
+ * {@link Load} as JSON. Reports requests per second, percentiles, its own CPU time per request, and how many requests there
+ * were in all, the warm-up's too.
  */
 import { Agent, request, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
@@ -14,34 +15,37 @@ const read = answerReaders[load.reader]
 const latencies = new Latencies()
 let measuring = false
 const stopping = new AbortController()
+let asked = 0
 
 async function ask(): Promise<void> {
   const startMs = performance.now()
+  const body = load.bodies?.[asked % load.bodies.length] ?? load.body
+  asked++
   const outgoing = request(load.url, {
     agent,
-    method: load.body === undefined ? 'GET' : 'POST',
+    method: body === undefined ? 'GET' : 'POST',
     headers: {
       accept: 'application/json',
-      ...(load.body === undefined
+      ...(body === undefined
         ? {}
         : {
             'content-type': 'application/json',
-            'content-length': String(Buffer.byteLength(load.body)),
+            'content-length': String(Buffer.byteLength(body)),
           }),
     },
   })
-  outgoing.end(load.body)
+  outgoing.end(body)
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
   const chunks: Buffer[] = []
   response.on('data', (chunk: Buffer) => chunks.push(chunk))
   await once(response, 'end')
-  const body = Buffer.concat(chunks)
+  const answer = Buffer.concat(chunks)
   if (response.statusCode !== 200) {
-    throw new Error(`${load.url}: ${response.statusCode} ${body.toString('utf8', 0, 500)}`)
+    throw new Error(`${load.url}: ${response.statusCode} ${answer.toString('utf8', 0, 500)}`)
   }
-  const rows = read(body)
+  const rows = read(answer)
   if (rows !== load.rows) {
-    throw new Error(`${load.url}: ${rows} rows of ${load.rows}: ${body.toString('utf8', 0, 500)}`)
+    throw new Error(`${load.url}: ${rows} rows of ${load.rows}: ${answer.toString('utf8', 0, 500)}`)
   }
   if (measuring) latencies.add(performance.now() - startMs)
 }
@@ -70,5 +74,6 @@ console.log(
     p50Ms: latencies.percentile(0.5),
     p99Ms: latencies.percentile(0.99),
     clientCpuMs: (user + system) / 1000 / latencies.count,
+    asked,
   }),
 )

@@ -5,6 +5,8 @@ export interface Load {
   readonly url: string
   /** Sent as a POST; GET without one. */
   readonly body?: string
+  /** Sent one after the other, instead of `body`. */
+  readonly bodies?: readonly string[]
   readonly connections: number
   readonly warmUpMs: number
   readonly durationMs: number

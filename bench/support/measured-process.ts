@@ -56,12 +56,26 @@ export async function interleave(
   rounds: number,
 ): Promise<Record<string, Figures>> {
   const runs: Record<string, Figures[]> = {}
-  for (let round = 1; round <= rounds; round++) {
-    for (const [name, run] of Object.entries(contenders)) {
-      const figures = await run()
-      console.error(`round ${round}: ${name}: ${JSON.stringify(figures)}`)
-      ;(runs[name] ??= []).push(figures)
-    }
+  for (let round = 1; round <= rounds; round++) await runRound(contenders, round, runs)
+  return mediansOf(runs)
+}
+
+/** Runs every contender once and adds what they report to `runs`. */
+export async function runRound(
+  contenders: Readonly<Record<string, () => Promise<Figures>>>,
+  round: number,
+  runs: Record<string, Figures[]>,
+): Promise<void> {
+  for (const [name, run] of Object.entries(contenders)) {
+    const figures = await run()
+    console.error(`round ${round}: ${name}: ${JSON.stringify(figures)}`)
+    ;(runs[name] ??= []).push(figures)
   }
+}
+
+/** Each contender's median, figure by figure. */
+export function mediansOf(
+  runs: Readonly<Record<string, readonly Figures[]>>,
+): Record<string, Figures> {
   return Object.fromEntries(Object.entries(runs).map(([name, all]) => [name, medianOf(all)]))
 }

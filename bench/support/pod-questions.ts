@@ -42,7 +42,7 @@ export const podsOfNode: string = `query ($nodeName: String!) {
   pods(first: 500, where: { nodeName: { eq: $nodeName } }) { nodes { ${tenFields} } }
 }`
 
-export type AnswerReader = 'graphql' | 'list' | 'object' | 'bytes' | 'any'
+export type AnswerReader = 'graphql' | 'list' | 'object' | 'bytes' | 'json' | 'any'
 
 /** Turns an answer into objects and says how many rows it has. */
 export const answerReaders: Readonly<Record<AnswerReader, (body: Buffer) => number>> = {
@@ -87,6 +87,10 @@ export const answerReaders: Readonly<Record<AnswerReader, (body: Buffer) => numb
   /** Not looked at: what the server could do if clients cost nothing. The first item tells that there are some. */
   bytes(body: Buffer): number {
     return body.includes('"items":[{') ? 100 : 0
+  },
+  /** Turned into objects, whatever they are. */
+  json(body: Buffer): number {
+    return typeof JSON.parse(body.toString()) === 'object' ? 1 : 0
   },
   /** Not looked at, whatever it is. */
   any: () => 1,
