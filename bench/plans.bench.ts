@@ -5,13 +5,19 @@
  *
  *     npm run bench -- plans [--pods 100000] [--rounds 3] [--seconds 2] [--record]
  *
- * Before each round a tenth of the pods is changed. `cold` are selections that nobody has asked before. Takes some six minutes.
+ * Before each round a tenth of the pods is changed. `cold` are documents, or texts of one, that nobody has asked
+ * for before. Takes some six minutes.
  */
 import { parseArgs } from 'node:util'
 import { type Figures, measure, medianOf, mediansOf, runRound } from './support/measured-process.ts'
 import { changeTenth } from './support/changed-pods.ts'
 import { askGraphQL } from './support/graphql-client.ts'
-import { coldOperations, queryQuestions, type QueryOperation } from './support/query-load.ts'
+import {
+  newDocuments,
+  newTexts,
+  queryQuestions,
+  type QueryOperation,
+} from './support/query-load.ts'
 import { querySubjects } from './support/query-subjects.ts'
 import { publish, ratio, type ResultTable } from './support/results.ts'
 import { type Service, startService } from './support/service.ts'
@@ -129,14 +135,16 @@ for (const [first, count] of [
   [100, 50],
   [5000, 10],
 ] as const) {
-  // graphql-js first, so that both have what they need in place.
-  const operations = coldOperations(count, first)
-  const js = await askOnce(graphqlJs, operations)
-  const plan = await askOnce(plans, operations)
-  tables.push({
-    title: `${first} pods, 10 fields, cold`,
-    rows: { [planned]: plan, [unplanned]: js },
-  })
-  notes.push(`${first} pods, cold: ${ratio(js['cpuMs'], plan['cpuMs'])} less than ${unplanned}`)
+  for (const [what, operations] of Object.entries({
+    'new documents': newDocuments(count, first),
+    'new texts of a known document': newTexts(count, first),
+  })) {
+    // graphql-js first, so that both have what they need in place.
+    const js = await askOnce(graphqlJs, operations)
+    const plan = await askOnce(plans, operations)
+    const title = `${first} pods, 10 fields, cold: ${what}`
+    tables.push({ title, rows: { [planned]: plan, [unplanned]: js } })
+    notes.push(`${title}: ${ratio(js['cpuMs'], plan['cpuMs'])} less than ${unplanned}`)
+  }
 }
-publish('plans', [...tables], [`${options.pods} pods`, ...notes], { record: options.record })
+publish('plans', tables, [`${options.pods} pods`, ...notes], { record: options.record })

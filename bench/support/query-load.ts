@@ -132,11 +132,19 @@ function variedOperations({ nodes, namespaces }: QuerySubjects): readonly QueryO
   })
 }
 
-/** Selections that nobody has asked before: each text of theirs has to be made. */
-export function coldOperations(count: number, first: number): readonly QueryOperation[] {
+/** Documents that nobody has sent before: parsed, validated and compiled, and each text of theirs made. */
+export function newDocuments(count: number, first: number): readonly QueryOperation[] {
   return Array.from({ length: count }, (_, at) => ({
     query: `{ pods(first: ${first}) { nodes { cold${at}: metadata { name namespace creationTimestamp
       label(key: "app.kubernetes.io/name") } spec { nodeName containers { name image } }
       status { phase podIP containerStatuses { restartCount } } } } }`,
   }))
+}
+
+/** One document, asked for what nobody has asked before: each text has to be made. */
+export function newTexts(count: number, first: number): readonly QueryOperation[] {
+  const query = `query ($key: String!) { pods(first: ${first}) { nodes { metadata { name namespace creationTimestamp
+    label(key: $key) } spec { nodeName containers { name image } }
+    status { phase podIP containerStatuses { restartCount } } } } }`
+  return Array.from({ length: count }, (_, at) => ({ query, variables: { key: `bench/${at}` } }))
 }
