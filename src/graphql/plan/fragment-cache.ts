@@ -71,6 +71,7 @@ export class FragmentMemo {
   set(id: ObjectId, held: HeldObject, text: string): void {
     this.#cache.misses += 1
     this.#age()
+    flatten(text)
     this.#keep(id, held, text)
   }
 
@@ -152,6 +153,14 @@ export class FragmentCache {
     }
     this.#stores = left
   }
+}
+
+/**
+ * Lets V8 copy a text that was put together from parts into one piece, which reading a character does: kept as a rope it would
+ * take several times its length, hold on to the texts that its parts are slices of, and be walked again in every answer.
+ */
+function flatten(text: string): void {
+  text.charCodeAt(0)
 }
 
 /** Selections that are told apart; beyond, all texts are made anew. */

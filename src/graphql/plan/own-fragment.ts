@@ -36,6 +36,8 @@ export class OwnFragment {
   readonly #arguments = new Map<FieldNode, FieldArguments>()
   readonly #isConstant: boolean
   #variations = new Map<string, WeakMap<StoreView, StoreFragment>>()
+  /** What the last fragment was for: mostly the next row's, too. One without variables serves every run. */
+  #lastRun = 0
   #lastView: StoreView | undefined
   #lastFragment: StoreFragment | undefined
 
@@ -64,10 +66,9 @@ export class OwnFragment {
   /** The text of an object. Throws {@link NotCoveredError} where there is an error to be told instead. */
   text(run: PlanRun, part: KindPart, id: ObjectId): string {
     const { view } = part
+    const isLast = view === this.#lastView && (this.#isConstant || run.number === this.#lastRun)
     const { memo, project, fields } =
-      this.#isConstant && view === this.#lastView && this.#lastFragment !== undefined
-        ? this.#lastFragment
-        : this.#fragmentOf(run, part)
+      isLast && this.#lastFragment !== undefined ? this.#lastFragment : this.#fragmentOf(run, part)
     const held = view.held(id)
     let text = memo.get(id, held)
     if (text === undefined) {
@@ -102,6 +103,7 @@ export class OwnFragment {
       }
       ofView.set(view, fragment)
     }
+    this.#lastRun = run.number
     this.#lastView = view
     this.#lastFragment = fragment
     return fragment

@@ -20,6 +20,9 @@ export interface PlanRunOptions {
 
 /** One run of a plan: the request's variables, and what is worked out of them once. */
 export class PlanRun {
+  static #runs = 0
+  /** Tells runs apart for those that remember one and must not keep it alive. */
+  readonly number: number = ++PlanRun.#runs
   readonly served: ServedSchema
   readonly limits: OperationLimits
   readonly budget: WorkBudget
