@@ -85,6 +85,14 @@ export class InformerStore<T extends KubernetesObject = KubernetesObject> implem
     return this.#store.label(key)
   }
 
+  labelKeys(): IterableIterator<string> {
+    return this.#store.labelKeys()
+  }
+
+  labelsOf(id: ObjectId): Readonly<Record<string, string>> {
+    return this.#store.labelsOf(id)
+  }
+
   /**
    * Read-your-writes: resolves when the store has applied `wanted` or something later. Rejects with `DeadlineError`,
    * or with `IncomparableResourceVersionError` where only equality could be tested.

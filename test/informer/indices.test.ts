@@ -70,6 +70,10 @@ describe(`indices equal what a scan would compute, seed ${runSeed}`, () => {
         )
         expect(found.toSorted()).toEqual(expected.toSorted())
         expect(index.key(key) === undefined).toBe(expected.length === 0)
+        expect([...index.keys()].includes(key)).toBe(expected.length > 0)
+      }
+      for (let object = 0; object < 40; object++) {
+        expect(index.labelsOf(object)).toEqual(truth.get(object) ?? {})
       }
     }
   })

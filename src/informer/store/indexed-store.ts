@@ -161,6 +161,14 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
     return this.#contents.labels.key(key)
   }
 
+  labelKeys(): IterableIterator<string> {
+    return this.#contents.labels.keys()
+  }
+
+  labelsOf(id: ObjectId): Readonly<Record<string, string>> {
+    return this.#contents.labels.labelsOf(id)
+  }
+
   /** Adds indexes, back-filling them at once. Throws {@link DuplicateIndexError} and then adds none. */
   addIndexers(indexers: Indexers): void {
     this.#declare(indexers)

@@ -20,6 +20,20 @@ export class LabelIndex {
     return this.#byKey.get(key)
   }
 
+  /** The label keys that at least one object has. */
+  keys(): IterableIterator<string> {
+    return this.#byKey.keys()
+  }
+
+  /** The labels of one object, without decoding it. */
+  labelsOf(id: ObjectId): Readonly<Record<string, string>> {
+    const keys = this.#keys[id]
+    if (keys === undefined) return noLabels
+    const labels: Record<string, string> = {}
+    for (const key of keys) labels[key] = this.#byKey.get(key)?.endValue(id, false) ?? ''
+    return labels
+  }
+
   /** Takes whatever an object has for labels: what is no string, or in no object, counts as not there. */
   set(id: ObjectId, found: unknown): void {
     const labels = labelsIn(found)

@@ -81,6 +81,10 @@ export interface StoreView<T extends KubernetesObject = KubernetesObject> {
   indexNames(): readonly string[]
   /** The built-in index of one label key: value to objects. `undefined` where no object has the key. */
   label(key: string): IndexView | undefined
+  /** The label keys that at least one object has, in no particular order. */
+  labelKeys(): IterableIterator<string>
+  /** The labels of an object, from their indexes: it is not decoded. */
+  labelsOf(id: ObjectId): Readonly<Record<string, string>>
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Indexers } from '../../informer/store/store-view.ts'
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import { type KubernetesObject, splitObjectKey } from '../../kubernetes/object.ts'
 import {
   equalitySelector,
   type LabelRequirement,
@@ -10,7 +10,12 @@ import {
 } from '../../kubernetes/label-selector.ts'
 import { allOf, everything, hasKey, hasValue, nothing } from '../condition/condition.ts'
 import { parsePath, valueAt } from '../index/path.ts'
-import { originObject, type Relation, type RelationContext } from './relation.ts'
+import {
+  originObject,
+  type Relation,
+  type RelationContext,
+  type RelationOrigin,
+} from './relation.ts'
 import { relationName, type ReverseRelation, type SelectsRelation } from './relation-definition.ts'
 import { selectorCondition } from '../condition/selector-condition.ts'
 
@@ -27,17 +32,22 @@ function selectorIndexNames(definition: SelectsRelation): { places: string; sele
 export function compileSelects(definition: SelectsRelation, context: RelationContext): Relation {
   const selectorOf = readSelector(definition)
   const isNamespaced = context.isNamespaced(definition.from)
+  const { selectors } = selectorIndexNames(definition)
+  /** Where the reverse is declared, the index has it at hand. */
+  const known = ({ view, id }: RelationOrigin): LabelSelector | undefined => {
+    const text = view.hasIndex(selectors) ? view.index(selectors).endValue(id, false) : undefined
+    return text === undefined ? undefined : (JSON.parse(text) as LabelSelector)
+  }
   return {
     definition,
     reads: [definition.to],
     indexers: {},
     follow(origin) {
-      const object = originObject(origin)
-      const selector = selectorOf(object)
+      const selector = known(origin) ?? selectorOf(originObject(origin))
       if (selector === undefined) return nothing
-      const { namespace = '' } = object.metadata
+      const { view, id } = origin
       return allOf([
-        isNamespaced ? hasValue('namespace', [namespace]) : everything,
+        isNamespaced ? hasValue('namespace', view.index('namespace').valuesOf(id)) : everything,
         selectorCondition(selector),
       ])
     },
@@ -71,7 +81,8 @@ export function compileReverseSelects(
     reads: [definition.to],
     indexers: { [definition.to]: indexers },
     follow(origin) {
-      const { labels = {}, namespace = '' } = originObject(origin).metadata
+      const labels = origin.view.labelsOf(origin.id)
+      const { namespace } = splitObjectKey(origin.view.keyOf(origin.id))
       const selecting = origin.stores(definition.to)
       const [index, selectors] = [selecting.index(names.places), selecting.index(names.selectors)]
       const place = isNamespaced ? namespace : ''
