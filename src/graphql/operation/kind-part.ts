@@ -1,5 +1,5 @@
 import type { StoreView } from '../../informer/store/store-view.ts'
-import type { Scope } from '../../query/condition/scope.ts'
+import type { NameGate, Scope } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
 
 /** One kind in one cluster: what an operation needs to be synced before it reads it. */
@@ -12,7 +12,18 @@ export interface KindAt {
 /** One kind in one cluster as one execution reads it: its store, and what of it the viewer may see. */
 export interface KindPart extends KindAt {
   readonly view: StoreView
+  /** What may be listed. */
   readonly scope: Scope
+  /** What may be looked up by its name besides; absent where that is nothing more. */
+  readonly byName?: NameGate | undefined
+}
+
+/** How a kind is to be listed. */
+export interface ListReading {
+  /** The namespaces that nothing else is read of, where what is asked for says so: then only those are asked about. */
+  readonly within?: (() => readonly string[] | undefined) | undefined
+  /** Whether its changes are read, too. */
+  readonly watch?: boolean
 }
 
 /**
@@ -21,10 +32,16 @@ export interface KindPart extends KindAt {
  */
 export interface KindParts {
   /**
-   * The part of a kind. Throws the `ClientError` of the field that wants it where it cannot be read; a kind that
-   * nobody has waited for yet is noted besides, for another round.
+   * The part of a kind that is listed, counted, filtered or followed. Throws the `ClientError` of the field that wants it where
+   * it cannot be read: FORBIDDEN where the viewer may list nothing of it. What nobody has waited for yet is noted besides,
+   * for another round.
    */
-  part(at: KindAt): KindPart
+  part(at: KindAt, reading?: ListReading): KindPart
+  /**
+   * The part of a kind for looking up single objects, whose keys are given where they are known. `undefined` where the
+   * viewer may look at none of them: to them, they are not there. Throws as {@link part} does where it cannot be read.
+   */
+  named(at: KindAt, keys?: readonly string[]): KindPart | undefined
 }
 
 /** The same, and what happens to be in memory. */

@@ -58,7 +58,11 @@ export function settleKinds(
   const prepared = new PreparedKinds({ served, syncDeadlineMs: limits.syncDeadlineMs })
   const settled = (): SettledParts => {
     const parts = prepared.settle()
-    return { part: (at) => parts.part(at), release: () => prepared[Symbol.dispose]() }
+    return {
+      part: (at) => parts.part(at),
+      named: (at) => parts.named(at),
+      release: () => prepared[Symbol.dispose](),
+    }
   }
   const wait = prepared.prepare(kinds)
   return wait === undefined ? settled() : wait.then(settled)

@@ -124,6 +124,10 @@ export class SettledKinds implements CachedParts {
     return outcome
   }
 
+  named(at: KindAt): KindPart | undefined {
+    return this.part(at)
+  }
+
   cachedPart(at: KindAt): KindPart | undefined {
     const outcome = this.#outcomes.get(at.cluster)?.get(at.kind)
     if (outcome !== undefined) return outcome instanceof ClientError ? undefined : outcome

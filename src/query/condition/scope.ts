@@ -10,6 +10,17 @@ export type Scope =
   /** Single objects by key: `namespace/name`, or `name`. */
   | { readonly form: 'names'; readonly keys: ReadonlySet<string> }
 
+/**
+ * Which objects a viewer may look at by their names, besides those of the Scope: `get` without `list`. Only look-ups of single
+ * objects ask it, never anything that counts, orders or filters.
+ */
+export interface NameGate {
+  /** Two gates of one identity let the same objects through, at the same time. */
+  readonly identity: string
+  /** By key: `namespace/name`, or `name`. */
+  allows(key: string): boolean
+}
+
 /** The Scope of a viewer without bounds. */
 export const unrestricted: Scope = { form: 'all' }
 
@@ -22,5 +33,19 @@ export function scopeCondition(scope: Scope): Condition {
       return hasValue('namespace', [...scope.namespaces])
     case 'names':
       return hasKey([...scope.keys])
+  }
+}
+
+/** Whether a Scope holds for the object with this key. */
+export function isInScope(scope: Scope, key: string): boolean {
+  switch (scope.form) {
+    case 'all':
+      return true
+    case 'namespaces': {
+      const slash = key.indexOf('/')
+      return slash >= 0 && scope.namespaces.has(key.slice(0, slash))
+    }
+    case 'names':
+      return scope.keys.has(key)
   }
 }

@@ -1,24 +1,30 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
-import { bindCondition } from '../condition/id-set.ts'
-import { type Scope, scopeCondition } from '../condition/scope.ts'
+import { isInScope, type NameGate, type Scope } from '../condition/scope.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 
 /** Where one object is looked for. */
 export interface LookupOptions {
   readonly view: StoreView
-  /** What the viewer may see. */
+  /** What the viewer may list. */
   readonly scope: Scope
+  /** What the viewer may look up besides. */
+  readonly byName?: NameGate | undefined
   readonly budget: WorkBudget
 }
 
 /** The object with a key, straight from the store; `undefined` where there is none or it may not be seen. */
 export function objectByKey(options: LookupOptions, key: string): ObjectId | undefined {
-  return found(options, () => options.view.idOf(key))
+  // Asked first, so that the answer takes the same time whether there is such an object or not.
+  return found(options, () => (isVisible(options, key) ? options.view.idOf(key) : undefined))
 }
 
 /** The object with a UID, as {@link objectByKey}. `''` is no UID. */
 export function objectByUid(options: LookupOptions, uid: string): ObjectId | undefined {
-  return found(options, () => (uid === '' ? undefined : options.view.idOfUid(uid)))
+  const { view } = options
+  return found(options, () => {
+    const id = uid === '' ? undefined : view.idOfUid(uid)
+    return id !== undefined && isVisible(options, view.keyOf(id)) ? id : undefined
+  })
 }
 
 /**
@@ -39,15 +45,11 @@ function found(options: LookupOptions, read: () => ObjectId | undefined): Object
   budget.report?.reading(view)
   budget.report?.reached('key')
   budget.spend('examined', 1)
-  const id = visible(options, read())
+  const id = read()
   if (id !== undefined) budget.report?.returned(1)
   return id
 }
 
-function visible(
-  { view, scope, budget }: LookupOptions,
-  id: ObjectId | undefined,
-): ObjectId | undefined {
-  if (id === undefined || scope.form === 'all') return id
-  return bindCondition(scopeCondition(scope), view, budget).has(id) ? id : undefined
+function isVisible({ scope, byName }: LookupOptions, key: string): boolean {
+  return isInScope(scope, key) || byName?.allows(key) === true
 }

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import type { Scope } from '../../query/condition/scope.ts'
+import { apiVersionOf } from '../../kubernetes/api-resource.ts'
+import type { KindPart } from './kind-part.ts'
+
+/**
+ * What of these parts may be seen, as one short text: two viewers with the same one see the same objects by the same
+ * operation, so what is made for one may be sent to the other. `''` where everything may be seen. The order of the parts is
+ * of no matter. Opaque, and of one moment: a permission that changes changes it.
+ */
+export function accessFingerprint(parts: Iterable<KindPart>): string {
+  const lines = new Set<string>()
+  for (const { cluster, kind, scope, byName } of parts) {
+    if (scope.form === 'all') continue
+    const { resource } = kind
+    lines.add(
+      JSON.stringify([
+        cluster,
+        apiVersionOf(resource),
+        resource.resource,
+        ...scopeTexts(scope),
+        byName?.identity ?? null,
+      ]),
+    )
+  }
+  if (lines.size === 0) return ''
+  return createHash('sha256')
+    .update([...lines].toSorted().join('\n'))
+    .digest('base64url')
+    .slice(0, 22)
+}
+
+function scopeTexts(scope: Scope): readonly unknown[] {
+  switch (scope.form) {
+    case 'all':
+      return ['all']
+    case 'namespaces':
+      return ['namespaces', [...scope.namespaces].toSorted()]
+    case 'names':
+      return ['names', [...scope.keys].toSorted()]
+  }
+}
