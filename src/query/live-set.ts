@@ -50,17 +50,25 @@ export class LiveSet {
   }
 
   /**
-   * Begins anew: the subscriber is to forget what it holds, and then to be told of all these as ADDED. Examines the
-   * whole store where no index narrows the condition. Throws `QueryTooCostlyError`, and then nothing is held.
+   * Begins anew: the subscriber is to forget what it holds, and then to be told of all these as ADDED. Throws as
+   * {@link matching} does, and then nothing is held.
    */
   reset(view: StoreView, budget: WorkBudget): LiveChange[] {
     this.#uidByKey.clear()
+    return this.changes(view, this.matching(view, budget), budget)
+  }
+
+  /**
+   * The keys of what is to be told to a subscriber who holds nothing: {@link changes} says of each, when it is to be sent, whether
+   * it still is. Examines the whole store where no index narrows the condition. Throws `QueryTooCostlyError`.
+   */
+  matching(view: StoreView, budget: WorkBudget): string[] {
     const set = this.#bind(view, budget)
-    const added: LiveChange[] = []
+    const keys: string[] = []
     for (const id of this.#examined(view, set, budget)) {
-      if (set.has(id)) added.push(this.#add(view, id, view.keyOf(id)))
+      if (set.has(id)) keys.push(view.keyOf(id))
     }
-    return added
+    return keys
   }
 
   /**

@@ -177,6 +177,17 @@ const subscriptions: readonly BadCase[] = [
       message: /must be from 0 to 60000/,
     },
   })),
+  ...['not a token', 'bm90IGEgdG9rZW4', '"}'].map((resumeFrom) => ({
+    title: `resumeFrom: ${resumeFrom}`,
+    query: `subscription { pods(resumeFrom: ${JSON.stringify(resumeFrom)}) { synced } }`,
+    error: {
+      code: bad,
+      argument: 'resumeFrom',
+      value: resumeFrom,
+      message: /is not a resume token/,
+      hint: /resumeToken/,
+    },
+  })),
 ]
 
 /** What an error is to match. */

@@ -27,6 +27,8 @@ it('Frames: an object that a frame showed before its addition was read, and that
     view: informer.store,
     scope: unrestricted,
     condition: everything,
+    list: 'all',
+    access: '',
     coalesceMs: 0,
     maxFrameObjects: 1,
     work: {},

@@ -15,6 +15,7 @@ import type {
 import { ClientError } from './client-error.ts'
 import { facetsOf } from './facets.ts'
 import type { KindPart } from './kind-part.ts'
+import { accessFingerprint } from './access-fingerprint.ts'
 import { encodeResumeToken } from './resume-token.ts'
 
 export interface OwnedConnectionOptions {
@@ -40,14 +41,20 @@ export function storeConnection(page: Page, part: KindPart, budget: WorkBudget):
     rowOf: (id) => ({ kind, cluster, object: view.object(id) }),
     totalCount: () => page.totalCount(),
     resourceVersion: () => view.resourceVersion,
-    resumeToken: () => resumeTokenOf(part),
+    resumeToken: () => resumeTokenOf(part, page),
     facets: (args) => facetsOf(page, part, args),
   })
 }
 
-/** A subscription that goes on where the part's store is now. */
-export function resumeTokenOf({ cluster, kind, view }: KindPart): string {
-  return encodeResumeToken({ cluster, positions: { [kind.typeName]: view.resourceVersion } })
+/** A subscription to the list that goes on where the part's store is now. */
+export function resumeTokenOf(part: KindPart, page: Pick<Page, 'listHash'>): string {
+  const { cluster, kind, view } = part
+  return encodeResumeToken({
+    cluster,
+    list: page.listHash(),
+    access: accessFingerprint([part]),
+    positions: { [kind.typeName]: view.resourceVersion },
+  })
 }
 
 /** The objects of some kinds that have the object with this UID among their owners, as a connection. */

@@ -7,6 +7,7 @@ import type { Condition } from '../../query/condition/condition.ts'
 import { type LiveChange, LiveSet } from '../../query/live-set.ts'
 import { WorkBudget, type WorkLimits } from '../../query/condition/work-budget.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
+import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId } from '../model/object-id.ts'
 import type { Frame, FrameChange } from '../schema/read-context.ts'
@@ -17,6 +18,9 @@ export interface LiveFramesOptions extends KindPart {
   /** What writes the part's store. */
   readonly informer: SharedInformer
   readonly condition: Condition
+  /** What the list is known by, and what of it the viewer may see: for the resume tokens. */
+  readonly list: string
+  readonly access: string
   /** How long changes are gathered before they are sent. */
   readonly coalesceMs: number
   readonly maxFrameObjects: number
@@ -51,16 +55,20 @@ async function* frames(
   })
   leaving.addEventListener('abort', () => listener.close(), { once: true })
   try {
-    const snapshot = held.reset(store, new WorkBudget(work)).map(({ key, uid }) => ({ key, uid }))
-    for (let start = 0; start === 0 || start < snapshot.length; start += maxFrameObjects) {
-      const part = snapshot.slice(start, start + maxFrameObjects)
-      yield frame(options, {
-        reset: start === 0,
-        synced: start + maxFrameObjects >= snapshot.length,
-        changes: part.flatMap(({ key, uid }) => addition(options, key, uid)),
-      })
+    // What is sent later than now is at this position or behind it, and what has happened since waits in the listener.
+    const position = store.resourceVersion
+    const keys = held.matching(store, new WorkBudget(work))
+    for (let start = 0; start === 0 || start < keys.length; start += maxFrameObjects) {
+      const isLast = start + maxFrameObjects >= keys.length
+      const part = keys.slice(start, start + maxFrameObjects)
+      const changes = held
+        .changes(store, part, new WorkBudget(work))
+        .map((change) => changeOf(options, change, []))
+      if (start > 0 && !isLast && changes.length === 0) continue
+      const at = isLast ? position : undefined
+      yield frame(options, at, { reset: start === 0, synced: isLast, changes })
     }
-    yield* changeFrames(options, held, listener, leaving)
+    yield* changeFrames(options, held, listener, position, leaving)
   } finally {
     listener.close()
   }
@@ -70,10 +78,12 @@ async function* changeFrames(
   options: LiveFramesOptions,
   held: LiveSet,
   listener: Listener,
+  from: ResourceVersion,
   leaving: AbortSignal,
 ): AsyncGenerator<Frame, void, void> {
   const { coalesceMs, maxFrameObjects, work, informer } = options
   const { store } = informer
+  let position = from
   for await (const batch of listener.gathered(() => sleep(coalesceMs, leaving))) {
     const byKey = Map.groupBy(batch.changes, ({ key }) => key)
     const keys = [...byKey.keys()]
@@ -82,43 +92,26 @@ async function* changeFrames(
       const changes = held
         .changes(store, part, new WorkBudget(work))
         .map((change) => changeOf(options, change, byKey.get(change.key) ?? []))
-      if (changes.length > 0) yield frame(options, { reset: false, synced: true, changes })
+      // Only with its last frame has all of the batch been sent.
+      if (start + maxFrameObjects >= keys.length) ({ position } = batch)
+      if (changes.length > 0)
+        yield frame(options, position, { reset: false, synced: true, changes })
     }
   }
 }
 
+/** `position`: who has applied all frames up to this one misses nothing that happened until then; `undefined`: it does. */
 function frame(
-  { informer, cluster, kind }: LiveFramesOptions,
+  { cluster, kind, list, access }: LiveFramesOptions,
+  position: ResourceVersion | undefined,
   rest: Pick<Frame, 'reset' | 'synced' | 'changes'>,
 ): Frame {
-  const { resourceVersion } = informer.store
+  const positions = position === undefined ? {} : { [kind.typeName]: position }
   return {
     ...rest,
-    resourceVersion,
-    resumeToken: encodeResumeToken({ cluster, positions: { [kind.typeName]: resourceVersion } }),
+    resourceVersion: position ?? '',
+    resumeToken: encodeResumeToken({ cluster, list, access, positions }),
   }
-}
-
-/** An object of the snapshot, unless it has gone meanwhile: its deletion waits in the listener. */
-function addition(
-  { informer, kind, cluster }: LiveFramesOptions,
-  key: string,
-  uid: string,
-): FrameChange[] {
-  const id = informer.store.idOf(key)
-  if (id === undefined) return []
-  const object = informer.store.object(id)
-  if ((object.metadata.uid ?? '') !== uid) return []
-  return [
-    {
-      type: 'ADDED',
-      removal: null,
-      objectId: objectIdOf(kind, cluster, key, uid),
-      object: { kind, cluster, object },
-      previous: null,
-      finalStateKnown: true,
-    },
-  ]
 }
 
 function changeOf(

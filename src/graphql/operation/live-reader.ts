@@ -1,6 +1,3 @@
-import { objectKey } from '../../kubernetes/object.ts'
-import { allOf, type Condition, hasKey } from '../../query/condition/condition.ts'
-import { compileListCondition } from '../../query/condition/list-condition.ts'
 import type { Kind } from '../model/kind.ts'
 import type {
   Frame,
@@ -8,11 +5,15 @@ import type {
   LiveSource,
   LookupSubscriptionArguments,
 } from '../schema/read-context.ts'
-import { ClientError } from './client-error.ts'
-import { clusterNamed } from './cluster-argument.ts'
-import { idsCondition } from './ids-condition.ts'
-import type { KindAt } from './kind-part.ts'
 import { liveFrames } from './live-frames.ts'
+import {
+  checkedCoalesceMs,
+  type FollowedList,
+  listToFollow,
+  objectToFollow,
+} from './followed-list.ts'
+import { accessFingerprint } from './access-fingerprint.ts'
+import { decodeResumeToken } from './resume-token.ts'
 import type { SettledKinds } from './prepared-kinds.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
@@ -32,41 +33,29 @@ export class LiveReader implements LiveSource {
   }
 
   subscribe(kind: Kind, args: ListSubscriptionArguments): AsyncIterable<Frame> {
-    const at = { cluster: clusterNamed(this.#options.served, args.cluster), kind }
-    const condition = compileListCondition(args, kind.indexes)
-    return this.#frames(at, allOf([idsCondition(args.ids, at), condition]), args.coalesceMs)
+    return this.#frames(listToFollow(this.#options.served, kind, args), args)
   }
 
   subscribeOne(kind: Kind, args: LookupSubscriptionArguments): AsyncIterable<Frame> {
-    const cluster = clusterNamed(this.#options.served, args.cluster)
-    return this.#frames({ cluster, kind }, hasKey([objectKey(args)]), args.coalesceMs)
+    return this.#frames(objectToFollow(this.#options.served, kind, args), args)
   }
 
   #frames(
-    at: KindAt,
-    condition: Condition,
-    coalesceMs: number | null | undefined,
+    { at, condition, list }: FollowedList,
+    { coalesceMs, resumeFrom }: ListSubscriptionArguments,
   ): AsyncIterable<Frame> {
     const { limits, kinds } = this.#options
+    const part = kinds.part(at)
+    if (resumeFrom !== undefined && resumeFrom !== null) decodeResumeToken(resumeFrom)
     return liveFrames({
-      ...kinds.part(at),
+      ...part,
       informer: kinds.informer(at),
       condition,
+      list,
+      access: accessFingerprint([part]),
       coalesceMs: checkedCoalesceMs(coalesceMs) ?? limits.coalesceMs,
       maxFrameObjects: limits.maxFrameObjects,
       work: limits.work,
     })
   }
-}
-
-const maxCoalesceMs = 60_000
-
-function checkedCoalesceMs(value: number | null | undefined): number | undefined {
-  if (value === undefined || value === null) return undefined
-  if (value >= 0 && value <= maxCoalesceMs) return value
-  throw new ClientError(
-    'BAD_USER_INPUT',
-    `coalesceMs: must be from 0 to ${maxCoalesceMs}, not ${value}`,
-    { argument: 'coalesceMs', value },
-  )
 }

@@ -71,7 +71,7 @@ function partWriter(
     case 'resourceVersion':
       return (_run, part) => JSON.stringify(part.view.resourceVersion)
     case 'resumeToken':
-      return (_run, part) => JSON.stringify(resumeTokenOf(part))
+      return (_run, part, page) => JSON.stringify(resumeTokenOf(part, page))
     case 'facets':
       return facetsWriter(type, nodes, compiler)
     default:

@@ -91,10 +91,15 @@ export function buildFrameType(kind: Kind, types: SchemaTypes): GraphQLObjectTyp
           'All objects that were there at the start have been sent: true from then on until the next reset.',
       },
       changes: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(change))) },
-      resumeToken: { type: text, description: 'Continue behind this frame: `resumeFrom`.' },
+      resumeToken: {
+        type: text,
+        description:
+          'Continue behind this frame: `resumeFrom`. One from within a snapshot begins anew.',
+      },
       resourceVersion: {
         type: text,
-        description: 'The position in the history of the resource behind this frame.',
+        description:
+          'The position in the history of the resource up to which everything has been sent; empty within a snapshot.',
       },
     }),
   })

@@ -76,6 +76,8 @@ export interface Page {
   readonly ids: readonly ObjectId[]
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
+  /** What the list is known by on every replica, whatever its order. */
+  listHash(): string
   /** The cursor of one of its objects. */
   cursorOf(id: ObjectId): string
   /** All objects of the list, on every page. May look at each of them: throws `QueryTooCostlyError`. */
@@ -120,6 +122,7 @@ export function listPage(options: PageOptions): Page {
     ids,
     hasNextPage: backwards ? before !== undefined : isCut,
     hasPreviousPage: backwards ? isCut : after !== undefined,
+    listHash: () => listHash({ ...identity, orderBy: null }),
     cursorOf: (id) => encodeCursor(hashOnce(), positionOf(view, terms, id)),
     totalCount: () =>
       from === undefined && bound === undefined && !isCut

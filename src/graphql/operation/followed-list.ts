@@ -1,0 +1,64 @@
+import { objectKey } from '../../kubernetes/object.ts'
+import { allOf, type Condition, hasKey } from '../../query/condition/condition.ts'
+import { compileListCondition } from '../../query/condition/list-condition.ts'
+import { listHash } from '../../query/page/cursor.ts'
+import type { Kind } from '../model/kind.ts'
+import type {
+  ListSubscriptionArguments,
+  LookupSubscriptionArguments,
+} from '../schema/read-context.ts'
+import { ClientError } from './client-error.ts'
+import { clusterNamed } from './cluster-argument.ts'
+import { idsCondition } from './ids-condition.ts'
+import type { KindAt } from './kind-part.ts'
+import type { ServedSchema } from './served-schema.ts'
+
+/** What a subscription follows: some objects of one kind. */
+export interface FollowedList {
+  readonly at: KindAt
+  readonly condition: Condition
+  /** What it is known by on every replica: equal to that of a connection with the same arguments. */
+  readonly list: string
+}
+
+/** The list that the arguments of a subscription choose. Throws `ArgumentError` and `ClientError`. */
+export function listToFollow(
+  served: ServedSchema,
+  kind: Kind,
+  args: ListSubscriptionArguments,
+): FollowedList {
+  const at = { cluster: clusterNamed(served, args.cluster), kind }
+  const { ids = null, namespace = null, namespaces = null, labelSelector = null } = args
+  const filter = { namespace, namespaces, labelSelector, where: args.where ?? null }
+  const identity = { list: `${at.cluster}/${kind.listField}`, ids, ...filter }
+  return {
+    at,
+    condition: allOf([idsCondition(args.ids, at), compileListCondition(args, kind.indexes)]),
+    list: listHash(identity),
+  }
+}
+
+/** The one object that the arguments of a subscription choose, whether or not it is there. Throws `ClientError`. */
+export function objectToFollow(
+  served: ServedSchema,
+  kind: Kind,
+  args: LookupSubscriptionArguments,
+): FollowedList {
+  const at = { cluster: clusterNamed(served, args.cluster), kind }
+  const key = objectKey(args)
+  const list = listHash({ list: `${at.cluster}/${kind.lookupField}/${key}` })
+  return { at, condition: hasKey([key]), list }
+}
+
+const maxCoalesceMs = 60_000
+
+/** Throws `ClientError`. */
+export function checkedCoalesceMs(value: number | null | undefined): number | undefined {
+  if (value === undefined || value === null) return undefined
+  if (value >= 0 && value <= maxCoalesceMs) return value
+  throw new ClientError(
+    'BAD_USER_INPUT',
+    `coalesceMs: must be from 0 to ${maxCoalesceMs}, not ${value}`,
+    { argument: 'coalesceMs', value },
+  )
+}
