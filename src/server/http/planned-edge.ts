@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isRecord } from '../../lib/json-object.ts'
 import { asksForExplanation } from '../guard/operation-request.ts'
 import type { OperationOrigin } from '../operation-options.ts'
 import { sendAnswer } from './http-answer.ts'
@@ -165,12 +166,8 @@ function operationOf(asked: unknown): AskedOperation {
   const isPlain =
     typeof (query ?? '') === 'string' &&
     typeof (operationName ?? '') === 'string' &&
-    isObject(variables ?? {}) &&
-    isObject(extensions ?? {}) &&
+    isRecord(variables ?? {}) &&
+    isRecord(extensions ?? {}) &&
     onlyNamesHash(extensions ?? {})
   return isPlain ? { parsed: asked, request: asked } : { parsed: asked }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
