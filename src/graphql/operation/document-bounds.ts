@@ -1,6 +1,5 @@
 import {
   type DocumentNode,
-  type FragmentDefinitionNode,
   GraphQLError,
   type GraphQLSchema,
   Kind as NodeKind,
@@ -12,6 +11,7 @@ import {
 } from 'graphql'
 import { shortened } from '../../lib/shortened.ts'
 import { ClientError, clientErrorOf, requestError } from './client-error.ts'
+import { fragmentsOf } from './document-fragments.ts'
 import { textPieces } from './document-text.ts'
 
 /** What a document, and the variables with it, may be like. */
@@ -124,12 +124,7 @@ const nothing: Extent = { depth: 0, fields: 0 }
 
 /** Each fragment is measured once, however often it is spread. One that spreads itself is left to the validation. */
 function checkSelections(document: DocumentNode): void {
-  const fragments = new Map<string, FragmentDefinitionNode>()
-  for (const definition of document.definitions) {
-    if (definition.kind === NodeKind.FRAGMENT_DEFINITION) {
-      fragments.set(definition.name.value, definition)
-    }
-  }
+  const fragments = fragmentsOf(document)
   const measured = new Map<string, Extent>()
   const extentOf = (set: SelectionSetNode | undefined): Extent => {
     let depth = 0

@@ -9,8 +9,6 @@ import {
   getVariableValues,
   type GraphQLField,
   GraphQLIncludeDirective,
-  type GraphQLInterfaceType,
-  type GraphQLObjectType,
   GraphQLSkipDirective,
   isInterfaceType,
   isObjectType,
@@ -21,6 +19,7 @@ import {
 import type { Kind } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
+import { type FieldsType, fragmentsOf, narrowedType } from './document-fragments.ts'
 import type { KindAt } from './kind-part.ts'
 import type { ServedSchema } from './served-schema.ts'
 
@@ -32,7 +31,6 @@ export interface OperationRequest {
 }
 
 type VariableValues = NonNullable<ReturnType<typeof getVariableValues>['variableValues']>
-type Composite = GraphQLObjectType | GraphQLInterfaceType
 type AnyField = GraphQLField<unknown, unknown>
 
 /**
@@ -69,11 +67,7 @@ class KindSearch {
   constructor(served: ServedSchema, document: DocumentNode, variables: VariableValues) {
     this.#served = served
     this.#variables = variables
-    this.#fragments = new Map(
-      document.definitions.flatMap((one) =>
-        one.kind === NodeKind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [],
-      ),
-    )
+    this.#fragments = fragmentsOf(document)
   }
 
   found(): readonly KindAt[] {
@@ -83,7 +77,7 @@ class KindSearch {
   }
 
   /** Searches a selection on a type; `cluster` is the one of the root field that it is under. */
-  enter(selections: SelectionSetNode, type: Composite, cluster: string): void {
+  enter(selections: SelectionSetNode, type: FieldsType, cluster: string): void {
     const place = `${type.name}\0${cluster}`
     const entered = this.#entered.get(selections)
     if (entered?.has(place) === true) return
@@ -94,7 +88,7 @@ class KindSearch {
     }
   }
 
-  #select(selection: SelectionNode, type: Composite, cluster: string): void {
+  #select(selection: SelectionNode, type: FieldsType, cluster: string): void {
     if (selection.kind === NodeKind.FIELD) {
       const field = type.getFields()[selection.name.value]
       if (field !== undefined) this.#field(selection, field, type, cluster)
@@ -105,21 +99,11 @@ class KindSearch {
         ? this.#fragments.get(selection.name.value)
         : selection
     if (fragment === undefined) return
-    const inner = this.#narrowed(type, fragment.typeCondition?.name.value)
+    const inner = narrowedType(this.#served.schema, type, fragment.typeCondition?.name.value)
     if (inner !== undefined) this.enter(fragment.selectionSet, inner, cluster)
   }
 
-  /** The type of the objects that a fragment holds for; `undefined` where it holds for none. */
-  #narrowed(type: Composite, condition: string | undefined): Composite | undefined {
-    if (condition === undefined || condition === type.name) return type
-    const named = this.#served.schema.getType(condition)
-    if (isObjectType(type)) {
-      return isInterfaceType(named) && this.#served.schema.isSubType(named, type) ? type : undefined
-    }
-    return isObjectType(named) ? named : type
-  }
-
-  #field(node: FieldNode, field: AnyField, type: Composite, cluster: string): void {
+  #field(node: FieldNode, field: AnyField, type: FieldsType, cluster: string): void {
     const source = fieldSourceOf(field)
     if (source.form === 'objectById') {
       this.#objects(node, [this.#arguments(field, node)?.['id']])
@@ -173,7 +157,7 @@ class KindSearch {
     }
   }
 
-  #owned(node: FieldNode, field: AnyField, type: Composite, cluster: string): readonly Kind[] {
+  #owned(node: FieldNode, field: AnyField, type: FieldsType, cluster: string): readonly Kind[] {
     const names = this.#arguments(field, node)?.['kinds']
     const owner = this.#served.kinds.get(type.name)
     const cache = this.#served.clusters.get(cluster)
