@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DocumentNode } from 'graphql'
-import { LRUCache } from 'lru-cache'
 import {
   defaultWorkLimits,
   QueryTooCostlyError,
@@ -17,6 +16,7 @@ import {
   problemOfVariables,
   validateDocument,
 } from '../operation/document-bounds.ts'
+import { documentCache } from '../operation/document-cache.ts'
 import { problemOfPages } from '../operation/page-rows.ts'
 import { settleKinds, type SettledParts, turns } from '../operation/preparation.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
@@ -37,10 +37,6 @@ export interface PlannedQueriesOptions {
   readonly limits: OperationLimits
   readonly fragments: FragmentCache
 }
-
-/** The documents that have been asked, in UTF-16 units; what they become takes some thirty times as much. */
-const maxDocumentUnits = 1_000_000
-const maxDocuments = 1_000
 
 /** A document that has been asked: its plans, by the name of the operation. */
 interface KnownDocument {
@@ -75,11 +71,7 @@ interface RunOptions<T> {
 /** Answers queries by their plans: compiled once per schema, document and operation, run within one tick. */
 export class PlannedQueries {
   readonly #options: PlannedQueriesOptions
-  readonly #documents = new LRUCache<string, KnownDocument>({
-    max: maxDocuments,
-    maxSize: maxDocumentUnits,
-    sizeCalculation: (_, source) => source.length + 1,
-  })
+  readonly #documents = documentCache<KnownDocument>()
 
   constructor(options: PlannedQueriesOptions) {
     this.#options = options
