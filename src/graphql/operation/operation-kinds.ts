@@ -5,8 +5,6 @@ import {
   getArgumentValues,
   getDirectiveValues,
   getNamedType,
-  getOperationAST,
-  getVariableValues,
   type GraphQLField,
   GraphQLIncludeDirective,
   GraphQLSkipDirective,
@@ -15,6 +13,8 @@ import {
   Kind as NodeKind,
   type SelectionNode,
   type SelectionSetNode,
+  type ValidatedExecutionArgs,
+  type VariableValues,
 } from 'graphql'
 import type { Kind } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
@@ -23,35 +23,26 @@ import { type FieldsType, fragmentsOf, narrowedType } from './document-fragments
 import type { KindAt } from './kind-part.ts'
 import type { ServedSchema } from './served-schema.ts'
 
-/** An operation as it was sent: parsed and validated, its variables not yet coerced. */
-export interface OperationRequest {
-  readonly document: DocumentNode
-  readonly operationName?: string | null | undefined
-  readonly variableValues?: Readonly<Record<string, unknown>> | null | undefined
-}
+/** An operation that can be executed, its variables coerced. */
+export type OperationToRead = Pick<
+  ValidatedExecutionArgs,
+  'document' | 'operation' | 'variableValues'
+>
 
-type VariableValues = NonNullable<ReturnType<typeof getVariableValues>['variableValues']>
 type AnyField = GraphQLField<unknown, unknown>
 
 /**
  * The kinds that an operation touches, as far as its text and variables tell: those of each root field in the field's own
  * cluster, and those that its relations read; nothing that `@skip` and `@include` leave out. What depends on data
- * (`owners`) is found while executing. Of an operation that cannot be executed, there are none.
+ * (`owners`) is found while executing.
  */
 export function operationKinds(
   served: ServedSchema,
-  { document, operationName, variableValues }: OperationRequest,
+  { document, operation, variableValues }: OperationToRead,
 ): readonly KindAt[] {
-  const operation = getOperationAST(document, operationName)
-  if (operation === null || operation === undefined) return []
   const root = served.schema.getRootType(operation.operation)
-  const { variableValues: variables } = getVariableValues(
-    served.schema,
-    operation.variableDefinitions ?? [],
-    variableValues ?? {},
-  )
-  if (variables === undefined || root === null || root === undefined) return []
-  const search = new KindSearch(served, document, variables)
+  if (root === null || root === undefined) return []
+  const search = new KindSearch(served, document, variableValues)
   search.enter(operation.selectionSet, root, '')
   return search.found()
 }

@@ -9,7 +9,7 @@ import {
 import { ReadReport } from '../../query/condition/read-report.ts'
 import { ReportingBudget } from '../../query/condition/reporting-budget.ts'
 import { explain, type Explanation } from '../operation/explanation.ts'
-import type { OperationRequest } from '../operation/operation-kinds.ts'
+import type { OperationRequest } from '../operation/execution.ts'
 import type { KindAt, KindPart } from '../operation/kind-part.ts'
 import {
   parseDocument,
