@@ -35,12 +35,12 @@ export const documentLimits = {
  * Parses a document within bounds, all of which are checked before anything calls itself that deep: of tokens, of depth,
  * of the length of names, of fields. Throws the GraphQLError of a document that is none, or that is too large.
  */
-export function parseDocument(source: string | Source, maxTokens: number): DocumentNode {
-  const text = typeof source === 'string' ? new Source(source) : source
-  checkText(text)
+export function parseDocument(text: string, maxTokens: number): DocumentNode {
+  const source = new Source(text)
+  checkText(source)
   let document: DocumentNode
   try {
-    document = parse(text, { maxTokens })
+    document = parse(source, { maxTokens })
   } catch (error) {
     throw error instanceof GraphQLError ? requestError(error) : error
   }

@@ -11,12 +11,9 @@ import { ReportingBudget } from '../../query/condition/reporting-budget.ts'
 import { explain, type Explanation } from '../operation/explanation.ts'
 import type { OperationRequest } from '../operation/execution.ts'
 import type { KindAt, KindPart } from '../operation/kind-part.ts'
-import {
-  parseDocument,
-  problemOfVariables,
-  validateDocument,
-} from '../operation/document-bounds.ts'
+import { problemOfVariables } from '../operation/document-bounds.ts'
 import { documentCache } from '../operation/document-cache.ts'
+import type { OperationDocuments } from '../operation/operation-documents.ts'
 import { problemOfPages } from '../operation/page-rows.ts'
 import { settleKinds, type SettledParts, turns } from '../operation/preparation.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
@@ -35,6 +32,7 @@ export interface PlannedQueriesOptions {
   /** What is served at the moment. */
   readonly served: () => ServedSchema
   readonly limits: OperationLimits
+  readonly documents: OperationDocuments
   readonly fragments: FragmentCache
 }
 
@@ -187,8 +185,9 @@ export class PlannedQueries {
 
   #validDocument(served: ServedSchema, query: string): DocumentNode | undefined {
     try {
-      const document = parseDocument(query, this.#options.limits.maxTokens)
-      return validateDocument(served.schema, document).length === 0 ? document : undefined
+      const { documents } = this.#options
+      const document = documents.parse(query)
+      return documents.validate(served.schema, document).length === 0 ? document : undefined
     } catch {
       return undefined
     }
