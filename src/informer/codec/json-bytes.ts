@@ -21,7 +21,8 @@ export function skipString(bytes: Buffer, start: number, end: number): number {
     const quote = bytes.indexOf(jsonChar.quote, index)
     if (quote < 0 || quote >= end) return -1
     let escapes = 0
-    while (quote - 1 - escapes >= index && bytes[quote - 1 - escapes] === jsonChar.backslash) escapes++
+    while (quote - 1 - escapes >= index && bytes[quote - 1 - escapes] === jsonChar.backslash)
+      escapes++
     index = quote + 1
     if (escapes % 2 === 0) return index
   }
@@ -35,7 +36,8 @@ export function skipString(bytes: Buffer, start: number, end: number): number {
 export function skipValue(bytes: Buffer, start: number, end: number): number {
   const first = bytes[start]
   if (first === jsonChar.quote) return skipString(bytes, start, end)
-  if (first === jsonChar.openBrace || first === jsonChar.openBracket) return skipNested(bytes, start, end)
+  if (first === jsonChar.openBrace || first === jsonChar.openBracket)
+    return skipNested(bytes, start, end)
   let index = start
   while (index < end && !endsScalar(bytes[index])) index++
   return index > start ? index : -1

@@ -17,7 +17,8 @@ export function skipManagedFields(bytes: Buffer, start: number, end: number): nu
   while (next < end && bytes[next] === jsonChar.closeBrace) next++
   if (next === end) return close + 1
   const letter = bytes[next + 2] ?? 0
-  const isKey = bytes[next] === jsonChar.comma && bytes[next + 1] === jsonChar.quote && isLowerCase(letter)
+  const isKey =
+    bytes[next] === jsonChar.comma && bytes[next + 1] === jsonChar.quote && isLowerCase(letter)
   return isKey && next + 2 < end ? close + 1 : skipValue(bytes, start, end)
 }
 

@@ -262,7 +262,10 @@ export class ObjectText {
     const valueEnd = members.valueEnd
     if (kept) this.#cuts.push(members.comma, valueEnd)
     else
-      this.#cuts.push(members.member, this.bytes[valueEnd] === jsonChar.comma ? valueEnd + 1 : valueEnd)
+      this.#cuts.push(
+        members.member,
+        this.bytes[valueEnd] === jsonChar.comma ? valueEnd + 1 : valueEnd,
+      )
   }
 
   #applyCuts(): void {

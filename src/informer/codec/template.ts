@@ -111,7 +111,8 @@ class TreeBuilder {
     for (const key of Object.keys(values)) {
       if (bytes[index] !== jsonChar.quote) return -1
       const close = skipString(bytes, index, bytes.length)
-      if (close < 0 || bytes[close] !== jsonChar.colon || !isKey(bytes, index, close, key)) return -1
+      if (close < 0 || bytes[close] !== jsonChar.colon || !isKey(bytes, index, close, key))
+        return -1
       if (key === '__proto__') return -1
       index = this.add(close + 1, node, key, values[key] ?? null, depth + 1)
       const after = index < 0 ? undefined : bytes[index]
