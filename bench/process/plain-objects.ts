@@ -6,33 +6,16 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { ListClient } from '../support/list-client.ts'
+import type { Pod } from '../support/pod-questions.ts'
 import { serveParent } from '../support/service.ts'
-
-interface PlainPod {
-  readonly metadata: {
-    readonly name: string
-    readonly namespace: string
-    readonly creationTimestamp: string
-    readonly labels?: Readonly<Record<string, string>>
-  }
-  readonly spec: {
-    readonly nodeName?: string
-    readonly containers: readonly { readonly name: string; readonly image: string }[]
-  }
-  readonly status: {
-    readonly phase?: string
-    readonly podIP?: string
-    readonly containerStatuses?: readonly { readonly restartCount: number }[]
-  }
-}
 
 const [api = ''] = process.argv.slice(2)
 const client = new ListClient(api, 1)
-const pods: PlainPod[] = []
+const pods: Pod[] = []
 let next = ''
 do {
   const page = JSON.parse(await client.text(`/api/v1/pods?limit=500${next}`)) as {
-    readonly items: readonly PlainPod[]
+    readonly items: readonly Pod[]
     readonly metadata: { readonly continue?: string }
   }
   pods.push(...page.items)
@@ -40,13 +23,13 @@ do {
   next = token === '' ? '' : `&continue=${encodeURIComponent(token)}`
 } while (next !== '')
 
-const restarts = ({ status }: PlainPod): number =>
+const restarts = ({ status }: Pod): number =>
   (status.containerStatuses ?? []).reduce((sum, { restartCount }) => sum + restartCount, 0)
-const byName = (a: PlainPod, b: PlainPod): number =>
+const byName = (a: Pod, b: Pod): number =>
   a.metadata.name < b.metadata.name ? -1 : a.metadata.name > b.metadata.name ? 1 : 0
-const latestFirst = (a: PlainPod, b: PlainPod): number =>
+const latestFirst = (a: Pod, b: Pod): number =>
   a.metadata.creationTimestamp < b.metadata.creationTimestamp ? 1 : -1
-const rowOf = ({ metadata, spec, status }: PlainPod): object => ({
+const rowOf = ({ metadata, spec, status }: Pod): object => ({
   metadata: {
     name: metadata.name,
     namespace: metadata.namespace,

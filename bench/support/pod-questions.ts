@@ -1,6 +1,7 @@
 /** The questions of the query benchmark, each as GraphQL and as a plain client would ask the API server. */
 
-interface Pod {
+/** What the questions ask of a pod. */
+export interface Pod {
   readonly metadata: {
     readonly name: string
     readonly namespace: string

@@ -1,3 +1,5 @@
+import { isRecord } from '../lib/json-object.ts'
+
 /** The way to a value: `['clusters', 0, 'context']`. */
 export type OptionPath = readonly PropertyKey[]
 
@@ -46,8 +48,4 @@ function merged(
     all.set(key, isRecord(before) && isRecord(value) ? merged(before, value) : value)
   }
   return Object.fromEntries(all)
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -5,6 +5,7 @@ import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-con
 import type { CacheLimits } from '../cache/cache-bounds.ts'
 import { IndexFunctionError, type IndexFunctions } from '../graphql/model/index-functions.ts'
 import { OpenSubscriptions } from '../graphql/operation/open-subscriptions.ts'
+import { OperationDocuments } from '../graphql/operation/operation-documents.ts'
 import { operationPlugin } from '../graphql/operation/operation-plugin.ts'
 import { SchemaHistory } from '../graphql/operation/schema-history.ts'
 import {
@@ -133,7 +134,9 @@ class RunningGateway implements Gateway {
   #served: ServedSchema | undefined
 
   constructor(options: GatewayOptions, sdl: readonly SdlSource[]) {
-    const { log = silentLog, limits, preload = [] } = options
+    const { log = silentLog, preload = [] } = options
+    const limits = { ...defaultOperationLimits, ...options.limits }
+    const documents = new OperationDocuments(limits.maxTokens)
     this.#options = options
     this.#sdl = sdl
     this.#log = log
@@ -149,13 +152,15 @@ class RunningGateway implements Gateway {
     })
     this.planned = new PlannedQueries({
       served: () => this.#now,
-      limits: { ...defaultOperationLimits, ...limits },
+      limits,
+      documents,
       fragments: new FragmentCache(options.fragmentBytes ?? defaultFragmentBytes),
     })
     this.plugin = operationPlugin({
       served: () => this.#now,
       plans: this.planned,
-      limits: { ...defaultOperationLimits, ...limits },
+      limits,
+      documents,
       subscriptions: this.#subscriptions,
       history: this.#history,
       unexpected: (error: GraphQLError) => {

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type DocumentNode, type ExecutionResult, GraphQLError } from 'graphql'
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga'
-import { LRUCache } from 'lru-cache'
 import {
   type AnsweredResult,
   clientErrorOf,
   clientResult,
 } from '../graphql/operation/client-error.ts'
+import { documentCache } from '../graphql/operation/document-cache.ts'
 import type { OperationWishes } from '../graphql/operation/execution.ts'
 import { asksForExplanation } from './guard/operation-request.ts'
 import {
@@ -26,10 +26,6 @@ export interface TransportContext {
 
 /** Yoga with the two caches and all checks that both transports share. */
 export type OperationPipeline = YogaServerInstance<TransportContext, object>
-
-/** Text of documents, in UTF-16 units, that is remembered with what it parsed to, about 30 times as large. */
-const maxCachedDocumentLength = 1_000_000
-const maxCachedDocuments = 1_000
 
 /** Sets yoga up so that it does the least: no CORS, forms, pages or body stream; what guards it stands before it. */
 export function createOperationPipeline(
@@ -83,14 +79,6 @@ function originOf(context: TransportContext): OperationOrigin {
     headers: context.req.headers,
     connectionParams: context.connectionParams,
   }
-}
-
-function documentCache<T extends object>(): LRUCache<string, T> {
-  return new LRUCache<string, T>({
-    max: maxCachedDocuments,
-    maxSize: maxCachedDocumentLength,
-    sizeCalculation: (_, source) => source.length + 1,
-  })
 }
 
 /** Finds the document of a request that names it by a hash; throws `ClientError`. */

@@ -10,41 +10,19 @@ import { GraphQLWsLink } from '@apollo/client/link/subscriptions'
 import { ApolloLink } from '@apollo/client/link'
 import { type Frame, foldNodes, goneObjects } from 'informerql/client'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { podNames, shop, shopForTests, watchConsole } from './shop.ts'
+import { podNames, shopForTests, watchConsole } from './shop.ts'
+import {
+  framesText,
+  labelsText,
+  type Page,
+  pageText,
+  type Pod,
+  podNamesOf,
+} from './shop-queries.ts'
 
-interface Pod {
-  readonly id: string
-  readonly metadata: { readonly name: string }
-}
-
-interface Page {
-  readonly pods: {
-    readonly nodes: readonly Pod[]
-    readonly totalCount: number
-    readonly pageInfo: { readonly endCursor: string | null; readonly hasNextPage: boolean }
-  }
-}
-
-const pageQuery = gql`
-  query Page($first: Int, $after: String, $labelSelector: String) {
-    pods(namespace: "${shop}", first: $first, after: $after, labelSelector: $labelSelector) {
-      nodes { id metadata { name } }
-      totalCount
-      pageInfo { endCursor hasNextPage }
-    }
-  }
-`
-const labelsQuery = gql`
-  query Labels { pods(namespace: "${shop}", first: 500) { nodes { id metadata { labels } } } }
-`
-const framesSubscription = gql`
-  subscription Frames($labelSelector: String) {
-    pods(namespace: "${shop}", labelSelector: $labelSelector) {
-      reset synced
-      changes { type removal objectId object { id metadata { name } status { phase } } }
-    }
-  }
-`
+const pageQuery = gql(pageText)
+const labelsQuery = gql(labelsText)
+const framesSubscription = gql(framesText)
 const edgesQuery = gql`
   query Edges($after: String) {
     node(name: "n-0") {
@@ -67,9 +45,6 @@ const edgesQuery = gql`
     }
   }
 `
-
-const names = (nodes: readonly Pod[]): readonly string[] =>
-  nodes.map(({ metadata }) => metadata.name)
 
 describe('Apollo Client', () => {
   const open = shopForTests()
@@ -119,11 +94,11 @@ describe('Apollo Client', () => {
       await vi.waitUntil(() => page().nodes.length > nodes.length)
     }
     watching.unsubscribe()
-    expect(names(page().nodes)).toEqual(podNames)
+    expect(podNamesOf(page().nodes)).toEqual(podNames)
     expect(page().totalCount).toBe(podNames.length)
     const [after] = cursors
     const second = client.readQuery<Page>({ query: pageQuery, variables: { first: 3, after } })
-    expect(names(second?.pods.nodes ?? [])).toEqual(podNames.slice(3, 6))
+    expect(podNamesOf(second?.pods.nodes ?? [])).toEqual(podNames.slice(3, 6))
     // A list of another length is another list.
     expect(client.readQuery({ query: pageQuery, variables: { first: 2 } })).toBeNull()
     expect(said.lines).toEqual([])
@@ -147,12 +122,12 @@ describe('Apollo Client', () => {
       await list.fetchMore({ variables: { after: edges().at(-1)?.cursor } })
       await vi.waitUntil(() => edges().length > length)
     }
-    expect(names(edges().map(({ node }) => node))).toEqual(podNames)
+    expect(podNamesOf(edges().map(({ node }) => node))).toEqual(podNames)
     client.cache.evict({
       id: client.cache.identify({ __typename: 'Pod', id: edges()[0]?.node.id ?? '' }) ?? '',
     })
     await vi.waitUntil(() => edges().length < podNames.length)
-    expect(names(edges().map(({ node }) => node))).toEqual(podNames.slice(1))
+    expect(podNamesOf(edges().map(({ node }) => node))).toEqual(podNames.slice(1))
     watching.unsubscribe()
   })
 
@@ -165,7 +140,7 @@ describe('Apollo Client', () => {
       return client.readQuery<Page>({ query: pageQuery, variables: { first: 500 } })
     }
     const cache = new InMemoryCache(config)
-    expect(names((await read(cache))?.pods.nodes ?? [])).toEqual(podNames)
+    expect(podNamesOf((await read(cache))?.pods.nodes ?? [])).toEqual(podNames)
     const held = Object.keys(cache.extract()).filter((id) => id.startsWith('Pod:'))
     expect(held).toHaveLength(podNames.length)
     expect(said.lines).toEqual([])
@@ -183,7 +158,7 @@ describe('Apollo Client', () => {
     await client.query(all)
     await client.query(matching)
     const listed = (of: typeof all): readonly string[] =>
-      names(client.readQuery<Page>(of)?.pods.nodes ?? [])
+      podNamesOf(client.readQuery<Page>(of)?.pods.nodes ?? [])
     const frames = client.subscribe<{ pods: Frame<Pod> }>({
       query: framesSubscription,
       variables: { labelSelector: 'app=web' },
@@ -222,7 +197,7 @@ describe('Apollo Client', () => {
       query: pageQuery,
       variables: { first: 3, after: pageInfo?.endCursor },
     })
-    const listed = () => names(client.readQuery<Page>(options)?.pods.nodes ?? [])
+    const listed = () => podNamesOf(client.readQuery<Page>(options)?.pods.nodes ?? [])
     expect(listed()).toHaveLength(6)
     await open().addPod('web-aa')
     await vi.waitUntil(async () => {

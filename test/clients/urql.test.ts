@@ -7,33 +7,18 @@ import {
 import { relayPagination } from '@urql/exchange-graphcache/extras'
 import { type Frame, foldNodes, goneObjects } from 'informerql/client'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { podNames, shop, shopForTests, watchConsole } from './shop.ts'
+import { podNames, shopForTests, watchConsole } from './shop.ts'
+import {
+  framesText,
+  labelsText,
+  type Page,
+  pageText,
+  type Pod,
+  podNamesOf,
+} from './shop-queries.ts'
 
-interface Pod {
-  readonly id: string
-  readonly metadata: { readonly name: string }
-}
-
-interface Page {
-  readonly pods: {
-    readonly nodes: readonly Pod[]
-    readonly totalCount: number
-    readonly pageInfo: { readonly endCursor: string | null; readonly hasNextPage: boolean }
-  }
-}
-
-const pageQuery = gql<Page>`
-  query Page($first: Int, $after: String, $labelSelector: String) {
-    pods(namespace: "${shop}", first: $first, after: $after, labelSelector: $labelSelector) {
-      nodes { id metadata { name } }
-      totalCount
-      pageInfo { endCursor hasNextPage }
-    }
-  }
-`
-const labelsQuery = gql`
-  query Labels { pods(namespace: "${shop}", first: 500) { nodes { id metadata { labels } } } }
-`
+const pageQuery = gql<Page>(pageText)
+const labelsQuery = gql(labelsText)
 const ownersQuery = gql`
   query Objects($id: ID!) {
     object(id: $id) {
@@ -50,18 +35,10 @@ const ownersQuery = gql`
     }
   }
 `
-const framesSubscription = gql`
-  subscription Frames($labelSelector: String) {
-    pods(namespace: "${shop}", labelSelector: $labelSelector) {
-      reset synced
-      changes { type removal objectId object { id metadata { name } status { phase } } }
-    }
-  }
-`
+const framesSubscription = gql(framesText)
 
 const matching = { first: 500, labelSelector: 'app=web' }
-const names = (page: Page | undefined): readonly string[] =>
-  (page?.pods.nodes ?? []).map(({ metadata }) => metadata.name)
+const names = (page: Page | undefined): readonly string[] => podNamesOf(page?.pods.nodes ?? [])
 
 /** Folds frames into the list that they are about, and forgets what is gone. */
 const foldPods: UpdateResolver = (result, _args, cache) => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
 import { parseDocument } from 'yaml'
+import { isRecord } from '../../lib/json-object.ts'
 import { ClusterConfigError } from './cluster-config-error.ts'
 
 /** One entry of the lists in a kubeconfig: its name, and its body with absolute paths. */
@@ -128,8 +129,4 @@ function invalid(file: string, problem: string, cause?: unknown): ClusterConfigE
     cause,
     hint: 'kubectl config view --kubeconfig FILE shows what kubectl makes of it',
   })
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,7 @@
 import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
 import { CodedError } from '../../lib/coded-error.ts'
+import { isRecord } from '../../lib/json-object.ts'
 
 /** Bounds of the schema of one kind, its definitions included: a thousand times what most have. */
 export const schemaBounds = { properties: 20_000, depth: 100 } as const
@@ -71,8 +72,9 @@ function malformedKeyword(schema: Readonly<Record<string, unknown>>): string | u
   if (!isAbsentOr(items, isRecord)) return 'items'
   if (!isAbsentOr(required, Array.isArray)) return 'required'
   if (!isAbsentOr(allOf, (value) => Array.isArray(value) && value.every(isRecord))) return 'allOf'
-  const isMap = (value: unknown): boolean => typeof value === 'boolean' || isRecord(value)
-  if (!isAbsentOr(additionalProperties, isMap)) return 'additionalProperties'
+  if (typeof additionalProperties !== 'boolean' && !isAbsentOr(additionalProperties, isRecord)) {
+    return 'additionalProperties'
+  }
   const text = ['format', 'pattern', 'description', '$ref'].find(
     (keyword) => !isAbsentOr(schema[keyword], (value) => typeof value === 'string'),
   )
@@ -97,8 +99,4 @@ function partsOf(
 
 function isAbsentOr(value: unknown, test: (value: unknown) => boolean): boolean {
   return value === undefined || test(value)
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

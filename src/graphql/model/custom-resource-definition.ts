@@ -1,3 +1,5 @@
+import { isRecord } from '../../lib/json-object.ts'
+
 /** A printer column of a CRD. */
 export interface PrinterColumn {
   readonly name: string
@@ -58,7 +60,7 @@ function deprecationOf({ deprecationWarning: warning }: Json, what: string): str
 }
 
 function recordOf(value: unknown): Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+  return isRecord(value) ? value : {}
 }
 
 function listOf(value: unknown): readonly Json[] {

@@ -1,4 +1,5 @@
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
+import { isRecord } from '../../lib/json-object.ts'
 import { scalarFormOf } from './scalar-form.ts'
 
 /** Deeper schemas are refused anyway. */
@@ -6,7 +7,7 @@ const maxDepth = 200
 
 /** One schema for what two describe differently: the properties of both, anything at all where their types differ. */
 export function mergedSchema(a: OpenApiSchema, b: OpenApiSchema, depth = 0): OpenApiSchema {
-  if (a === b || depth > maxDepth || !isRecord(a) || !isRecord(b)) return a
+  if (a === b || depth > maxDepth || ![a, b].every(isRecord)) return a
   const [left, right] = [definitionNameOf(a), definitionNameOf(b)]
   if (left !== undefined || right !== undefined) return left === right ? a : anything(a)
   const [one, other] = [scalarFormOf(a), scalarFormOf(b)]
@@ -71,8 +72,4 @@ function anything({ description }: OpenApiSchema): OpenApiSchema {
 /** Whether there is no more to say of it than that it is an object, a map or anything. */
 function isOpen(schema: OpenApiSchema): boolean {
   return schema.properties === undefined && schema.items === undefined
-}
-
-function isRecord(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,5 @@
 import {
   type DocumentNode,
-  type FragmentDefinitionNode,
   GraphQLError,
   type GraphQLSchema,
   Kind as NodeKind,
@@ -12,6 +11,7 @@ import {
 } from 'graphql'
 import { shortened } from '../../lib/shortened.ts'
 import { ClientError, clientErrorOf, requestError } from './client-error.ts'
+import { fragmentsOf } from './document-fragments.ts'
 import { textPieces } from './document-text.ts'
 
 /** What a document, and the variables with it, may be like. */
@@ -35,12 +35,12 @@ export const documentLimits = {
  * Parses a document within bounds, all of which are checked before anything calls itself that deep: of tokens, of depth,
  * of the length of names, of fields. Throws the GraphQLError of a document that is none, or that is too large.
  */
-export function parseDocument(source: string | Source, maxTokens: number): DocumentNode {
-  const text = typeof source === 'string' ? new Source(source) : source
-  checkText(text)
+export function parseDocument(text: string, maxTokens: number): DocumentNode {
+  const source = new Source(text)
+  checkText(source)
   let document: DocumentNode
   try {
-    document = parse(text, { maxTokens })
+    document = parse(source, { maxTokens })
   } catch (error) {
     throw error instanceof GraphQLError ? requestError(error) : error
   }
@@ -124,12 +124,7 @@ const nothing: Extent = { depth: 0, fields: 0 }
 
 /** Each fragment is measured once, however often it is spread. One that spreads itself is left to the validation. */
 function checkSelections(document: DocumentNode): void {
-  const fragments = new Map<string, FragmentDefinitionNode>()
-  for (const definition of document.definitions) {
-    if (definition.kind === NodeKind.FRAGMENT_DEFINITION) {
-      fragments.set(definition.name.value, definition)
-    }
-  }
+  const fragments = fragmentsOf(document)
   const measured = new Map<string, Extent>()
   const extentOf = (set: SelectionSetNode | undefined): Extent => {
     let depth = 0

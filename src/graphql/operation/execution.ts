@@ -3,10 +3,9 @@ import {
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
-  getOperationAST,
-  getVariableValues,
   type GraphQLError,
-  type ValidatedSubscriptionArgs,
+  type ValidatedExecutionArgs,
+  validateExecutionArgs,
   validateSubscriptionArgs,
 } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'
@@ -19,7 +18,7 @@ import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budg
 import { variableError } from './argument-place.ts'
 import { type ClientErrorCode, clientErrorOf, clientResult } from './client-error.ts'
 import { explain, type Explanation } from './explanation.ts'
-import { operationKinds, type OperationRequest } from './operation-kinds.ts'
+import { operationKinds, type OperationToRead } from './operation-kinds.ts'
 import { problemOfVariables } from './document-bounds.ts'
 import { fleetOf } from './fleet-state.ts'
 import { LiveLoader } from './live-loader.ts'
@@ -28,7 +27,7 @@ import { LiveReader } from './live-reader.ts'
 import type { OpenSubscription, OpenSubscriptions } from './open-subscriptions.ts'
 import { problemOfPages } from './page-rows.ts'
 import { prepareOperation, inRounds } from './preparation.ts'
-import { executePriced, executeValidated } from './priced-executor.ts'
+import { executePriced } from './priced-executor.ts'
 import type { SettledKinds } from './prepared-kinds.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 import { StoreReader } from './store-reader.ts'
@@ -43,6 +42,9 @@ export interface ExecutionOptions {
   /** Asked first where an answer is to be explained. */
   readonly plans?: ExplainingPlans | undefined
 }
+
+/** An operation as it was sent: parsed and validated, its variables not yet coerced. */
+export type OperationRequest = Pick<ExecutionArgs, 'document' | 'operationName' | 'variableValues'>
 
 /** Answers by plans, and tells how. */
 export interface ExplainingPlans {
@@ -74,20 +76,20 @@ export class Execution {
 
   /** Answers a query. */
   async execute(args: ExecutionArgs): Promise<ExecutionResult> {
-    const problem = this.#problemOf(args)
+    const validated = this.#validated(args, validateExecutionArgs)
     const seen = (result: ExecutionResult): ExecutionResult =>
       this.#seen({ result, failures: [] }, args.document)
-    if (problem !== undefined) return seen({ errors: [problem] })
+    if ('errors' in validated) return seen(validated)
     const planned = isExplained(args) ? await this.#explainedPlan(args) : undefined
     if (planned !== undefined) return planned
-    const introspected = await answerIntrospection(args, this.#options.limits.work)
+    const introspected = await answerIntrospection(validated, this.#options.limits.work)
     if (introspected !== undefined) return seen(introspected)
-    using prepared = await prepareOperation(this.#options, args)
+    using prepared = await prepareOperation(this.#options, validated)
     const live = this.#liveLoader()
     const answered = await inRounds(prepared, async (settled) => {
       const { contextValue, failures, budget } = this.#context(args, settled, live)
-      const result = await executePriced({ ...args, contextValue }, budget)
-      return { result: this.#explained(result, args, budget), failures }
+      const result = await executePriced({ ...validated, contextValue }, budget)
+      return { result: this.#explained(result, validated, budget), failures }
     })
     return this.#seen(answered, args.document)
   }
@@ -102,11 +104,15 @@ export class Execution {
     return { data, extensions: { explain: planned.explanation } }
   }
 
-  #explained(result: ExecutionResult, args: ExecutionArgs, budget: WorkBudget): ExecutionResult {
+  #explained(
+    result: ExecutionResult,
+    operation: OperationToRead,
+    budget: WorkBudget,
+  ): ExecutionResult {
     const { report } = budget
     if (report === undefined) return result
     const { served } = this.#options
-    const explanation = explain({ served, report, kinds: operationKinds(served, args) })
+    const explanation = explain({ served, report, kinds: operationKinds(served, operation) })
     return { ...result, extensions: { ...result.extensions, explain: explanation } }
   }
 
@@ -114,40 +120,38 @@ export class Execution {
   async subscribe(
     args: ExecutionArgs,
   ): Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult> {
-    const problem = this.#problemOf(args)
-    if (problem !== undefined)
-      return this.#seen({ result: { errors: [problem] }, failures: [] }, args.document)
-    const prepared = await prepareOperation(this.#options, args)
-    let opened: OpenedSource | ExecutionResult
+    const validated = this.#validated(args, validateSubscriptionArgs)
+    const seen = (result: ExecutionResult): ExecutionResult =>
+      this.#seen({ result, failures: [] }, args.document)
+    if ('errors' in validated) return seen(validated)
+    const prepared = await prepareOperation(this.#options, validated)
+    let source: AsyncIterable<unknown> | ExecutionResult
     try {
-      opened = await inRounds(prepared, (settled) =>
-        openSource({
-          ...args,
-          contextValue: this.#context(args, settled, this.#liveLoader()).contextValue,
-        }),
-      )
+      source = await inRounds(prepared, (settled) => {
+        const { contextValue } = this.#context(args, settled, this.#liveLoader())
+        return createSourceEventStream({ ...validated, contextValue })
+      })
     } catch (error) {
       prepared[Symbol.dispose]()
       throw error
     }
-    if (!('source' in opened)) {
+    if (!(Symbol.asyncIterator in source)) {
       prepared[Symbol.dispose]()
-      return this.#seen({ result: opened, failures: [] }, args.document)
+      return seen(source)
     }
-    const { source, validated } = opened
     const answer = async (event: unknown): Promise<ExecutionResult> => {
       const live = this.#liveLoader()
       const answered = await inRounds(prepared, async (settled) => {
         const { contextValue, failures, budget } = this.#context(args, settled, live)
         const frame = { ...validated, rootValue: event, contextValue }
-        const result = await executeValidated(frame, budget)
-        return { result: this.#explained(result, args, budget), failures }
+        const result = await executePriced(frame, budget)
+        return { result: this.#explained(result, validated, budget), failures }
       })
       return this.#seen(answered, args.document)
     }
     const { served, subscriptions } = this.#options
     const { document } = args
-    const open = { served, document, kinds: operationKinds(served, args) }
+    const open = { served, document, kinds: operationKinds(served, validated) }
     return answers({
       source,
       answer,
@@ -156,22 +160,20 @@ export class Execution {
     })
   }
 
-  /** What is wrong with an operation, as far as that can be told before anything is prepared. */
-  #problemOf({
-    document,
-    operationName,
-    variableValues,
-    schema,
-  }: ExecutionArgs): GraphQLError | undefined {
-    const values = variableValues ?? {}
-    const problem = problemOfVariables(values)
-    if (problem !== undefined) return problem
-    const { variableDefinitions = [] } = getOperationAST(document, operationName) ?? {}
-    const { variableValues: variables } = getVariableValues(schema, variableDefinitions, values)
-    // Those that cannot be coerced are refused by graphql-js.
-    if (variables === undefined) return undefined
+  /** The operation with its variables coerced, which is done once; or what can be told before anything is prepared. */
+  #validated<T extends ValidatedExecutionArgs>(
+    args: ExecutionArgs,
+    validate: (args: ExecutionArgs) => readonly GraphQLError[] | T,
+  ): T | Refused {
+    const problem = problemOfVariables(args.variableValues ?? {})
+    if (problem !== undefined) return { errors: [problem] }
+    const validated = validate({ ...args, options: { ...args.options, maxCoercionErrors } })
+    if (!('schema' in validated)) return { errors: validated }
+    const { document, operationName } = args
     const { served, limits } = this.#options
-    return problemOfPages(served, limits, { document, operationName, variables })
+    const pages = { document, operationName, variables: validated.variableValues }
+    const tooLarge = problemOfPages(served, limits, pages)
+    return tooLarge === undefined ? validated : { errors: [tooLarge] }
   }
 
   /** One for each answer, whose fields share what they read live. */
@@ -212,6 +214,14 @@ function isExplained({ contextValue }: ExecutionArgs): boolean {
   return (contextValue as OperationWishes | undefined)?.explain === true
 }
 
+/** What is refused before anything is prepared. */
+interface Refused {
+  readonly errors: readonly GraphQLError[]
+}
+
+/** Values of variables that are told to be wrong, at most. */
+const maxCoercionErrors = 10
+
 /** What one execution is given: what its resolvers read, where they report to, and what it may cost. */
 interface ExecutionContext {
   readonly contextValue: ResolverContext & object
@@ -225,22 +235,9 @@ interface Answered {
   readonly failures: readonly GraphQLError[]
 }
 
-/** The events of a subscription, and what they are answered with. */
-interface OpenedSource {
-  readonly source: AsyncIterable<unknown>
-  readonly validated: ValidatedSubscriptionArgs
-}
-
 /** What fails for one row of a list fails for all of them: it is told once, at the first. */
 function isSameFailure(a: GraphQLError, b: GraphQLError): boolean {
   return a.originalError === b.originalError && a.nodes?.[0] === b.nodes?.[0]
-}
-
-async function openSource(args: ExecutionArgs): Promise<OpenedSource | ExecutionResult> {
-  const validated = validateSubscriptionArgs(args)
-  if (!('schema' in validated)) return { errors: validated }
-  const source = await createSourceEventStream(validated)
-  return Symbol.asyncIterator in source ? { source, validated } : source
 }
 
 interface AnswersOptions {

@@ -1,9 +1,9 @@
 import {
-  type ExecutionArgs,
   type ExecutionResult,
   type GraphQLSchema,
   Kind as NodeKind,
-  getOperationAST,
+  type OperationDefinitionNode,
+  type ValidatedExecutionArgs,
 } from 'graphql'
 import { LRUCache } from 'lru-cache'
 import {
@@ -27,15 +27,15 @@ const known = new WeakMap<GraphQLSchema, LRUCache<string, ExecutionResult>>()
  * variables.
  */
 export async function answerIntrospection(
-  args: ExecutionArgs,
+  args: ValidatedExecutionArgs,
   work: Partial<WorkLimits>,
 ): Promise<ExecutionResult | undefined> {
-  const { schema, document, operationName } = args
+  const { schema, document, operation } = args
   const source = document.loc?.source.body
-  if (source === undefined || !isIntrospection(args)) return undefined
+  if (source === undefined || !isIntrospection(operation)) return undefined
   let answers = known.get(schema)
   if (answers === undefined) known.set(schema, (answers = new LRUCache({ max: maxDocuments })))
-  const key = `${operationName ?? ''}\n${source}`
+  const key = `${operation.name?.value ?? ''}\n${source}`
   let result = answers.get(key)
   if (result === undefined) {
     result = await executePriced(args, new WorkBudget(raised(work)))
@@ -44,11 +44,13 @@ export async function answerIntrospection(
   return result
 }
 
-function isIntrospection({ document, operationName }: ExecutionArgs): boolean {
-  const operation = getOperationAST(document, operationName)
-  const { variableDefinitions = [], selectionSet } = operation ?? {}
-  const selections = selectionSet?.selections ?? []
-  const names = selections.map((one) => (one.kind === NodeKind.FIELD ? one.name.value : ''))
+function isIntrospection({
+  variableDefinitions = [],
+  selectionSet,
+}: OperationDefinitionNode): boolean {
+  const names = selectionSet.selections.map((one) =>
+    one.kind === NodeKind.FIELD ? one.name.value : '',
+  )
   return (
     variableDefinitions.length === 0 &&
     names.filter((name) => name === '__schema').length === 1 &&

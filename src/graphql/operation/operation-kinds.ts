@@ -5,55 +5,44 @@ import {
   getArgumentValues,
   getDirectiveValues,
   getNamedType,
-  getOperationAST,
-  getVariableValues,
   type GraphQLField,
   GraphQLIncludeDirective,
-  type GraphQLInterfaceType,
-  type GraphQLObjectType,
   GraphQLSkipDirective,
   isInterfaceType,
   isObjectType,
   Kind as NodeKind,
   type SelectionNode,
   type SelectionSetNode,
+  type ValidatedExecutionArgs,
+  type VariableValues,
 } from 'graphql'
 import type { Kind } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
+import { type FieldsType, fragmentsOf, narrowedType } from './document-fragments.ts'
 import type { KindAt } from './kind-part.ts'
 import type { ServedSchema } from './served-schema.ts'
 
-/** An operation as it was sent: parsed and validated, its variables not yet coerced. */
-export interface OperationRequest {
-  readonly document: DocumentNode
-  readonly operationName?: string | null | undefined
-  readonly variableValues?: Readonly<Record<string, unknown>> | null | undefined
-}
+/** An operation that can be executed, its variables coerced. */
+export type OperationToRead = Pick<
+  ValidatedExecutionArgs,
+  'document' | 'operation' | 'variableValues'
+>
 
-type VariableValues = NonNullable<ReturnType<typeof getVariableValues>['variableValues']>
-type Composite = GraphQLObjectType | GraphQLInterfaceType
 type AnyField = GraphQLField<unknown, unknown>
 
 /**
  * The kinds that an operation touches, as far as its text and variables tell: those of each root field in the field's own
  * cluster, and those that its relations read; nothing that `@skip` and `@include` leave out. What depends on data
- * (`owners`) is found while executing. Of an operation that cannot be executed, there are none.
+ * (`owners`) is found while executing.
  */
 export function operationKinds(
   served: ServedSchema,
-  { document, operationName, variableValues }: OperationRequest,
+  { document, operation, variableValues }: OperationToRead,
 ): readonly KindAt[] {
-  const operation = getOperationAST(document, operationName)
-  if (operation === null || operation === undefined) return []
   const root = served.schema.getRootType(operation.operation)
-  const { variableValues: variables } = getVariableValues(
-    served.schema,
-    operation.variableDefinitions ?? [],
-    variableValues ?? {},
-  )
-  if (variables === undefined || root === null || root === undefined) return []
-  const search = new KindSearch(served, document, variables)
+  if (root === null || root === undefined) return []
+  const search = new KindSearch(served, document, variableValues)
   search.enter(operation.selectionSet, root, '')
   return search.found()
 }
@@ -69,11 +58,7 @@ class KindSearch {
   constructor(served: ServedSchema, document: DocumentNode, variables: VariableValues) {
     this.#served = served
     this.#variables = variables
-    this.#fragments = new Map(
-      document.definitions.flatMap((one) =>
-        one.kind === NodeKind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [],
-      ),
-    )
+    this.#fragments = fragmentsOf(document)
   }
 
   found(): readonly KindAt[] {
@@ -83,7 +68,7 @@ class KindSearch {
   }
 
   /** Searches a selection on a type; `cluster` is the one of the root field that it is under. */
-  enter(selections: SelectionSetNode, type: Composite, cluster: string): void {
+  enter(selections: SelectionSetNode, type: FieldsType, cluster: string): void {
     const place = `${type.name}\0${cluster}`
     const entered = this.#entered.get(selections)
     if (entered?.has(place) === true) return
@@ -94,7 +79,7 @@ class KindSearch {
     }
   }
 
-  #select(selection: SelectionNode, type: Composite, cluster: string): void {
+  #select(selection: SelectionNode, type: FieldsType, cluster: string): void {
     if (selection.kind === NodeKind.FIELD) {
       const field = type.getFields()[selection.name.value]
       if (field !== undefined) this.#field(selection, field, type, cluster)
@@ -105,21 +90,11 @@ class KindSearch {
         ? this.#fragments.get(selection.name.value)
         : selection
     if (fragment === undefined) return
-    const inner = this.#narrowed(type, fragment.typeCondition?.name.value)
+    const inner = narrowedType(this.#served.schema, type, fragment.typeCondition?.name.value)
     if (inner !== undefined) this.enter(fragment.selectionSet, inner, cluster)
   }
 
-  /** The type of the objects that a fragment holds for; `undefined` where it holds for none. */
-  #narrowed(type: Composite, condition: string | undefined): Composite | undefined {
-    if (condition === undefined || condition === type.name) return type
-    const named = this.#served.schema.getType(condition)
-    if (isObjectType(type)) {
-      return isInterfaceType(named) && this.#served.schema.isSubType(named, type) ? type : undefined
-    }
-    return isObjectType(named) ? named : type
-  }
-
-  #field(node: FieldNode, field: AnyField, type: Composite, cluster: string): void {
+  #field(node: FieldNode, field: AnyField, type: FieldsType, cluster: string): void {
     const source = fieldSourceOf(field)
     if (source.form === 'objectById') {
       this.#objects(node, [this.#arguments(field, node)?.['id']])
@@ -173,7 +148,7 @@ class KindSearch {
     }
   }
 
-  #owned(node: FieldNode, field: AnyField, type: Composite, cluster: string): readonly Kind[] {
+  #owned(node: FieldNode, field: AnyField, type: FieldsType, cluster: string): readonly Kind[] {
     const names = this.#arguments(field, node)?.['kinds']
     const owner = this.#served.kinds.get(type.name)
     const cache = this.#served.clusters.get(cluster)

@@ -2,8 +2,8 @@ import type { DocumentNode, GraphQLError, GraphQLSchema, Source } from 'graphql'
 import type { ExecutionArgs } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import { requestError } from './client-error.ts'
-import { parseDocument, validateDocument } from './document-bounds.ts'
 import { Execution, type ExplainingPlans } from './execution.ts'
+import type { OperationDocuments } from './operation-documents.ts'
 import type { OpenSubscriptions } from './open-subscriptions.ts'
 import type { SchemaHistory } from './schema-history.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
@@ -12,6 +12,7 @@ export interface OperationPluginOptions {
   /** What is served at the moment; asked for once per operation. */
   readonly served: () => ServedSchema
   readonly limits: OperationLimits
+  readonly documents: OperationDocuments
   /** Where those that are open are known. */
   readonly subscriptions: OpenSubscriptions
   /** What the schema was before. */
@@ -27,7 +28,7 @@ export interface OperationPluginOptions {
  * plugin, since HTTP and WebSocket meet only there.
  */
 export function operationPlugin(options: OperationPluginOptions): Plugin {
-  const { served, limits, history } = options
+  const { served, documents, history } = options
   const bySchema = new WeakMap<GraphQLSchema, ServedSchema>()
   const executionOf = ({ schema }: ExecutionArgs): Execution =>
     new Execution({ ...options, served: bySchema.get(schema) ?? served() })
@@ -38,13 +39,15 @@ export function operationPlugin(options: OperationPluginOptions): Plugin {
       setSchema(now.schema)
     },
     onParse({ setParseFn }) {
-      setParseFn((source: string | Source) => parseDocument(source, limits.maxTokens))
+      setParseFn((source: string | Source) =>
+        documents.parse(typeof source === 'string' ? source : source.body),
+      )
     },
     onValidate({ setValidationFn }) {
       setValidationFn((schema: GraphQLSchema, document: DocumentNode) =>
-        validateDocument(schema, document).map((error) =>
-          requestError(error, document, history.hint(schema, document, error)),
-        ),
+        documents
+          .validate(schema, document)
+          .map((error) => requestError(error, document, history.hint(schema, document, error))),
       )
     },
     onExecute({ setExecuteFn }) {

@@ -6,8 +6,6 @@ import {
   getOperationAST,
   GraphQLError,
   type GraphQLField,
-  type GraphQLInterfaceType,
-  type GraphQLObjectType,
   isInterfaceType,
   isObjectType,
   Kind as NodeKind,
@@ -19,6 +17,7 @@ import {
 import { defaultPageSize } from '../../query/page/page.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import { ClientError, clientErrorOf } from './client-error.ts'
+import { type FieldsType, fragmentsOf, narrowedType } from './document-fragments.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
 /** An operation whose pages are to be counted. */
@@ -30,7 +29,6 @@ export interface PagesRequest {
 }
 
 type PageLimits = Pick<OperationLimits, 'maxPageSize' | 'maxPathRows'>
-type Composite = GraphQLObjectType | GraphQLInterfaceType
 
 /** A list on the way from the root to an object. */
 interface PageStep {
@@ -103,14 +101,10 @@ class PageSearch {
     this.#served = served
     this.#variables = variables
     this.#maxPageSize = maxPageSize
-    this.#fragments = new Map(
-      document.definitions.flatMap((one) =>
-        one.kind === NodeKind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [],
-      ),
-    )
+    this.#fragments = fragmentsOf(document)
   }
 
-  selection(set: SelectionSetNode, type: Composite): PagePath {
+  selection(set: SelectionSetNode, type: FieldsType): PagePath {
     let found = this.#found.get(set)
     if (found === undefined) this.#found.set(set, (found = new Map()))
     let path = found.get(type.name)
@@ -123,7 +117,7 @@ class PageSearch {
     return path
   }
 
-  #select(selection: SelectionNode, type: Composite): PagePath {
+  #select(selection: SelectionNode, type: FieldsType): PagePath {
     if (selection.kind === NodeKind.FIELD) {
       const field = type.getFields()[selection.name.value]
       return field === undefined ? oneObject : this.#field(selection, field)
@@ -133,18 +127,8 @@ class PageSearch {
         ? this.#fragments.get(selection.name.value)
         : selection
     if (fragment === undefined) return oneObject
-    const inner = this.#narrowed(type, fragment.typeCondition?.name.value)
+    const inner = narrowedType(this.#served.schema, type, fragment.typeCondition?.name.value)
     return inner === undefined ? oneObject : this.selection(fragment.selectionSet, inner)
-  }
-
-  /** The type of the objects that a fragment holds for; `undefined` where it holds for none. */
-  #narrowed(type: Composite, condition: string | undefined): Composite | undefined {
-    if (condition === undefined || condition === type.name) return type
-    const named = this.#served.schema.getType(condition)
-    if (isObjectType(type)) {
-      return isInterfaceType(named) && this.#served.schema.isSubType(named, type) ? type : undefined
-    }
-    return isObjectType(named) ? named : type
   }
 
   #field(node: FieldNode, field: GraphQLField<unknown, unknown>): PagePath {

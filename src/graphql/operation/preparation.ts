@@ -1,6 +1,6 @@
 import { Turns } from '../../lib/turns.ts'
 import type { KindAt, KindParts } from './kind-part.ts'
-import { operationKinds, type OperationRequest } from './operation-kinds.ts'
+import { operationKinds, type OperationToRead } from './operation-kinds.ts'
 import { PreparedKinds, type SettledKinds } from './prepared-kinds.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
@@ -13,10 +13,10 @@ const maxRounds = 3
  */
 export async function prepareOperation(
   { served, limits }: { readonly served: ServedSchema; readonly limits: OperationLimits },
-  request: OperationRequest,
+  operation: OperationToRead,
 ): Promise<PreparedKinds> {
   const prepared = new PreparedKinds({ served, syncDeadlineMs: limits.syncDeadlineMs })
-  await prepared.prepare(operationKinds(served, request))
+  await prepared.prepare(operationKinds(served, operation))
   return prepared
 }
 

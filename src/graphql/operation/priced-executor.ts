@@ -1,10 +1,8 @@
 import {
-  type ExecutionArgs,
   type ExecutionResult,
   type FieldNode,
   GraphQLError,
   Kind as NodeKind,
-  validateExecutionArgs,
   type ValidatedExecutionArgs,
   visit,
 } from 'graphql'
@@ -14,22 +12,11 @@ import type { WorkBudget } from '../../query/condition/work-budget.ts'
 type Base = ExecutorThrowingOnIncremental
 type MaybePromise<T> = T | Promise<T>
 
-/** Values of variables that are told to be wrong, at most. */
-const maxCoercionErrors = 10
-
-/** Executes a query; what it writes is paid for by the budget. Where that is passed, the answer is one error and no data. */
+/**
+ * Executes a query, or one frame of a subscription; what it writes is paid for by the budget. Where that is passed, the answer
+ * is one error and no data.
+ */
 export function executePriced(
-  args: ExecutionArgs,
-  budget: WorkBudget,
-): MaybePromise<ExecutionResult> {
-  const options = { ...args.options, maxCoercionErrors }
-  const validated = validateExecutionArgs({ ...args, options })
-  if (!('schema' in validated)) return { errors: validated }
-  return executeValidated(validated, budget)
-}
-
-/** The same for arguments that have been validated: those of one frame of a subscription. */
-export function executeValidated(
   args: ValidatedExecutionArgs,
   budget: WorkBudget,
 ): MaybePromise<ExecutionResult> {

@@ -15,21 +15,27 @@ export function idWriter(kind: Kind, cluster: string): LeafWriter {
   }
 }
 
+/** What is selected of an object by a path of `json`. */
+export interface JsonField extends Pick<SelectedField, 'path' | 'value'> {
+  /** Whether the path goes through a list: then what is there is parsed. */
+  readonly isThroughList: boolean
+}
+
 /** Writes an object, or what stands at a path of it. Throws `PathError`. */
-export function jsonField(path: string | null | undefined): Pick<SelectedField, 'path' | 'value'> {
-  const whole = { form: 'leaf', write: writeJson } as const
-  if (path === undefined || path === null) return { path: [], value: whole }
+export function jsonField(path: string | null | undefined): JsonField {
+  const whole = { value: { form: 'leaf', write: writeJson }, isThroughList: false } as const
+  if (path === undefined || path === null) return { path: [], ...whole }
   const { steps } = parsePath(path)
   const each = steps.findIndex(({ form }) => form === 'each')
   const names = steps
     .slice(0, each < 0 ? steps.length : each)
     .flatMap((step) => (step.form === 'field' ? [step.name] : []))
-  if (each < 0) return { path: names, value: whole }
+  if (each < 0) return { path: names, ...whole }
   // From the first list on, what is there is parsed.
   const rest = { text: path, steps: steps.slice(each), many: true }
   const write: LeafWriter = (json) =>
     JSON.stringify(json === undefined ? [] : valuesAt(rest, parsed(json)))
-  return { path: names, value: { form: 'leaf', write } }
+  return { path: names, value: { form: 'leaf', write }, isThroughList: true }
 }
 
 let last: { readonly text: string; readonly value: unknown } = { text: 'null', value: null }

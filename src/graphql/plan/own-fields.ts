@@ -9,7 +9,6 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql'
-import { writeJson } from '../../informer/codec/leaf-writer.ts'
 import type {
   ObjectSelection,
   SelectedEntryField,
@@ -104,10 +103,8 @@ function ownField(
     case 'json': {
       const { [source.argument]: path } = context.argumentsOf(field, node)
       context.note(`json ${JSON.stringify(path)}`)
-      const selected = jsonField(path as string | null | undefined)
-      if (selected.value.form === 'leaf' && selected.value.write !== writeJson) {
-        context.charge(fieldsPerJsonPath)
-      }
+      const { isThroughList, ...selected } = jsonField(path as string | null | undefined)
+      if (isThroughList) context.charge(fieldsPerJsonPath)
       return selected
     }
     case 'mapValue': {

@@ -10,6 +10,7 @@ import {
   type VariableValues,
   visit,
 } from 'graphql'
+import { fragmentsOf } from '../operation/document-fragments.ts'
 import type { KindAt } from '../operation/kind-part.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
 import { collectFields } from './collected-fields.ts'
@@ -42,13 +43,7 @@ export class Plan {
   constructor(served: ServedSchema, document: DocumentNode, operation: OperationDefinitionNode) {
     this.#served = served
     this.#operation = operation
-    this.#fragments = new Map(
-      document.definitions.flatMap((definition) =>
-        definition.kind === NodeKind.FRAGMENT_DEFINITION
-          ? [[definition.name.value, definition] as const]
-          : [],
-      ),
-    )
+    this.#fragments = fragmentsOf(document)
     this.#flags = flagsOf(document)
     if (this.#flags.length > maxFlags) throw new NotCoveredError(`${this.#flags.length} flags`)
   }

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DocumentNode } from 'graphql'
-import { LRUCache } from 'lru-cache'
 import {
   defaultWorkLimits,
   QueryTooCostlyError,
@@ -10,13 +9,11 @@ import {
 import { ReadReport } from '../../query/condition/read-report.ts'
 import { ReportingBudget } from '../../query/condition/reporting-budget.ts'
 import { explain, type Explanation } from '../operation/explanation.ts'
-import type { OperationRequest } from '../operation/operation-kinds.ts'
+import type { OperationRequest } from '../operation/execution.ts'
 import type { KindAt, KindPart } from '../operation/kind-part.ts'
-import {
-  parseDocument,
-  problemOfVariables,
-  validateDocument,
-} from '../operation/document-bounds.ts'
+import { problemOfVariables } from '../operation/document-bounds.ts'
+import { documentCache } from '../operation/document-cache.ts'
+import type { OperationDocuments } from '../operation/operation-documents.ts'
 import { problemOfPages } from '../operation/page-rows.ts'
 import { settleKinds, type SettledParts, turns } from '../operation/preparation.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
@@ -35,12 +32,9 @@ export interface PlannedQueriesOptions {
   /** What is served at the moment. */
   readonly served: () => ServedSchema
   readonly limits: OperationLimits
+  readonly documents: OperationDocuments
   readonly fragments: FragmentCache
 }
-
-/** The documents that have been asked, in UTF-16 units; what they become takes some thirty times as much. */
-const maxDocumentUnits = 1_000_000
-const maxDocuments = 1_000
 
 /** A document that has been asked: its plans, by the name of the operation. */
 interface KnownDocument {
@@ -75,11 +69,7 @@ interface RunOptions<T> {
 /** Answers queries by their plans: compiled once per schema, document and operation, run within one tick. */
 export class PlannedQueries {
   readonly #options: PlannedQueriesOptions
-  readonly #documents = new LRUCache<string, KnownDocument>({
-    max: maxDocuments,
-    maxSize: maxDocumentUnits,
-    sizeCalculation: (_, source) => source.length + 1,
-  })
+  readonly #documents = documentCache<KnownDocument>()
 
   constructor(options: PlannedQueriesOptions) {
     this.#options = options
@@ -195,8 +185,9 @@ export class PlannedQueries {
 
   #validDocument(served: ServedSchema, query: string): DocumentNode | undefined {
     try {
-      const document = parseDocument(query, this.#options.limits.maxTokens)
-      return validateDocument(served.schema, document).length === 0 ? document : undefined
+      const { documents } = this.#options
+      const document = documents.parse(query)
+      return documents.validate(served.schema, document).length === 0 ? document : undefined
     } catch {
       return undefined
     }

@@ -1,5 +1,6 @@
+import { isJsonObject } from '../../lib/json-object.ts'
 import { writeJson } from './leaf-writer.ts'
-import { isObject, projectParsed, projectParsedAt } from './parsed-projection.ts'
+import { projectParsed, projectParsedAt } from './parsed-projection.ts'
 import type { ObjectSelection, SelectedField, SelectedValue } from './projection.ts'
 import { type Hole, noNode, TemplateAnswer } from './template-answer.ts'
 import { nodeField, nodeWidth, type Template } from './template.ts'
@@ -45,11 +46,11 @@ class AnswerBuilder {
     const children = this.#childrenOf(node)
     // A scalar, an empty container, or one that the template did not take apart.
     if (children.length === 0) this.#add(projectParsed(value, parsed))
-    else if (value.form === 'object' && isObject(parsed)) {
+    else if (value.form === 'object' && isJsonObject(parsed)) {
       this.#addMembers(value.selection, node, parsed)
     } else if (value.form === 'list' && Array.isArray(parsed)) {
       this.#addAll('[', ']', children, (child) => this.#addChild(value.of, child, parsed))
-    } else if (value.form === 'entries' && isObject(parsed)) {
+    } else if (value.form === 'entries' && isJsonObject(parsed)) {
       this.#addAll('[', ']', children, (child) => {
         this.#addAll('{', '}', value.fields, (field) => {
           this.#add(`${JSON.stringify(field.key)}:`)

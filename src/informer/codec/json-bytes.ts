@@ -1,17 +1,4 @@
-/** The bytes of JSON that the codec looks for. */
-export const byte = {
-  quote: 0x22,
-  comma: 0x2c,
-  minus: 0x2d,
-  zero: 0x30,
-  nine: 0x39,
-  colon: 0x3a,
-  openBracket: 0x5b,
-  backslash: 0x5c,
-  closeBracket: 0x5d,
-  openBrace: 0x7b,
-  closeBrace: 0x7d,
-} as const
+import { jsonChar } from './json-char.ts'
 
 /** Up to here a loop over the bytes is faster than a call of the native search. */
 const shortStringBytes = 48
@@ -27,14 +14,15 @@ export function skipString(bytes: Buffer, start: number, end: number): number {
   const near = Math.min(end, index + shortStringBytes)
   while (index < near) {
     const value = bytes[index++]
-    if (value === byte.quote) return index
-    if (value === byte.backslash) index++
+    if (value === jsonChar.quote) return index
+    if (value === jsonChar.backslash) index++
   }
   while (index < end) {
-    const quote = bytes.indexOf(byte.quote, index)
+    const quote = bytes.indexOf(jsonChar.quote, index)
     if (quote < 0 || quote >= end) return -1
     let escapes = 0
-    while (quote - 1 - escapes >= index && bytes[quote - 1 - escapes] === byte.backslash) escapes++
+    while (quote - 1 - escapes >= index && bytes[quote - 1 - escapes] === jsonChar.backslash)
+      escapes++
     index = quote + 1
     if (escapes % 2 === 0) return index
   }
@@ -47,8 +35,9 @@ export function skipString(bytes: Buffer, start: number, end: number): number {
  */
 export function skipValue(bytes: Buffer, start: number, end: number): number {
   const first = bytes[start]
-  if (first === byte.quote) return skipString(bytes, start, end)
-  if (first === byte.openBrace || first === byte.openBracket) return skipNested(bytes, start, end)
+  if (first === jsonChar.quote) return skipString(bytes, start, end)
+  if (first === jsonChar.openBrace || first === jsonChar.openBracket)
+    return skipNested(bytes, start, end)
   let index = start
   while (index < end && !endsScalar(bytes[index])) index++
   return index > start ? index : -1
@@ -59,14 +48,14 @@ function skipNested(bytes: Buffer, start: number, end: number): number {
   let index = start
   while (index < end) {
     const value = bytes[index]
-    if (value === byte.quote) {
+    if (value === jsonChar.quote) {
       index = skipString(bytes, index, end)
       if (index < 0) return -1
       continue
     }
     index++
-    if (value === byte.openBrace || value === byte.openBracket) depth++
-    else if ((value === byte.closeBrace || value === byte.closeBracket) && --depth === 0) {
+    if (value === jsonChar.openBrace || value === jsonChar.openBracket) depth++
+    else if ((value === jsonChar.closeBrace || value === jsonChar.closeBracket) && --depth === 0) {
       return index
     }
   }
@@ -75,16 +64,16 @@ function skipNested(bytes: Buffer, start: number, end: number): number {
 
 /** Whether a value that begins with this byte is a number, `true`, `false` or `null`. */
 export function startsScalar(value: number | undefined): boolean {
-  return value !== byte.quote && value !== byte.openBrace && value !== byte.openBracket
+  return value !== jsonChar.quote && value !== jsonChar.openBrace && value !== jsonChar.openBracket
 }
 
 /** Whether a number, `true`, `false` or `null` is over before this byte. */
 export function endsScalar(value: number | undefined): boolean {
   return (
-    value === byte.comma ||
-    value === byte.closeBrace ||
-    value === byte.closeBracket ||
-    value === byte.quote ||
+    value === jsonChar.comma ||
+    value === jsonChar.closeBrace ||
+    value === jsonChar.closeBracket ||
+    value === jsonChar.quote ||
     isSpace(value)
   )
 }
@@ -109,7 +98,7 @@ export function mayHoldLongInteger(bytes: Buffer, start: number, end: number): b
 }
 
 function isDigit(value: number | undefined): boolean {
-  return value !== undefined && value >= byte.zero && value <= byte.nine
+  return value !== undefined && value >= jsonChar.zero && value <= jsonChar.nine
 }
 
 /**
@@ -121,7 +110,7 @@ export function withoutSpace(text: Uint8Array): Buffer {
   let to = 0
   let index = 0
   while (index < bytes.length) {
-    if (bytes[index] === byte.quote) {
+    if (bytes[index] === jsonChar.quote) {
       const end = skipString(bytes, index, bytes.length)
       const until = end < 0 ? bytes.length : end
       bytes.copyWithin(to, index, until)
@@ -139,5 +128,5 @@ export function withoutSpace(text: Uint8Array): Buffer {
 }
 
 function isInScalar(value: number | undefined): boolean {
-  return !endsScalar(value) && startsScalar(value) && value !== byte.colon
+  return !endsScalar(value) && startsScalar(value) && value !== jsonChar.colon
 }

@@ -1,19 +1,4 @@
-/** UTF-16 code units of JSON's signs. */
-export const jsonChar = {
-  quote: 0x22,
-  comma: 0x2c,
-  minus: 0x2d,
-  zero: 0x30,
-  nine: 0x39,
-  colon: 0x3a,
-  openBracket: 0x5b,
-  backslash: 0x5c,
-  closeBracket: 0x5d,
-  /** What `null`, and no other value, begins with. */
-  n: 0x6e,
-  openBrace: 0x7b,
-  closeBrace: 0x7d,
-} as const
+import { jsonChar } from './json-char.ts'
 
 /** The index after the value that begins at `start`. The text is known to be JSON: nothing is checked. */
 export function valueEnd(text: string, start: number): number {

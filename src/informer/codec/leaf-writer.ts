@@ -1,5 +1,5 @@
 import { parseExact } from '../../lib/exact-json.ts'
-import { jsonChar } from './json-text.ts'
+import { jsonChar } from './json-char.ts'
 import type { LeafWriter } from './projection.ts'
 
 /** Integers and their texts one to one: neither a fraction nor an exponent, and fewer digits than a double loses. */

@@ -1,4 +1,5 @@
-import { byte, skipString } from './json-bytes.ts'
+import { skipString } from './json-bytes.ts'
+import { jsonChar } from './json-char.ts'
 
 /**
  * Walks over the members of one object in a JSON text without white space. After `open`, each `next` that returns true
@@ -30,7 +31,7 @@ export class Members {
     this.#first = true
     this.comma = -1
     this.end = -1
-    return bytes[start] === byte.openBrace
+    return bytes[start] === jsonChar.openBrace
   }
 
   /** False at the end of the object, and (`end` is then -1) at white space, an escape in a key, or what is not JSON. */
@@ -38,26 +39,26 @@ export class Members {
     const bytes = this.#bytes
     let index = this.#index
     if (index >= this.#limit) return false
-    if (bytes[index] === byte.closeBrace) {
+    if (bytes[index] === jsonChar.closeBrace) {
       this.end = index + 1
       return false
     }
     if (this.#first) this.#first = false
     else {
-      if (bytes[index] !== byte.comma) return false
+      if (bytes[index] !== jsonChar.comma) return false
       this.comma = index
       index = index + 1
     }
-    if (bytes[index] !== byte.quote) return false
+    if (bytes[index] !== jsonChar.quote) return false
     const close = skipString(bytes, index, this.#limit)
     if (close < 0) return false
     this.member = index
     this.keyStart = index + 1
     this.keyEnd = close - 1
     for (let at = this.keyStart; at < this.keyEnd; at++) {
-      if (bytes[at] === byte.backslash) return false
+      if (bytes[at] === jsonChar.backslash) return false
     }
-    if (bytes[close] !== byte.colon) return false
+    if (bytes[close] !== jsonChar.colon) return false
     this.value = close + 1
     return this.value < this.#limit
   }

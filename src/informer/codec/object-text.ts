@@ -1,7 +1,8 @@
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import { apiVersionOf } from '../../kubernetes/api-resource.ts'
 import { objectKey } from '../../kubernetes/object.ts'
-import { byte, isSpace, skipValue } from './json-bytes.ts'
+import { isSpace, skipValue } from './json-bytes.ts'
+import { jsonChar } from './json-char.ts'
 import { skipManagedFields } from './managed-fields.ts'
 import { matches, Members } from './members.ts'
 import { groupByName, groupByOwner, groupWithin, noGroup } from './sibling-group.ts'
@@ -93,7 +94,7 @@ export class ObjectText {
       return false
     }
     this.#applyCuts()
-    this.bytes[start] = byte.comma
+    this.bytes[start] = jsonChar.comma
     return true
   }
 
@@ -188,15 +189,15 @@ export class ObjectText {
       }
       kept = true
       const annotations =
-        cutting && metadata.is(keys.annotations) && bytes[value] === byte.openBrace
+        cutting && metadata.is(keys.annotations) && bytes[value] === jsonChar.openBrace
       const valueEnd = annotations ? this.#scanAnnotations(value) : skipValue(bytes, value, end)
       if (!metadata.leave(valueEnd)) return -1
       if (metadata.is(keys.ownerReferences)) this.#owners = value
       else if (metadata.is(keys.name)) {
         this.#nameStart = value
-        this.#nameEnd = bytes[value] === byte.quote ? valueEnd : value
+        this.#nameEnd = bytes[value] === jsonChar.quote ? valueEnd : value
       } else if (metadata.is(keys.namespace)) {
-        if (bytes[value] !== byte.quote) return -1
+        if (bytes[value] !== jsonChar.quote) return -1
         this.#namespaceStart = value
         this.#namespaceEnd = valueEnd
       }
@@ -261,7 +262,10 @@ export class ObjectText {
     const valueEnd = members.valueEnd
     if (kept) this.#cuts.push(members.comma, valueEnd)
     else
-      this.#cuts.push(members.member, this.bytes[valueEnd] === byte.comma ? valueEnd + 1 : valueEnd)
+      this.#cuts.push(
+        members.member,
+        this.bytes[valueEnd] === jsonChar.comma ? valueEnd + 1 : valueEnd,
+      )
   }
 
   #applyCuts(): void {

@@ -1,4 +1,4 @@
-import { isRawJson } from '../../lib/raw-json.ts'
+import { isJsonObject } from '../../lib/json-object.ts'
 import type { ObjectSelection, SelectedEntryField, SelectedValue } from './projection.ts'
 
 /** The text of a value that is there already parsed: `undefined` where the slow way must do. */
@@ -10,7 +10,7 @@ export function projectParsed(value: SelectedValue, parsed: unknown): string | u
       return value.write(jsonOf(parsed))
     case 'object':
       if (parsed === undefined || parsed === null) return absentText(value)
-      return isObject(parsed) ? projectMembers(value.selection, parsed) : undefined
+      return isJsonObject(parsed) ? projectMembers(value.selection, parsed) : undefined
     case 'list':
       if (parsed === undefined || parsed === null) return absentText(value)
       return Array.isArray(parsed)
@@ -18,7 +18,7 @@ export function projectParsed(value: SelectedValue, parsed: unknown): string | u
         : undefined
     case 'entries':
       if (parsed === undefined || parsed === null) return absentText(value)
-      return isObject(parsed)
+      return isJsonObject(parsed)
         ? joined('[', ']', Object.entries(parsed), (entry) => projectEntry(value.fields, entry))
         : undefined
   }
@@ -34,7 +34,7 @@ export function projectParsedAt(
   const property = path[from]
   if (property === undefined) return projectParsed(value, parsed)
   if (parsed === undefined || parsed === null) return projectParsed(value, undefined)
-  if (!isObject(parsed)) return undefined
+  if (!isJsonObject(parsed)) return undefined
   const inner = Object.hasOwn(parsed, property) ? parsed[property] : undefined
   return projectParsedAt(value, inner, path, from + 1)
 }
@@ -65,11 +65,6 @@ const plainName = /^\w*$/
 /** A member of a JSON object. */
 export function memberText(key: string, text: string): string {
   return plainName.test(key) ? `"${key}":${text}` : `${JSON.stringify(key)}:${text}`
-}
-
-/** An object, not an array, not a number that is kept as its digits. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value)
 }
 
 /** The JSON text that a value may have been read from. */

@@ -1,7 +1,8 @@
 import type { Json, KubernetesObject } from '../../kubernetes/object.ts'
 import { differenceWidth, type Difference } from './difference.ts'
 import { parseExact } from '../../lib/exact-json.ts'
-import { byte, mayHoldLongInteger } from './json-bytes.ts'
+import { mayHoldLongInteger } from './json-bytes.ts'
+import { jsonChar } from './json-char.ts'
 import type { ObjectText } from './object-text.ts'
 import { nodeField, nodeWidth, type Template } from './template.ts'
 
@@ -41,17 +42,17 @@ export class RowWriter {
     const bytes = this.#bytes
     let exact = false
     let to = 0
-    bytes[to++] = byte.openBracket
+    bytes[to++] = jsonChar.openBracket
     for (let at = 0; at < count * differenceWidth; at += differenceWidth) {
       const start = entries[at + 1] ?? 0
       const end = entries[at + 2] ?? 0
-      if (at > 0) bytes[to++] = byte.comma
+      if (at > 0) bytes[to++] = jsonChar.comma
       to = writeNumber(bytes, to, entries[at] ?? 0)
-      bytes[to++] = byte.comma
+      bytes[to++] = jsonChar.comma
       if (!exact && needsExact(text.bytes, start, end)) exact = true
       to = copy(text.bytes, start, end, bytes, to)
     }
-    bytes[to++] = byte.closeBracket
+    bytes[to++] = jsonChar.closeBracket
     return new Row(template, bytes.toString('utf8', 0, to), exact)
   }
 }
@@ -64,14 +65,14 @@ function writeNumber(bytes: Buffer, at: number, value: number): number {
   let to = at
   for (let rest = value; unit >= 1; unit = Math.floor(unit / 10)) {
     const digit = Math.floor(rest / unit)
-    bytes[to++] = byte.zero + digit
+    bytes[to++] = jsonChar.zero + digit
     rest -= digit * unit
   }
   return to
 }
 
 function needsExact(bytes: Buffer, start: number, end: number): boolean {
-  return bytes[start] !== byte.quote && mayHoldLongInteger(bytes, start, end)
+  return bytes[start] !== jsonChar.quote && mayHoldLongInteger(bytes, start, end)
 }
 
 /** A loop is faster than the native copy up to some tens of bytes. */

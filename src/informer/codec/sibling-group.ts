@@ -1,4 +1,5 @@
-import { byte, skipString, skipValue } from './json-bytes.ts'
+import { skipString, skipValue } from './json-bytes.ts'
+import { jsonChar } from './json-char.ts'
 import { matches, Members } from './members.ts'
 
 /** No group at all. */
@@ -18,7 +19,7 @@ const owner = new Members()
  * `owners` is the index of the value of `ownerReferences`.
  */
 export function groupByOwner(bytes: Buffer, end: number, owners: number): number {
-  if (bytes[owners] !== byte.openBracket) return noGroup
+  if (bytes[owners] !== jsonChar.openBracket) return noGroup
   if (!owner.open(bytes, owners + 1, end)) return noGroup
   let hash = offsetBasis
   let generated = false
@@ -32,7 +33,7 @@ export function groupByOwner(bytes: Buffer, end: number, owners: number): number
         (kind) => valueEnd - start === kind.length && matches(bytes, start, kind),
       )
     } else if (owner.is(nameKey) && skipString(bytes, owner.value, end) === valueEnd) {
-      const stem = generated ? bytes.lastIndexOf(byte.minus, valueEnd) : -1
+      const stem = generated ? bytes.lastIndexOf(jsonChar.minus, valueEnd) : -1
       return groupWithin(hash, bytes, owner.value, stem > owner.value ? stem : valueEnd)
     }
   }

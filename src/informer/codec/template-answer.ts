@@ -1,4 +1,5 @@
-import { jsonChar, valueEnd } from './json-text.ts'
+import { jsonChar } from './json-char.ts'
+import { valueEnd } from './json-text.ts'
 import type { LeafWriter, SelectedField } from './projection.ts'
 import type { Row } from './row.ts'
 import { projectTextAt } from './text-projection.ts'

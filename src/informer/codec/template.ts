@@ -1,6 +1,7 @@
 import type { Json, JsonObject, KubernetesObject } from '../../kubernetes/object.ts'
 import { valueBytes } from './memory-size.ts'
-import { byte, skipString, skipValue } from './json-bytes.ts'
+import { skipString, skipValue } from './json-bytes.ts'
+import { jsonChar } from './json-char.ts'
 
 /** Nested deeper than this, a value is one node: compared and recorded as a whole. */
 const maxDepth = 64
@@ -74,10 +75,10 @@ class TreeBuilder {
   #addWithin(start: number, node: number, value: Json, depth: number): number {
     const bytes = this.#bytes
     if (depth < maxDepth && typeof value === 'object' && value !== null) {
-      if (bytes[start] === byte.openBracket && Array.isArray(value)) {
+      if (bytes[start] === jsonChar.openBracket && Array.isArray(value)) {
         return this.#addElements(start, node, value as readonly Json[], depth)
       }
-      if (bytes[start] === byte.openBrace) {
+      if (bytes[start] === jsonChar.openBrace) {
         const end = this.#addMembers(start, node, value as JsonObject, depth)
         if (end >= 0) return end
         this.keys.length = node + 1
@@ -90,12 +91,12 @@ class TreeBuilder {
   #addElements(start: number, node: number, values: readonly Json[], depth: number): number {
     const bytes = this.#bytes
     let index = start + 1
-    if (bytes[index] === byte.closeBracket) return index + 1
+    if (bytes[index] === jsonChar.closeBracket) return index + 1
     for (let position = 0; position < values.length; position++) {
       index = this.add(index, node, position, values[position] ?? null, depth + 1)
       const after = index < 0 ? undefined : bytes[index]
-      if (after === byte.closeBracket) return index + 1
-      if (after !== byte.comma) return -1
+      if (after === jsonChar.closeBracket) return index + 1
+      if (after !== jsonChar.comma) return -1
       index++
     }
     return -1
@@ -105,17 +106,18 @@ class TreeBuilder {
   #addMembers(start: number, node: number, values: JsonObject, depth: number): number {
     const bytes = this.#bytes
     let index = start + 1
-    if (bytes[index] === byte.closeBrace) return index + 1
+    if (bytes[index] === jsonChar.closeBrace) return index + 1
     // These strings, unlike those read from the text, are the engine's own copies of the property names.
     for (const key of Object.keys(values)) {
-      if (bytes[index] !== byte.quote) return -1
+      if (bytes[index] !== jsonChar.quote) return -1
       const close = skipString(bytes, index, bytes.length)
-      if (close < 0 || bytes[close] !== byte.colon || !isKey(bytes, index, close, key)) return -1
+      if (close < 0 || bytes[close] !== jsonChar.colon || !isKey(bytes, index, close, key))
+        return -1
       if (key === '__proto__') return -1
       index = this.add(close + 1, node, key, values[key] ?? null, depth + 1)
       const after = index < 0 ? undefined : bytes[index]
-      if (after === byte.closeBrace) return index + 1
-      if (after !== byte.comma) return -1
+      if (after === jsonChar.closeBrace) return index + 1
+      if (after !== jsonChar.comma) return -1
       index++
     }
     return -1

@@ -1,4 +1,5 @@
-import { jsonChar, valueEnd } from './json-text.ts'
+import { jsonChar } from './json-char.ts'
+import { valueEnd } from './json-text.ts'
 import { parseHeld } from './leaf-writer.ts'
 import {
   absentText,

@@ -8,6 +8,7 @@ import {
   comparePositions,
   type ListOrder,
   type OrderPosition,
+  type OrderTerm,
   orderValue,
   positionOf,
 } from './list-order.ts'
@@ -145,7 +146,7 @@ function* walk(
   // Those without a value come last, and backwards first.
   const isInMissing = after !== undefined && from === undefined
   if (order.backwards && (after === undefined || isInMissing)) {
-    yield* missing(options, level, after, restriction)
+    yield* missing(options, level, term, after, restriction)
   }
   if (order.backwards || !isInMissing) {
     const descending = term.descending !== order.backwards
@@ -153,10 +154,11 @@ function* walk(
       .index(term.index)
       .orderedValues(isInMissing ? undefined : from, descending)) {
       const inner = value === from && !isInMissing ? after : undefined
-      yield* withValue(options, level, value, inner, restriction)
+      yield* withValue(options, level, term, value, inner, restriction)
     }
   }
-  if (!order.backwards) yield* missing(options, level, isInMissing ? after : undefined, restriction)
+  if (!order.backwards)
+    yield* missing(options, level, term, isInMissing ? after : undefined, restriction)
 }
 
 /** So many objects are sorted rather than looked for in the order of the next term. */
@@ -165,13 +167,12 @@ const smallPosting = 512
 function* withValue(
   options: OrderedRowsOptions,
   level: number,
+  term: OrderTerm,
   value: string,
   after: OrderPosition | undefined,
   restriction: Restriction,
 ): IterableIterator<ObjectId | undefined> {
   const { view, order } = options
-  const term = order.terms[level]
-  if (term === undefined) return
   const index = view.index(term.index)
   const posting = index.posting(value)
   if (posting === undefined) {
@@ -201,13 +202,11 @@ function* withValue(
 function* missing(
   options: OrderedRowsOptions,
   level: number,
+  term: OrderTerm,
   after: OrderPosition | undefined,
   restriction: Restriction,
 ): IterableIterator<ObjectId | undefined> {
-  const { view, order } = options
-  const term = order.terms[level]
-  if (term === undefined) return
-  const index = view.index(term.index)
+  const index = options.view.index(term.index)
   yield* walk(
     options,
     level + 1,

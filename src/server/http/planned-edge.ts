@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { QueryRequest } from '../../graphql/plan/planned-queries.ts'
+import { isRecord } from '../../lib/json-object.ts'
 import { asksForExplanation } from '../guard/operation-request.ts'
 import type { OperationOrigin } from '../operation-options.ts'
 import { sendAnswer } from './http-answer.ts'
@@ -9,13 +11,6 @@ import {
   onlyNamesHash,
 } from './known-documents.ts'
 
-/** One operation, as a body of JSON asks for it. */
-export interface OperationRequest {
-  readonly query: string
-  readonly operationName?: string | null | undefined
-  readonly variables?: Readonly<Record<string, unknown>> | null | undefined
-}
-
 /** Answers the operations that have a plan, which are most queries. */
 export interface PlannedQueries {
   /**
@@ -23,7 +18,7 @@ export interface PlannedQueries {
    * covered by a plan, or has an error to tell. Never rejects. A promise only where something has to be waited for.
    */
   answer(
-    operation: OperationRequest,
+    operation: QueryRequest,
     origin: OperationOrigin,
   ): string | undefined | Promise<string | undefined>
 }
@@ -118,14 +113,14 @@ interface AskedOperation {
   readonly request?: HashedOperation
 }
 
-type HashedOperation = Omit<OperationRequest, 'query'> & HashedRequest
+type HashedOperation = Omit<QueryRequest, 'query'> & HashedRequest
 
 /** The same with its document; `undefined` where there is none, or something to be told of it. */
 function withDocument(
   request: HashedOperation | undefined,
   documents: KnownDocuments,
   learns: boolean,
-): OperationRequest | undefined {
+): QueryRequest | undefined {
   if (request === undefined) return undefined
   try {
     const query = documents.documentOf(request, learns)
@@ -165,12 +160,8 @@ function operationOf(asked: unknown): AskedOperation {
   const isPlain =
     typeof (query ?? '') === 'string' &&
     typeof (operationName ?? '') === 'string' &&
-    isObject(variables ?? {}) &&
-    isObject(extensions ?? {}) &&
+    isRecord(variables ?? {}) &&
+    isRecord(extensions ?? {}) &&
     onlyNamesHash(extensions ?? {})
   return isPlain ? { parsed: asked, request: asked } : { parsed: asked }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,5 +1,6 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
-import { equalJson, isObject } from '../api/json.ts'
+import { isJsonObject } from '../../lib/json-object.ts'
+import { equalJson } from '../api/json.ts'
 import type { Storage } from '../storage/storage.ts'
 import { onRbacChange, rbacResources, rulesOf } from './rbac-objects.ts'
 
@@ -57,7 +58,7 @@ function aggregateOnce(storage: Storage): boolean {
 
 function selectorsOf(role: Unstructured): readonly Selector[] | undefined {
   const { aggregationRule: aggregation } = role
-  if (!isObject(aggregation)) return undefined
+  if (!isJsonObject(aggregation)) return undefined
   return (aggregation['clusterRoleSelectors'] ?? []) as readonly Selector[]
 }
 

@@ -1,4 +1,4 @@
-import { isObject } from '../api/json.ts'
+import { isJsonObject } from '../../lib/json-object.ts'
 import { badRequest, type FieldProblem, invalid } from '../api/status-refusal.ts'
 import { audience, type Authentication, type Identity } from './authentication.ts'
 import type { AccessAttributes, AccessRule, Authorizer } from './authorization.ts'
@@ -99,17 +99,17 @@ function reviewAccess(
     const text = `Invalid value: ${JSON.stringify(value)}: ${message}`
     problems.push({ reason: 'FieldValueInvalid', message: text, field })
   }
-  if (isObject(resource) && isObject(path)) {
+  if (isJsonObject(resource) && isJsonObject(path)) {
     const message = 'cannot be specified in combination with resourceAttributes'
     add('spec.nonResourceAttributes', path, message)
-  } else if (!isObject(resource) && !isObject(path)) {
+  } else if (!isJsonObject(resource) && !isJsonObject(path)) {
     const message = 'exactly one of nonResourceAttributes or resourceAttributes must be specified'
     add('spec.resourceAttributes', null, message)
   }
   if (subject === undefined) {
     add('spec.user', '', 'at least one of user or group must be specified')
   }
-  const asked = isObject(resource) ? textOf(resource['namespace']) : ''
+  const asked = isJsonObject(resource) ? textOf(resource['namespace']) : ''
   if (namespace !== '' && asked !== namespace) {
     add('spec.resourceAttributes.namespace', asked, 'must match metadata.namespace')
   }
@@ -121,8 +121,8 @@ function reviewAccess(
 }
 
 function attributesOf(resource: unknown, path: unknown): AccessAttributes {
-  if (!isObject(resource)) {
-    const asked = isObject(path) ? path : {}
+  if (!isJsonObject(resource)) {
+    const asked = isJsonObject(path) ? path : {}
     return { kind: 'path', verb: textOf(asked['verb']), path: textOf(asked['path']) }
   }
   const text = (name: string): string => textOf(resource[name])

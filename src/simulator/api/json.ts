@@ -1,9 +1,5 @@
-import { isRawJson, rawJson } from '../../lib/raw-json.ts'
-
-/** Whether a value is a JSON object: no list, no `null`, and no number that is kept as its text. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value)
-}
+import { isJsonObject } from '../../lib/json-object.ts'
+import { rawJson } from '../../lib/raw-json.ts'
 
 /** Smaller numbers are exact as doubles: only a text where so many digits may begin a value is read with care. */
 const manyDigits = /[:,[]\s*-?\d{16}/
@@ -35,7 +31,7 @@ export function exactInteger(text: string): unknown {
 /** A deep copy. Numbers that are kept as their text are shared: they never change. */
 export function cloneJson<T>(value: T): T {
   if (Array.isArray(value)) return value.map(cloneJson) as T
-  if (!isObject(value)) return value
+  if (!isJsonObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, cloneJson(part)])) as T
 }
 

@@ -1,5 +1,5 @@
+import { isJsonObject } from '../../lib/json-object.ts'
 import type { CapturedApi, Schema } from './captured-api.ts'
-import { isObject } from './json.ts'
 import type { ServedResource } from './served-resource.ts'
 
 /** The OpenAPI schema of a built-in kind, and those that it refers to. */
@@ -33,7 +33,7 @@ function isOfKind(schema: Schema, { group, version, kind }: ServedResource): boo
     kinds.length === 1 &&
     kinds.some(
       (one: unknown) =>
-        isObject(one) &&
+        isJsonObject(one) &&
         one['group'] === group &&
         one['version'] === version &&
         one['kind'] === kind,

@@ -1,5 +1,6 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
-import { equalJson, isObject } from '../api/json.ts'
+import { isJsonObject } from '../../lib/json-object.ts'
+import { equalJson } from '../api/json.ts'
 import type { ObjectRules, ScalePaths } from '../api/served-resource.ts'
 import type { FieldProblem } from '../api/status-refusal.ts'
 import { defaulted } from '../schema/defaulting.ts'
@@ -53,7 +54,7 @@ function isUnchanged(
 }
 
 function valueAt(object: unknown, path: readonly string[]): unknown {
-  return path.reduce((value, name) => (isObject(value) ? value[name] : undefined), object)
+  return path.reduce((value, name) => (isJsonObject(value) ? value[name] : undefined), object)
 }
 
 function replicaProblems(

@@ -1,4 +1,4 @@
-import { isObject } from '../api/json.ts'
+import { isJsonObject } from '../../lib/json-object.ts'
 
 /** One step of a path: a member, an item, all items, or those whose member is a text. */
 type Step =
@@ -54,12 +54,12 @@ export function valuesAt(value: unknown, path: JsonPath): readonly unknown[] {
 
 function follow(value: unknown, one: Step): readonly unknown[] {
   if (one.kind === 'member') {
-    return isObject(value) && Object.hasOwn(value, one.name) ? [value[one.name]] : []
+    return isJsonObject(value) && Object.hasOwn(value, one.name) ? [value[one.name]] : []
   }
   const items: readonly unknown[] = Array.isArray(value) ? value : []
   switch (one.kind) {
     case 'all':
-      return isObject(value) ? Object.values(value) : items
+      return isJsonObject(value) ? Object.values(value) : items
     case 'item': {
       const at = one.at < 0 ? items.length + one.at : one.at
       return at < items.length ? [items[at]] : []

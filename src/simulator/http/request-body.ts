@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { parse as parseYaml } from 'yaml'
 import type { Unstructured, ObjectMeta } from '../../kubernetes/object.ts'
-import { isObject, parseJson } from '../api/json.ts'
+import { isJsonObject } from '../../lib/json-object.ts'
+import { parseJson } from '../api/json.ts'
 import { badRequest, Refusal } from '../api/status-refusal.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 
@@ -62,7 +63,7 @@ export function parseObject(body: Buffer, mediaType: string, served: ServedResou
 
 /** What {@link parseObject} promises, for a value that is JSON already. */
 export function checkedObject(value: unknown, { kind, apiVersion }: ServedResource): Unstructured {
-  if (!isObject(value)) {
+  if (!isJsonObject(value)) {
     throw badRequest(
       `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; it is not a JSON object`,
     )
@@ -79,7 +80,7 @@ export function checkedObject(value: unknown, { kind, apiVersion }: ServedResour
     throw badRequest(`${unfit}: no kind "${kind}" is registered for version "${version}"`)
   }
   const metadata = value['metadata'] ?? {}
-  if (!isObject(metadata)) {
+  if (!isJsonObject(metadata)) {
     throw badRequest(`${unfit}: metadata is not an object`)
   }
   return { ...given, metadata: metadata as unknown as ObjectMeta }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
+import { isRecord } from '../../lib/json-object.ts'
 
 /** One entry of `metadata.managedFields`: who set which fields, and when. */
 export interface ManagedFieldsEntry {
@@ -106,17 +107,13 @@ function fieldsOf(name: string, value: unknown, withSelf: boolean): JsonObject {
   const fields: Record<string, JsonObject> = withSelf ? { '.': {} } : {}
   for (const [key, nested] of Object.entries(value)) {
     if (nested !== undefined)
-      fields[`f:${key}`] = fieldsOf(key, nested, !structs.has(key) && isObject(nested))
+      fields[`f:${key}`] = fieldsOf(key, nested, !structs.has(key) && isRecord(nested))
   }
   return fields
 }
 
 /** Parts of objects that are values in Go rather than pointers or maps: they have fields but no existence of their own. */
 const structs = new Set(['spec', 'template', 'metadata', 'state', 'lastState', 'resources'])
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 function itemFieldsOf(name: string, list: readonly unknown[]): JsonObject {
   const keys = listKeys[name]

@@ -1,4 +1,5 @@
-import { cloneJson, isObject } from '../api/json.ts'
+import { isJsonObject } from '../../lib/json-object.ts'
+import { cloneJson } from '../api/json.ts'
 import { memberSchema, type StructuralSchema } from './structural-schema.ts'
 
 /**
@@ -10,7 +11,7 @@ export function defaulted(value: unknown, schema: StructuralSchema): unknown {
     const { items } = schema
     return items === undefined ? value : value.map((item) => defaulted(item, items))
   }
-  if (!isObject(value)) return value
+  if (!isJsonObject(value)) return value
   const filled: [string, unknown][] = []
   for (const [name, part] of Object.entries(value)) {
     const member = memberSchema(schema, name)

@@ -1,5 +1,6 @@
+import { isJsonObject } from '../../lib/json-object.ts'
 import { isRawJson } from '../../lib/raw-json.ts'
-import { equalJson, isObject } from '../api/json.ts'
+import { equalJson } from '../api/json.ts'
 import { type SchemaProblem, SchemaProblems } from './schema-problem.ts'
 import { memberSchema, type Path, pathText, type StructuralSchema } from './structural-schema.ts'
 import { hasFormat } from './value-format.ts'
@@ -46,7 +47,7 @@ function check(value: unknown, schema: StructuralSchema, path: Path, into: Schem
   if (schema.enum !== undefined && !schema.enum.some((one) => equalJson(one, value))) {
     into.unsupported(path, value, schema.enum)
   }
-  if (isObject(value)) checkMembers(value, schema, path, into)
+  if (isJsonObject(value)) checkMembers(value, schema, path, into)
 }
 
 /** Larger integers than 64 bits hold have become doubles; smaller ones keep their digits. */
@@ -184,7 +185,7 @@ function checkUnique(
   const keys = schema['x-kubernetes-list-map-keys'] ?? []
   const seen = new Set<string>()
   for (const [at, item] of value.entries()) {
-    const fields = isObject(item) ? keys.map((key) => [key, item[key]]) : []
+    const fields = isJsonObject(item) ? keys.map((key) => [key, item[key]]) : []
     const key = JSON.stringify(type === 'set' ? item : Object.fromEntries(fields))
     if (seen.has(key)) {
       into.add('FieldValueDuplicate', `Duplicate value: ${key}`, path, [...path, at])

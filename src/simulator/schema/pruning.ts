@@ -1,4 +1,4 @@
-import { isObject } from '../api/json.ts'
+import { isJsonObject } from '../../lib/json-object.ts'
 import { memberSchema, type Path, pathText, type StructuralSchema } from './structural-schema.ts'
 
 /** The members of ObjectMeta; any other is dropped. */
@@ -36,7 +36,7 @@ function pruned(value: unknown, schema: StructuralSchema, path: Path, unknown: s
     if (items === undefined) return value
     return value.map((item, at) => pruned(item, items, [...path, at], unknown))
   }
-  if (!isObject(value)) return value
+  if (!isJsonObject(value)) return value
   const kept: [string, unknown][] = []
   for (const [name, part] of Object.entries(value)) {
     const at = [...path, name]
@@ -60,7 +60,7 @@ function keepsUnknown(schema: StructuralSchema): boolean {
 }
 
 function prunedMetadata(metadata: unknown, path: Path, unknown: string[]): unknown {
-  if (!isObject(metadata)) return metadata
+  if (!isJsonObject(metadata)) return metadata
   const names = Object.keys(metadata).filter((name) => !metadataFields.has(name))
   if (names.length === 0) return metadata
   unknown.push(...names.map((name) => pathText([...path, name])))

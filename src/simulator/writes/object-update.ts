@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Unstructured, ObjectMeta } from '../../kubernetes/object.ts'
-import { equalJson, isObject } from '../api/json.ts'
+import { isJsonObject } from '../../lib/json-object.ts'
+import { equalJson } from '../api/json.ts'
 import type { ServedResource, StoredResource } from '../api/served-resource.ts'
 import { badRequest, conflict, invalid } from '../api/status-refusal.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -67,7 +68,7 @@ function resetsManagers(metadata: ObjectMeta): boolean {
   const { managedFields } = metadata as ObjectMeta & { readonly managedFields?: unknown }
   if (!Array.isArray(managedFields) || managedFields.length !== 1) return false
   const [only] = managedFields as readonly unknown[]
-  return isObject(only) && Object.keys(only).length === 0
+  return isJsonObject(only) && Object.keys(only).length === 0
 }
 
 /** Throws 400 where an object is not the one of the path. */

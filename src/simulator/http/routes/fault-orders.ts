@@ -1,7 +1,7 @@
+import { isJsonObject } from '../../../lib/json-object.ts'
 import { type Exchange, sendJson } from '../simulated-exchange.ts'
 import { FaultError, type Faults } from '../../faults/faults.ts'
 import type { FaultOrder } from '../../faults/fault.ts'
-import { isObject } from '../../api/json.ts'
 import { badRequest, methodNotAllowed } from '../../api/status-refusal.ts'
 import { readBody } from '../request-body.ts'
 
@@ -19,7 +19,7 @@ export async function serveFaultOrder(exchange: Exchange, faults: Faults): Promi
 function order(faults: Faults, body: Buffer): void {
   try {
     const value: unknown = JSON.parse(body.toString())
-    if (!isObject(value) || !isObject(value['fault'])) throw new FaultError(value)
+    if (!isJsonObject(value) || !isJsonObject(value['fault'])) throw new FaultError(value)
     faults.inject(value as unknown as FaultOrder)
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof FaultError) throw badRequest(error.message)

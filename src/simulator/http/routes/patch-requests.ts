@@ -1,6 +1,7 @@
 import { parse as parseYaml } from 'yaml'
 import type { Unstructured } from '../../../kubernetes/object.ts'
-import { exactInteger, isObject, parseJson } from '../../api/json.ts'
+import { isJsonObject } from '../../../lib/json-object.ts'
+import { exactInteger, parseJson } from '../../api/json.ts'
 import { kindSchema } from '../../api/kind-schema.ts'
 import { badRequest, type FieldProblem, invalid, Refusal } from '../../api/status-refusal.ts'
 import { updateObject } from '../../writes/object-update.ts'
@@ -53,12 +54,12 @@ function apply(request: ObjectRequest, body: Buffer): ReturnType<typeof applyObj
     })
   }
   const value = configuration(body)
-  const given = isObject(value) ? value : {}
+  const given = isJsonObject(value) ? value : {}
   const { apiVersion, kind, metadata } = given
   if (apiVersion !== served.apiVersion || kind !== served.kind) {
     throw badRequest(`invalid object type: ${kindText(apiVersion, kind)}`)
   }
-  if (isObject(metadata) && metadata['managedFields'] !== undefined) {
+  if (isJsonObject(metadata) && metadata['managedFields'] !== undefined) {
     throw badRequest('metadata.managedFields must be nil')
   }
   const force = ['', 'true', '1'].includes(params.get('force') ?? 'false')
@@ -84,7 +85,7 @@ function configuration(body: Buffer): unknown {
 function exactNumbers(value: unknown): unknown {
   if (typeof value === 'bigint') return exactInteger(String(value)) ?? Number(value)
   if (Array.isArray(value)) return value.map(exactNumbers)
-  if (!isObject(value)) return value
+  if (!isJsonObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, exactNumbers(part)]))
 }
 

@@ -1,5 +1,5 @@
+import { isJsonObject } from '../../../lib/json-object.ts'
 import { type Review, type ReviewContext, reviews } from '../../access/reviews.ts'
-import { isObject } from '../../api/json.ts'
 import { badRequest, methodNotAllowed } from '../../api/status-refusal.ts'
 import type { RequestTarget } from '../request-target.ts'
 import { contentType, parseBody, readBody } from '../request-body.ts'
@@ -23,12 +23,12 @@ export async function serveReview(
   const given = parseBody(body, contentType(exchange.request), kind) ?? {}
   const apiVersion = `${group}/v1`
   const isOther = (name: string, wanted: string): boolean =>
-    isObject(given) && given[name] !== undefined && given[name] !== wanted
-  if (!isObject(given) || isOther('kind', kind) || isOther('apiVersion', apiVersion)) {
+    isJsonObject(given) && given[name] !== undefined && given[name] !== wanted
+  if (!isJsonObject(given) || isOther('kind', kind) || isOther('apiVersion', apiVersion)) {
     throw badRequest(`the object provided is unrecognized (must be of type ${kind})`)
   }
-  const spec = isObject(given['spec']) ? given['spec'] : {}
-  const metadata = isObject(given['metadata']) ? given['metadata'] : {}
+  const spec = isJsonObject(given['spec']) ? given['spec'] : {}
+  const metadata = isJsonObject(given['metadata']) ? given['metadata'] : {}
   const { status, spec: shown = spec } = answer(spec, context)
   sendJson(exchange, 201, { kind, apiVersion, metadata, spec: shown, status })
 }

@@ -1,5 +1,6 @@
 import type { Unstructured } from '../../../kubernetes/object.ts'
-import { isObject, parseJson } from '../../api/json.ts'
+import { isJsonObject } from '../../../lib/json-object.ts'
+import { parseJson } from '../../api/json.ts'
 import type { ScalePaths, ServedResource } from '../../api/served-resource.ts'
 import { badRequest, noSuchResource, Refusal } from '../../api/status-refusal.ts'
 import { updateObject } from '../../writes/object-update.ts'
@@ -38,7 +39,7 @@ export async function serveScale(verb: string, request: ObjectRequest): Promise<
 function scaleBody(body: Buffer): object {
   try {
     const value = parseJson(body.toString())
-    if (isObject(value)) return value
+    if (isJsonObject(value)) return value
   } catch {
     // Said below.
   }
@@ -52,7 +53,7 @@ function patched(
   paths: ScalePaths,
 ): object {
   const value = patchOf(request, body)(scaleOf(current, request.served, paths) as Unstructured)
-  if (!isObject(value)) throw badRequest('a Scale is an object')
+  if (!isJsonObject(value)) throw badRequest('a Scale is an object')
   return value
 }
 
@@ -84,8 +85,8 @@ function scaleOf(object: Unstructured, { stored }: ServedResource, paths: ScaleP
 /** A selector is a text in custom resources, an object in built-in ones. */
 function selectorText(selector: unknown): string | undefined {
   if (typeof selector === 'string') return selector
-  if (!isObject(selector)) return undefined
-  const labels = isObject(selector['matchLabels']) ? selector['matchLabels'] : {}
+  if (!isJsonObject(selector)) return undefined
+  const labels = isJsonObject(selector['matchLabels']) ? selector['matchLabels'] : {}
   return Object.keys(labels)
     .toSorted()
     .map((name) => `${name}=${String(labels[name])}`)
@@ -95,12 +96,12 @@ function selectorText(selector: unknown): string | undefined {
 function valueAt(object: unknown, path: string): unknown {
   return path
     .split('.')
-    .reduce((value, name) => (isObject(value) ? value[name] : undefined), object)
+    .reduce((value, name) => (isJsonObject(value) ? value[name] : undefined), object)
 }
 
 function withValue(object: unknown, path: readonly string[], value: unknown): unknown {
   const [name, ...rest] = path
   if (name === undefined) return value
-  const fields = isObject(object) ? object : {}
+  const fields = isJsonObject(object) ? object : {}
   return { ...fields, [name]: withValue(fields[name], rest, value) }
 }

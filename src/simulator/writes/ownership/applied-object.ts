@@ -1,11 +1,11 @@
-import { isObject } from '../../api/json.ts'
+import { isJsonObject } from '../../../lib/json-object.ts'
 import type { FieldShape } from './field-shape.ts'
 import { type FieldSet, isEmpty } from './field-set.ts'
 import { partsOf } from './object-fields.ts'
 
 /** A value with an applied configuration merged into it. */
 export function mergeApplied(live: unknown, applied: unknown, shape: FieldShape): unknown {
-  if (shape.kind === 'map' && isObject(live) && isObject(applied)) {
+  if (shape.kind === 'map' && isJsonObject(live) && isJsonObject(applied)) {
     const members = new Map(Object.entries(live))
     for (const [name, value] of Object.entries(applied)) {
       const part = shape.member(name) ?? { kind: 'atomic' }

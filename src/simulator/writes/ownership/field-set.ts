@@ -1,4 +1,4 @@
-import { isObject } from '../../api/json.ts'
+import { isJsonObject } from '../../../lib/json-object.ts'
 
 /**
  * A set of fields as `fieldsV1` has it: `f:name` is a member of a map, `k:{…}` an item by its keys, `v:…` a value of a
@@ -76,14 +76,14 @@ export function without(
 
 /** Reads `fieldsV1`. */
 export function readFields(fields: unknown): FieldSet {
-  if (!isObject(fields)) return noFields
+  if (!isJsonObject(fields)) return noFields
   const read = (node: Record<string, unknown>): FieldSet => {
     const names = Object.keys(node)
     const owned = names.length === 0 || names.includes('.')
     const parts = names.filter((name) => name !== '.')
     return fieldSet(
       owned,
-      parts.map((name) => [name, isObject(node[name]) ? read(node[name]) : oneField]),
+      parts.map((name) => [name, isJsonObject(node[name]) ? read(node[name]) : oneField]),
     )
   }
   const { parts } = read(fields)

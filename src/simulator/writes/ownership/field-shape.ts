@@ -1,5 +1,5 @@
+import { isJsonObject } from '../../../lib/json-object.ts'
 import type { Schema } from '../../api/captured-api.ts'
-import { isObject } from '../../api/json.ts'
 import { resolvedSchema } from '../../api/kind-schema.ts'
 
 /**
@@ -44,15 +44,15 @@ export function fieldShape(schema: Schema | undefined, source: ShapeSource): Fie
 }
 
 function shapeOf(schema: Schema, source: ShapeSource): FieldShape {
-  if (schema['type'] === 'array' || isObject(schema['items'])) return listShape(schema, source)
-  const isMap = schema['type'] === 'object' || isObject(schema['properties'])
+  if (schema['type'] === 'array' || isJsonObject(schema['items'])) return listShape(schema, source)
+  const isMap = schema['type'] === 'object' || isJsonObject(schema['properties'])
   if (!isMap) return schema['type'] === undefined && !isScalar(schema) ? deduced : atomic
   if (schema['x-kubernetes-map-type'] === 'atomic') return atomic
   const properties = (schema['properties'] ?? {}) as Readonly<Record<string, Schema>>
   const additional = schema['additionalProperties']
   const keepsUnknown = schema['x-kubernetes-preserve-unknown-fields'] === true
-  const rest = isObject(additional) ? (additional as Schema) : undefined
-  const isOpen = keepsUnknown || (rest === undefined && !isObject(schema['properties']))
+  const rest = isJsonObject(additional) ? (additional as Schema) : undefined
+  const isOpen = keepsUnknown || (rest === undefined && !isJsonObject(schema['properties']))
   return {
     kind: 'map',
     member: (name) => {

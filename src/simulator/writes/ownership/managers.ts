@@ -1,6 +1,6 @@
 import type { Unstructured, ObjectMeta } from '../../../kubernetes/object.ts'
 import { timestamp } from '../../../kubernetes/timestamp.ts'
-import { isObject } from '../../api/json.ts'
+import { isJsonObject } from '../../../lib/json-object.ts'
 import { type FieldSet, isEmpty, readFields, writeFields } from './field-set.ts'
 
 /** Who has set fields, by which kind of write. */
@@ -26,7 +26,7 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 export function readManagers({ metadata }: Unstructured): Manager[] {
   const { managedFields } = metadata as ObjectMeta & { readonly managedFields?: unknown }
   if (!Array.isArray(managedFields)) return []
-  return managedFields.filter(isObject).map((entry) => ({
+  return managedFields.filter(isJsonObject).map((entry) => ({
     name: textOf(entry['manager']),
     operation: entry['operation'] === 'Apply' ? 'Apply' : 'Update',
     apiVersion: textOf(entry['apiVersion']),

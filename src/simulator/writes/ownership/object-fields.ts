@@ -1,4 +1,5 @@
-import { equalJson, isObject } from '../../api/json.ts'
+import { isJsonObject } from '../../../lib/json-object.ts'
+import { equalJson } from '../../api/json.ts'
 import type { FieldShape } from './field-shape.ts'
 import { type FieldSet, fieldSet, noFields, oneField, union } from './field-set.ts'
 
@@ -7,7 +8,7 @@ export function partsOf(
   value: unknown,
   shape: FieldShape,
 ): Map<string, { readonly value: unknown; readonly shape: FieldShape }> | undefined {
-  if (shape.kind === 'map' && isObject(value)) {
+  if (shape.kind === 'map' && isJsonObject(value)) {
     return new Map(
       Object.entries(value).map(([name, part]) => [
         `f:${name}`,
@@ -30,7 +31,7 @@ export function partsOf(
 
 /** `k:{"name":"a"}`: an item of a keyed list. */
 function keyOf(item: unknown, { keys, defaults }: FieldShape & { kind: 'keyed' }): string {
-  const fields = isObject(item) ? item : {}
+  const fields = isJsonObject(item) ? item : {}
   return `k:${JSON.stringify(Object.fromEntries(keys.map((key) => [key, fields[key] ?? defaults[key]])))}`
 }
 

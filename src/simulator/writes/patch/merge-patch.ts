@@ -1,9 +1,9 @@
-import { isObject } from '../../api/json.ts'
+import { isJsonObject } from '../../../lib/json-object.ts'
 
 /** Applies a JSON merge patch (RFC 7396): `null` removes, objects merge, anything else replaces. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isObject(patch)) return patch
-  const entries = new Map(isObject(target) ? Object.entries(target) : [])
+  if (!isJsonObject(patch)) return patch
+  const entries = new Map(isJsonObject(target) ? Object.entries(target) : [])
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) entries.delete(name)
     else entries.set(name, mergePatch(entries.get(name), value))

@@ -1,5 +1,6 @@
+import { isJsonObject } from '../../../lib/json-object.ts'
 import type { Schema } from '../../api/captured-api.ts'
-import { equalJson, isObject } from '../../api/json.ts'
+import { equalJson } from '../../api/json.ts'
 import { type KindSchema, resolvedSchema } from '../../api/kind-schema.ts'
 import { badRequest } from '../../api/status-refusal.ts'
 
@@ -22,7 +23,7 @@ export function strategicMergePatch(
 function fieldSchema(schema: Schema | undefined, name: string): Schema | undefined {
   const properties = schema?.['properties'] as Schemas | undefined
   const additional = schema?.['additionalProperties']
-  return properties?.[name] ?? (isObject(additional) ? additional : undefined)
+  return properties?.[name] ?? (isJsonObject(additional) ? additional : undefined)
 }
 
 /** What a directive such as `$setElementOrder/containers` is about; `undefined` for any other member. */
@@ -36,7 +37,7 @@ function merge(
   schema: Schema | undefined,
   schemas: Schemas,
 ): unknown {
-  if (!isObject(patch)) return patch
+  if (!isJsonObject(patch)) return patch
   const { $patch: directive, $retainKeys: retained, ...fields } = patch
   if (directive === 'replace') return fields
   if (directive === 'delete') return {}
@@ -46,7 +47,7 @@ function merge(
     )
   }
   const whole = schema === undefined ? undefined : resolvedSchema(schema, schemas)
-  const entries = new Map(isObject(target) ? Object.entries(target) : [])
+  const entries = new Map(isJsonObject(target) ? Object.entries(target) : [])
   if (Array.isArray(retained)) {
     for (const name of entries.keys()) if (!retained.includes(name)) entries.delete(name)
   }
@@ -101,11 +102,11 @@ function inOrder(
 ): unknown {
   if (!Array.isArray(list)) return list
   const nameOf = (item: unknown): unknown =>
-    key !== undefined && isObject(item) ? item[key] : item
+    key !== undefined && isJsonObject(item) ? item[key] : item
   const names = order.map(nameOf)
   const missing = (Array.isArray(patched) ? patched : []).find(
     (item) =>
-      !(isObject(item) && item['$patch'] !== undefined) &&
+      !(isJsonObject(item) && item['$patch'] !== undefined) &&
       !names.some((name) => equalJson(name, nameOf(item))),
   )
   if (missing !== undefined) {
@@ -136,10 +137,10 @@ function mergeLists(
   const strategy = schema?.['x-kubernetes-patch-strategy']
   const key = keyOf(schema)
   const items = schema?.['items'] as Schema | undefined
-  const replaces = patch.some((item) => isObject(item) && item['$patch'] === 'replace')
+  const replaces = patch.some((item) => isJsonObject(item) && item['$patch'] === 'replace')
   const merges = typeof strategy === 'string' && strategy.split(',').includes('merge')
   if (!merges || replaces || (key === undefined && !Array.isArray(target))) {
-    return patch.filter((item) => !isObject(item) || item['$patch'] === undefined)
+    return patch.filter((item) => !isJsonObject(item) || item['$patch'] === undefined)
   }
   const merged: unknown[] = Array.isArray(target) ? [...(target as unknown[])] : []
   if (key === undefined) {
@@ -147,10 +148,10 @@ function mergeLists(
     return merged
   }
   for (const item of patch) {
-    if (!isObject(item) || item[key] === undefined) {
+    if (!isJsonObject(item) || item[key] === undefined) {
       throw badRequest(`map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`)
     }
-    const at = merged.findIndex((one) => isObject(one) && equalJson(one[key], item[key]))
+    const at = merged.findIndex((one) => isJsonObject(one) && equalJson(one[key], item[key]))
     if (item['$patch'] === 'delete') {
       if (at >= 0) merged.splice(at, 1)
     } else if (at < 0) merged.push(merge(undefined, item, items, schemas))
