@@ -51,6 +51,12 @@ export function referenceProjection(
 function picked(value: unknown, selected: SelectedValue): unknown {
   if (selected.form === 'text') return JSON.parse(selected.text)
   if (selected.form === 'leaf') return pickedLeaf(value, selected.write)
+  if (selected.form === 'made') {
+    const { of, write } = selected
+    const text = JSON.stringify(picked(value, { form: 'object', selection: of, required: true }))
+    if (write !== writeLength) throw new TypeError('only lengths are made here')
+    return text.length
+  }
   if (value === undefined || value === null) {
     if (selected.required) throw new NotWritten()
     return null

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../lib/json-object.ts'
 import { writeJson } from './leaf-writer.ts'
 import { projectParsed, projectParsedAt } from './parsed-projection.ts'
-import type { ObjectSelection, SelectedField, SelectedValue } from './projection.ts'
+import type { LeafWriter, ObjectSelection, SelectedField, SelectedValue } from './projection.ts'
 import { type Hole, noNode, TemplateAnswer } from './template-answer.ts'
 import { nodeField, nodeWidth, type Template } from './template.ts'
 
@@ -59,6 +59,10 @@ class AnswerBuilder {
         })
       })
     } else if (value.form === 'leaf') this.#addContainer(value, node, children, parsed)
+    else if (value.form === 'made' && isJsonObject(parsed)) {
+      const selected = { form: 'object', selection: value.of, required: true } as const
+      this.#addWritten(selected, value.write, node, parsed)
+    }
     else this.#add(projectParsed(value, parsed))
   }
 
@@ -68,17 +72,8 @@ class AnswerBuilder {
     children: readonly number[],
     parsed: unknown,
   ): void {
-    if (write !== writeJson) {
-      if (++this.#containers > maxContainers) this.#add(undefined)
-      const inner = new AnswerBuilder(this.#template)
-      inner.addValue(anyJson, node, parsed)
-      const { text } = inner
-      if (text === undefined) return this.#add(undefined)
-      const container = { answer: new TemplateAnswer(text, inner.holes), write }
-      this.#addHole({ node: noNode, field: anyField, from: 0, container }, () => {
-        this.#add(write(text))
-      })
-    } else if (Array.isArray(parsed)) {
+    if (write !== writeJson) this.#addWritten(anyJson, write, node, parsed)
+    else if (Array.isArray(parsed)) {
       this.#addAll('[', ']', children, (child) => this.#addChild(anyJson, child, parsed))
     } else {
       this.#addAll('{', '}', children, (child) => {
@@ -86,6 +81,19 @@ class AnswerBuilder {
         this.#addChild(anyJson, child, parsed)
       })
     }
+  }
+
+  /** What a writer makes of the text of a container, or of what is selected of it. */
+  #addWritten(value: SelectedValue, write: LeafWriter, node: number, parsed: unknown): void {
+    if (++this.#containers > maxContainers) return this.#add(undefined)
+    const inner = new AnswerBuilder(this.#template)
+    inner.addValue(value, node, parsed)
+    const { text } = inner
+    if (text === undefined) return this.#add(undefined)
+    const container = { answer: new TemplateAnswer(text, inner.holes), write }
+    this.#addHole({ node: noNode, field: anyField, from: 0, container }, () => {
+      this.#add(write(text))
+    })
   }
 
   #addMembers({ fields }: ObjectSelection, node: number, parsed: unknown): void {

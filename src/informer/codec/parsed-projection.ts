@@ -8,6 +8,10 @@ export function projectParsed(value: SelectedValue, parsed: unknown): string | u
       return value.text
     case 'leaf':
       return value.write(jsonOf(parsed))
+    case 'made': {
+      const made = isJsonObject(parsed) ? projectMembers(value.of, parsed) : undefined
+      return made === undefined ? undefined : value.write(made)
+    }
     case 'object':
       if (parsed === undefined || parsed === null) return absentText(value)
       return isJsonObject(parsed) ? projectMembers(value.selection, parsed) : undefined

@@ -29,6 +29,8 @@ export type SelectedValue =
       readonly fields: readonly SelectedEntryField[]
       readonly required: boolean
     }
+  /** What `write` makes of the text of a selection of an object; it is never handed nothing. */
+  | { readonly form: 'made'; readonly of: ObjectSelection; readonly write: LeafWriter }
   /** The same JSON text for all objects, `__typename` for one. */
   | { readonly form: 'text'; readonly text: string }
 

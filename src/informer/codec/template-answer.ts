@@ -97,7 +97,7 @@ export class TemplateAnswer {
         const whole = containers[container++]
         // Then the container itself, or one around it, is different as a whole.
         if (hole.start < written) continue
-        piece = hole.container.write(whole)
+        piece = whole === undefined ? undefined : hole.container.write(whole)
       } else if (start === 0) continue
       else piece = projectTextAt(hole.field, hole.from, text, start, valueEnds[index] ?? 0)
       if (piece === undefined) return undefined

@@ -1,0 +1,137 @@
+import { countOf, fieldsOf, itemsOf, textOf } from '../fields.ts'
+import { conditionsOf, conditionWith } from './condition.ts'
+import { degraded, type HealthRule, healthy, progressing, suspended } from './health.ts'
+
+const troubles = ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'NetworkUnavailable']
+
+/** A node whose kubelet has fallen silent is UNKNOWN, one that takes no new pods SUSPENDED. */
+export const nodeHealth: HealthRule = {
+  reads: [
+    ['spec', 'unschedulable'],
+    ['status', 'conditions'],
+  ],
+  of(object) {
+    const conditions = conditionsOf(object)
+    const ready = conditions.get('Ready')
+    if (ready === undefined) return { status: 'UNKNOWN', reason: 'NoStatus' }
+    const { reason = 'NotReady', message } = ready
+    if (ready.status === 'Unknown') return { status: 'UNKNOWN', reason, message }
+    if (ready.status !== 'True') return degraded(reason, message)
+    for (const type of troubles) {
+      const trouble = conditionWith(conditions, type, 'True')
+      if (trouble !== undefined) return degraded(type, trouble.message)
+    }
+    const isCordoned = fieldsOf(object['spec'])['unschedulable'] === true
+    return isCordoned ? suspended('Cordoned', 'it takes no new pods') : healthy
+  },
+}
+
+export const namespaceHealth: HealthRule = {
+  reads: [['status', 'phase']],
+  of(object) {
+    if (fieldsOf(object['status'])['phase'] !== 'Terminating') return healthy
+    return { status: 'TERMINATING', reason: 'Deleted' }
+  },
+}
+
+/** Only a load balancer is waited for. */
+export const serviceHealth: HealthRule = {
+  reads: [
+    ['spec', 'type'],
+    ['spec', 'externalIPs'],
+    ['status', 'loadBalancer'],
+  ],
+  of(object) {
+    const spec = fieldsOf(object['spec'])
+    const { ingress } = fieldsOf(fieldsOf(object['status'])['loadBalancer'])
+    if (spec['type'] !== 'LoadBalancer' || itemsOf(ingress).length > 0) return healthy
+    if (Array.isArray(spec['externalIPs']) && spec['externalIPs'].length > 0) return healthy
+    return progressing('NoAddress', 'the load balancer has no address yet')
+  },
+}
+
+const failedResizes = ['ControllerResizeError', 'NodeResizeError']
+const resizes = ['Resizing', 'FileSystemResizePending', 'ModifyingVolume']
+
+export const claimHealth: HealthRule = {
+  reads: [
+    ['status', 'phase'],
+    ['status', 'conditions'],
+  ],
+  of(object) {
+    const phase = textOf(fieldsOf(object['status'])['phase']) ?? 'Pending'
+    if (phase === 'Lost') return degraded(phase, 'the volume that it was bound to is gone')
+    if (phase !== 'Bound') return progressing(phase, 'no volume is bound to it yet')
+    const conditions = conditionsOf(object)
+    for (const type of [...failedResizes, ...resizes]) {
+      const found = conditionWith(conditions, type, 'True')
+      if (found === undefined) continue
+      const isFailed = failedResizes.includes(type)
+      return { status: isFailed ? 'DEGRADED' : 'PROGRESSING', reason: type, message: found.message }
+    }
+    return healthy
+  },
+}
+
+/** A volume that is released and kept waits for its administrator, one that is to be deleted for its driver. */
+export const volumeHealth: HealthRule = {
+  reads: [
+    ['spec', 'persistentVolumeReclaimPolicy'],
+    ['status', 'phase'],
+    ['status', 'reason'],
+    ['status', 'message'],
+  ],
+  of(object) {
+    const status = fieldsOf(object['status'])
+    const message = textOf(status['message'])
+    const phase = textOf(status['phase']) ?? 'Pending'
+    switch (phase) {
+      case 'Failed':
+        return degraded(textOf(status['reason']) ?? phase, message)
+      case 'Pending':
+        return progressing(phase, message)
+      case 'Released': {
+        const policy = fieldsOf(object['spec'])['persistentVolumeReclaimPolicy']
+        return policy === 'Retain'
+          ? { status: 'HEALTHY', reason: phase, message }
+          : progressing(phase, message)
+      }
+      default:
+        return healthy
+    }
+  },
+}
+
+export const volumeAttachmentHealth: HealthRule = {
+  reads: [
+    ['status', 'attached'],
+    ['status', 'attachError'],
+    ['status', 'detachError'],
+  ],
+  of(object) {
+    const { attached, attachError, detachError } = fieldsOf(object['status'])
+    const error = fieldsOf(attachError ?? detachError)
+    const message = textOf(error['message'])
+    if (message !== undefined) {
+      return degraded(attachError === undefined ? 'DetachError' : 'AttachError', message)
+    }
+    return attached === true ? healthy : progressing('Attaching')
+  },
+}
+
+/** Fewer pods than the budget asks for leave no room for a disruption. */
+export const disruptionBudgetHealth: HealthRule = {
+  observed: true,
+  reads: [
+    ['status', 'conditions'],
+    ['status', 'currentHealthy'],
+    ['status', 'desiredHealthy'],
+  ],
+  of(object) {
+    const status = fieldsOf(object['status'])
+    const allowed = conditionsOf(object).get('DisruptionAllowed')
+    if (allowed?.reason === 'SyncFailed') return degraded(allowed.reason, allowed.message)
+    const [have, want] = [countOf(status['currentHealthy']), countOf(status['desiredHealthy'])]
+    return have < want ? degraded('TooFewPods', `${have} of ${want} pods are healthy`) : healthy
+  },
+}

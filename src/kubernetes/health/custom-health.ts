@@ -1,0 +1,142 @@
+import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../fields.ts'
+import { type Condition, type Conditions, conditionsIn, conditionWith } from './condition.ts'
+import {
+  degraded,
+  type Health,
+  type HealthRule,
+  healthy,
+  progressing,
+  suspended,
+} from './health.ts'
+
+/** Conditions that are bad where they are True, the worst first. */
+const bad = ['Stalled', 'Failed', 'Failure', 'Degraded'] as const
+
+/** Conditions that say, where they are True, that something is under way. */
+const underWay = ['Reconciling', 'Progressing', 'Issuing', 'Updating'] as const
+
+/** What is like a Deployment goes on saying that it progresses when it has arrived, and Flux when it has failed. */
+const notUnderWay: ReadonlySet<string | undefined> = new Set([
+  'NewReplicaSetAvailable',
+  'ProgressingWithRetry',
+])
+
+/** Conditions that are good where they are True; the most telling first. */
+const good = [
+  'Ready',
+  'Available',
+  'Succeeded',
+  'Healthy',
+  'Synced',
+  'Installed',
+  'Accepted',
+  'ResolvedRefs',
+  'Programmed',
+  'Established',
+  'Complete',
+] as const
+
+/** Words by which reasons and phases tell a failure from what is not done yet. */
+const failure =
+  /fail|error|invalid|denied|unauthor|forbidden|notfound|notexist|missing|timeout|timedout|backoff|exceeded|conflict|unreachable|unsupported|refnotpermitted|expired|crash/i
+
+/** Phases of kinds without conditions that mean that something is under way. */
+const unfinished =
+  /^(?:pending|creating|provisioning|initializing|starting|progressing|updating|upgrading|inprogress|queued|waiting)/i
+
+/**
+ * What is known of no kind in particular: conditions by the conventions that kstatus reads, and those that well-known
+ * controllers keep. An object without any is healthy, as it is for kstatus.
+ */
+export const customHealth: HealthRule = {
+  observed: true,
+  reads: [
+    ['metadata', 'generation'],
+    ['spec', 'suspend'],
+    ['spec', 'paused'],
+    ['status', 'conditions'],
+    ['status', 'parents'],
+    ['status', 'phase'],
+    ['status', 'state'],
+  ],
+  of(object) {
+    const spec = fieldsOf(object['spec'])
+    const status = fieldsOf(object['status'])
+    const conditions = conditionsIn([
+      ...itemsOf(status['conditions']),
+      // Routes of the Gateway API have conditions for each Gateway that they attach to.
+      ...worstFirst(itemsOf(status['parents']).flatMap(({ conditions: own }) => itemsOf(own))),
+    ])
+    if (spec['suspend'] === true || spec['paused'] === true) return suspended('Suspended')
+    const { generation } = fieldsOf(object['metadata'])
+    return byConditions(conditions, numberOf(generation)) ?? byPhase(status)
+  },
+}
+
+/** Of conditions of one type the first counts: of several Gateways that of one which something is wrong with. */
+function worstFirst(conditions: readonly Fields[]): readonly Fields[] {
+  return [
+    ...conditions.filter(({ status }) => status !== 'True'),
+    ...conditions.filter(({ status }) => status === 'True'),
+  ]
+}
+
+function byConditions(conditions: Conditions, generation: number | undefined): Health | undefined {
+  for (const type of bad) {
+    const found = conditionWith(conditions, type, 'True')
+    if (found !== undefined) return degraded(found.reason ?? type, found.message)
+  }
+  for (const type of underWay) {
+    const found = conditionWith(conditions, type, 'True')
+    if (found === undefined || notUnderWay.has(found.reason)) continue
+    return progressing(found.reason ?? type, found.message)
+  }
+  const goods = good.flatMap((type) => conditions.get(type) ?? [])
+  const not = goods.filter(({ status }) => status === 'False')
+  const failed = not.find(isFailure)
+  if (failed !== undefined) return degraded(failed.reason ?? failed.type, failed.message)
+  const [first] = not
+  if (first !== undefined) return progressing(first.reason ?? `Not${first.type}`, first.message)
+  const open = goods.find((one) => one.status !== 'True' || isStale(one, generation))
+  if (open !== undefined) return progressing(open.reason ?? open.type, open.message)
+  return goods.length === 0 ? undefined : healthy
+}
+
+/** Whether a condition is False because something has failed, not because it is not done yet. */
+function isFailure({ reason = '', severity, type }: Condition): boolean {
+  if (severity !== undefined) return severity === 'Error'
+  return type === 'Succeeded' || failure.test(reason)
+}
+
+function isStale({ observedGeneration }: Condition, generation: number | undefined): boolean {
+  return (
+    observedGeneration !== undefined && generation !== undefined && observedGeneration < generation
+  )
+}
+
+function byPhase(status: Fields): Health {
+  const phase = textOf(status['phase']) ?? textOf(status['state'])
+  if (phase === undefined) return healthy
+  if (failure.test(phase)) return degraded(phase)
+  return unfinished.test(phase) ? progressing(phase) : healthy
+}
+
+const argoStatuses: Readonly<Record<string, Health['status']>> = {
+  Healthy: 'HEALTHY',
+  Progressing: 'PROGRESSING',
+  Degraded: 'DEGRADED',
+  Suspended: 'SUSPENDED',
+  Missing: 'DEGRADED',
+  Unknown: 'UNKNOWN',
+}
+
+/** Argo CD says itself how the objects of an Application are. */
+export const argoApplicationHealth: HealthRule = {
+  reads: [['status', 'health']],
+  of(object) {
+    const { status, message } = fieldsOf(fieldsOf(object['status'])['health'])
+    const reason = textOf(status)
+    if (reason === undefined) return progressing('NoStatus')
+    return { status: argoStatuses[reason] ?? 'UNKNOWN', reason, message: textOf(message) }
+  },
+}

@@ -1,0 +1,121 @@
+import { countOf, type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../fields.ts'
+import { type Conditions, conditionsOf, conditionWith } from './condition.ts'
+import {
+  degraded,
+  type Health,
+  type HealthRule,
+  healthy,
+  progressing,
+  suspended,
+} from './health.ts'
+
+/** What a container waits for while all is well; it waits for nothing else unless something has failed. */
+const startingReasons: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing'])
+
+/** A pod, as its phase, its containers and the scheduler tell. */
+export const podHealth: HealthRule = {
+  reads: [
+    ['status', 'phase'],
+    ['status', 'reason'],
+    ['status', 'message'],
+    ['status', 'conditions'],
+    ['status', 'initContainerStatuses'],
+    ['status', 'containerStatuses'],
+  ],
+  of(object) {
+    const status = fieldsOf(object['status'])
+    const reason = textOf(status['reason'])
+    const message = textOf(status['message'])
+    const containers = itemsOf(status['containerStatuses'])
+    const all = [...itemsOf(status['initContainerStatuses']), ...containers]
+    switch (status['phase']) {
+      case 'Succeeded':
+        return { status: 'HEALTHY', reason: 'Completed' }
+      case 'Failed':
+        return reason === undefined
+          ? (firstOf(all, endedBadly) ?? degraded('Failed', message))
+          : degraded(reason, message)
+      case 'Unknown':
+        return { status: 'UNKNOWN', reason: reason ?? 'Unknown', message }
+      default: {
+        const conditions = conditionsOf(object)
+        return (
+          firstOf(all, failing) ?? unscheduled(conditions) ?? readiness(conditions, all, status)
+        )
+      }
+    }
+  },
+}
+
+/** The first container of which there is something to tell. */
+function firstOf(
+  containers: readonly Fields[],
+  tell: (container: Fields) => Health | undefined,
+): Health | undefined {
+  for (const container of containers) {
+    const told = tell(container)
+    if (told !== undefined) return told
+  }
+  return undefined
+}
+
+/** A container that cannot start, or that has ended with an error and not begun anew. */
+function failing(container: Fields): Health | undefined {
+  const waiting = fieldsOf(fieldsOf(container['state'])['waiting'])
+  const reason = textOf(waiting['reason'])
+  if (reason === undefined || startingReasons.has(reason)) return endedBadly(container)
+  const text = textOf(waiting['message'])
+  const before = fieldsOf(fieldsOf(container['lastState'])['terminated'])
+  const parts = [text, endOf(before)].filter((part) => part !== undefined)
+  return degraded(reason, about(container, parts.join('; ')))
+}
+
+function endedBadly(container: Fields): Health | undefined {
+  const ended = fieldsOf(fieldsOf(container['state'])['terminated'])
+  const end = endOf(ended)
+  if (end === undefined || isFine(ended)) return undefined
+  return degraded(textOf(ended['reason']) ?? 'Error', about(container, end))
+}
+
+function isFine({ exitCode, signal }: Fields): boolean {
+  return countOf(exitCode) === 0 && countOf(signal) === 0
+}
+
+/** `last ended with OOMKilled, exit code 137`; `undefined` where it has not ended. */
+function endOf(ended: Fields): string | undefined {
+  const exitCode = numberOf(ended['exitCode'])
+  if (exitCode === undefined) return undefined
+  const reason = textOf(ended['reason'])
+  return `ended with ${reason === undefined ? '' : `${reason}, `}exit code ${exitCode}`
+}
+
+function about(container: Fields, text: string): string {
+  const name = textOf(container['name']) ?? ''
+  return text === '' ? `container ${name}` : `container ${name}: ${text}`
+}
+
+function unscheduled(conditions: Conditions): Health | undefined {
+  const condition = conditionWith(conditions, 'PodScheduled', 'False')
+  if (condition === undefined) return undefined
+  const { reason, message } = condition
+  if (reason === 'SchedulingGated') return suspended(reason, message)
+  return reason === 'Unschedulable' || reason === 'SchedulerError'
+    ? degraded(reason, message)
+    : progressing(reason ?? 'NotScheduled', message)
+}
+
+function readiness(conditions: Conditions, containers: readonly Fields[], status: Fields): Health {
+  const ready = conditions.get('Ready')
+  if (ready?.status === 'True') return healthy
+  // The node has stopped reporting about it.
+  if (ready?.status === 'Unknown' || status['reason'] === 'NodeLost') {
+    return { status: 'UNKNOWN', reason: ready?.reason ?? 'NodeLost', message: ready?.message }
+  }
+  if (status['phase'] === 'Running') {
+    return progressing(ready?.reason ?? 'NotReady', ready?.message)
+  }
+  const waiting = containers
+    .map(({ state }) => textOf(fieldsOf(fieldsOf(state)['waiting'])['reason']))
+    .find((reason) => reason !== undefined)
+  return progressing(waiting ?? textOf(status['phase']) ?? 'Pending', ready?.message)
+}
