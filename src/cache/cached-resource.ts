@@ -1,5 +1,6 @@
 import { type ApiResource } from '../kubernetes/api-resource.ts'
 import type { SharedInformer } from '../informer/shared-informer.ts'
+import type { Indexers } from '../informer/store/store-view.ts'
 import { DeadlineError } from '../lib/deadline.ts'
 import {
   isLasting,
@@ -13,6 +14,8 @@ import { Lease } from './lease.ts'
 
 export interface CachedResourceOptions extends UnreadablePlace {
   readonly informer: SharedInformer
+  /** Indexes that its store gets when they are first asked for. */
+  readonly lazyIndexers: Indexers
   /** How long it runs without a lease. */
   readonly idleStopMs: number
   /** Called in the tick in which the first list has been waited for; may {@link CachedResource.refuse} it. */
@@ -33,6 +36,8 @@ export class CachedResource {
   readonly #stop = new AbortController()
   /** Those who wait for the first sync. */
   readonly #waiting = new Set<AbortController>()
+  /** Lazy indexes that are being made. */
+  readonly #making = new Map<string, Promise<void>>()
   #leases = 0
   #idleSinceMs = performance.now()
   #idleTimer: NodeJS.Timeout | undefined
@@ -120,6 +125,22 @@ export class CachedResource {
     }
     this.#options.synced(this)
     if (this.#refusal !== undefined) throw this.#refusal
+  }
+
+  /**
+   * Makes a lazy index, where it is not there yet, and keeps it from then on; `undefined` where there is nothing to wait for.
+   * Never rejects: where the resource is stopped meanwhile, there is no index.
+   */
+  makeIndex(name: string): Promise<void> | undefined {
+    const { lazyIndexers } = this.#options
+    const compute = Object.hasOwn(lazyIndexers, name) ? lazyIndexers[name] : undefined
+    if (compute === undefined || this.isStopped || this.informer.store.hasIndex(name)) return
+    let making = this.#making.get(name)
+    if (making === undefined) {
+      making = this.informer.backfillIndexers({ [name]: compute }).catch(() => {})
+      this.#making.set(name, making)
+    }
+    return making
   }
 
   /** The informer's observer: a list has failed. One that will hardly succeed ends the waits for it. */

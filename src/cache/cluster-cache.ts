@@ -44,6 +44,8 @@ export interface ServedResource {
   readonly uncached?: boolean
   /** What its store is to have besides the indexes of every store. */
   readonly indexers: Indexers
+  /** Those that it gets when they are first asked for. */
+  readonly lazyIndexers?: Indexers
   /** What indexes are made from, by name, where that may change while the gateway runs. */
   readonly indexTexts?: Readonly<Record<string, string>>
 }
@@ -165,7 +167,7 @@ export class ClusterCache implements AsyncDisposable {
 
   #start(
     key: string,
-    { resource, metadataOnly, indexers, indexTexts = {} }: ServedResource,
+    { resource, metadataOnly, indexers, lazyIndexers = {}, indexTexts = {} }: ServedResource,
     connection: ClusterConnection & { readonly state: 'connected' },
   ): CachedResource {
     const { bounds, reflector } = this.#options
@@ -174,6 +176,7 @@ export class ClusterCache implements AsyncDisposable {
     const cached: CachedResource = new CachedResource({
       cluster: this.name,
       resource,
+      lazyIndexers,
       idleStopMs: bounds.limits.idleStopMs,
       informer: createSharedInformer({
         ...reflector,

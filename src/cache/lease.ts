@@ -37,6 +37,11 @@ export class Lease implements Disposable {
     return this.#cached.ready(deadlineMs)
   }
 
+  /** See {@link CachedResource.makeIndex}. */
+  makeIndex(name: string): Promise<void> | undefined {
+    return this.#cached.makeIndex(name)
+  }
+
   [Symbol.dispose](): void {
     if (this.#released) return
     this.#released = true

@@ -71,7 +71,11 @@ function servedResources(
       resource,
       metadataOnly,
       uncached,
-      indexers: { ...indexersOf(indexes), ...indexersFor(compiled, typeName) },
+      indexers: {
+        ...indexersOf(indexes.filter(({ lazy }) => lazy !== true)),
+        ...indexersFor(compiled, typeName),
+      },
+      lazyIndexers: indexersOf(indexes.filter(({ lazy }) => lazy === true)),
       indexTexts: Object.fromEntries(indexes.map((index) => [index.name, JSON.stringify(index)])),
     }))
 }

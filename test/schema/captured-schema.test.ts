@@ -113,7 +113,7 @@ describe('the schema of Kubernetes 1.36', () => {
   })
 
   it('promises only what the gateway itself guarantees', () => {
-    const promised = new Set(['id', 'clusterName', 'apiVersion', 'kind', 'metadata'])
+    const promised = new Set(['id', 'clusterName', 'apiVersion', 'kind', 'metadata', 'health'])
     for (const { typeName } of model.kinds) {
       for (const [name, { type }] of Object.entries(typeOf(typeName).getFields()))
         expect(isNonNullType(type), `${typeName}.${name}`).toBe(promised.has(name))
@@ -243,6 +243,7 @@ describe('the schema of Kubernetes 1.36', () => {
       'name',
       'namespace',
       'creationTimestamp',
+      'health',
       'phase',
       'nodeName',
       'podIP',

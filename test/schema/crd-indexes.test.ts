@@ -72,7 +72,7 @@ const malformed: readonly unknown[] = [
 
 const indexes = (model: SchemaModel): readonly (readonly unknown[])[] =>
   (model.kindOfType('StableExampleComWidget')?.indexes ?? [])
-    .slice(3)
+    .slice(4)
     .map(({ name, paths, type }) => [name, ...paths, type])
 
 const column = (name: string, type: string, jsonPath: string): object => ({ name, type, jsonPath })

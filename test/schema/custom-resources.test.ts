@@ -212,6 +212,7 @@ describe('custom resources', () => {
       'kind',
       'metadata',
       'json',
+      'health',
       'owners',
       'ownerChain',
       'owned',

@@ -4,7 +4,7 @@ import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
 import type { Kind } from '../../src/graphql/model/kind.ts'
 import { capturedOpenApi, capturedResources } from './captured-cluster.ts'
 
-const everyKind = new Set(['name', 'namespace', 'creationTimestamp'])
+const everyKind = new Set(['name', 'namespace', 'creationTimestamp', 'health'])
 
 function indexRows({ typeName, indexes }: Kind): string[] {
   return indexes
@@ -44,7 +44,7 @@ it('docs/indexes.md lists every index and relation of the package', async () => 
     '',
     '## Indexes',
     '',
-    'Every kind has `name`, `namespace` (strings), `creationTimestamp` (a time) and `labels`. All filters know `eq`, `in`, `exists`',
+    'Every kind has `name`, `namespace` (strings), `creationTimestamp` (a time), `health` (docs/health.md) and `labels`. All filters know `eq`, `in`, `exists`',
     'and `not`; all but those of booleans `lt`, `lte`, `gt` and `gte`; those of strings also `startsWith`, `endsWith` and `contains`.',
     '`orderBy` takes the same names. With `sum` the values at the paths are added up; else each of them is a value.',
     '',

@@ -117,6 +117,7 @@ describe("the user's own SDL", () => {
       'another name',
     ],
     ['reserved-index-name', 1, 'extend type Pod @index(name: "and", path: "a")', 'another name'],
+    ['reserved-index-name', 1, 'extend type Pod @index(name: "health", path: "a")', 'another name'],
     ['reserved-index-name', 1, 'extend type Pod @index(name: "or", path: "a")', 'another name'],
     ['reserved-index-name', 1, 'extend type Pod @index(name: "not", path: "a")', 'another name'],
     [

@@ -5,6 +5,7 @@ import { SdlError } from '../sdl/sdl-error.ts'
 import type { CustomResourceVersion } from './custom-resource-definition.ts'
 import { customResourceIndexes } from './custom-resource-indexes.ts'
 import type { Definitions } from './definitions.ts'
+import { healthIndex } from './health-index.ts'
 import { functionIndexes, type IndexFunctions, unknownListFields } from './index-functions.ts'
 import type { Kind, RelationField } from './kind.ts'
 import { isInjectedField, nativePropertiesOf } from './native-properties.ts'
@@ -82,7 +83,7 @@ function indexesOf(
 ): Kind['indexes'] {
   const { typeName, apiVersion, resource } = kind
   const at = (path: string): SchemaAtPath => schemaAtPath(kind, path, definitions)
-  const declared = new SdlIndexes({ typeName, apiVersion, at })
+  const declared = new SdlIndexes({ typeName, apiVersion, at, given: [healthIndex(resource)] })
   for (const { typeName: extended, optional, indexes } of extensions) {
     if (extended !== typeName) continue
     for (const declaration of indexes) {

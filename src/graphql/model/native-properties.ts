@@ -12,6 +12,7 @@ const injected: ReadonlySet<string> = new Set([
   'kind',
   'metadata',
   'json',
+  'health',
   'owners',
   'ownerChain',
   'owned',

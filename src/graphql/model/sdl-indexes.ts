@@ -5,12 +5,13 @@ import type { SchemaAtPath } from './schema-at-path.ts'
 import type { IndexDeclaration } from '../sdl/sdl-document.ts'
 import { SdlError, type SdlPlace } from '../sdl/sdl-error.ts'
 
-/** `and`, `or`, `not` and `labels` are fields of `where` themselves; the others are indexes that every store has. */
+/** `and`, `or`, `not` and `labels` are fields of `where` themselves; the others are indexes that every kind has. */
 const reserved: ReadonlySet<string> = new Set([
   'and',
   'or',
   'not',
   'labels',
+  'health',
   ...builtInIndexes,
   ...builtInDefinitions.map(({ name }) => name),
 ])
@@ -28,6 +29,8 @@ export interface IndexedKind {
   readonly apiVersion: string
   /** What the API says of a path. */
   readonly at: (path: string) => SchemaAtPath
+  /** What it has besides the indexes of every store. */
+  readonly given: readonly IndexDefinition[]
 }
 
 /** Collects the declared indexes of one kind. */
@@ -45,7 +48,7 @@ export class SdlIndexes {
 
   /** All indexes of the kind: those of every kind, then the declared ones. */
   definitions(): readonly IndexDefinition[] {
-    return [...builtInDefinitions, ...[...this.#declared.values()].map((one) => one.definition)]
+    return [...builtInDefinitions, ...this.#kind.given, ...[...this.#declared.values()].map((one) => one.definition)]
   }
 
   /** Takes one in. Returns what is wrong with it, if anything. */

@@ -46,6 +46,8 @@ const ownTypes: ReadonlySet<string> = new Set([
   'GraphNode',
   'Permission',
   'Health',
+  'HealthStatus',
+  'PrinterColumn',
   'LogLine',
 ])
 

@@ -1,4 +1,5 @@
 import { type DocumentNode, GraphQLError, type GraphQLErrorExtensions } from 'graphql'
+import { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { boundedErrors } from './bounded-errors.ts'
 import { argumentAt } from './argument-place.ts'
@@ -63,6 +64,9 @@ const codes: Readonly<Record<string, ClientErrorCode>> = {
   INTERNAL_SERVER_ERROR: 'INTERNAL',
 }
 
+/** How soon an index that is being made may be there. */
+const soonMs = 1_000
+
 const internalMessage = 'The gateway failed to answer this; its log says why.'
 
 /**
@@ -74,6 +78,16 @@ export function clientErrorOf(error: unknown): GraphQLError {
   const cause = innermost(error)
   if (cause instanceof ClientError || (cause instanceof CodedError && passedOn.has(cause.code))) {
     return placed(error, cause.message, extensionsOf(cause))
+  }
+  if (cause instanceof UnknownIndexError) {
+    const message = `${cause.resource}: the index ${cause.index} is being made`
+    const hint = 'ask again in a moment'
+    return placed(error, message, {
+      code: 'NOT_SYNCED',
+      value: cause.index,
+      hint,
+      retryAfterMs: soonMs,
+    })
   }
   if (!(cause instanceof GraphQLError) || !(error instanceof GraphQLError)) {
     return placed(error, internalMessage, { code: 'INTERNAL', unexpected: true })

@@ -20,6 +20,7 @@ import { type ClientErrorCode, clientErrorOf, clientResult } from './client-erro
 import { explain, type Explanation } from './explanation.ts'
 import { operationKinds, type OperationToRead } from './operation-kinds.ts'
 import { problemOfVariables } from './document-bounds.ts'
+import { noteMissed } from './missing-indexes.ts'
 import { fleetOf } from './fleet-state.ts'
 import { LiveLoader } from './live-loader.ts'
 import { answerIntrospection } from './introspection.ts'
@@ -89,6 +90,7 @@ export class Execution {
     const answered = await inRounds(prepared, async (settled) => {
       const { contextValue, failures, budget } = this.#context(args, settled, live)
       const result = await executePriced({ ...validated, contextValue }, budget)
+      noteMissed(settled, result, failures)
       return { result: this.#explained(result, validated, budget), failures }
     })
     return this.#seen(answered, args.document)
@@ -127,9 +129,11 @@ export class Execution {
     const prepared = await prepareOperation(this.#options, validated)
     let source: AsyncIterable<unknown> | ExecutionResult
     try {
-      source = await inRounds(prepared, (settled) => {
+      source = await inRounds(prepared, async (settled) => {
         const { contextValue } = this.#context(args, settled, this.#liveLoader())
-        return createSourceEventStream({ ...validated, contextValue })
+        const events = await createSourceEventStream({ ...validated, contextValue })
+        if (!(Symbol.asyncIterator in events)) noteMissed(settled, events)
+        return events
       })
     } catch (error) {
       prepared[Symbol.dispose]()
@@ -145,6 +149,7 @@ export class Execution {
         const { contextValue, failures, budget } = this.#context(args, settled, live)
         const frame = { ...validated, rootValue: event, contextValue }
         const result = await executePriced(frame, budget)
+        noteMissed(settled, result, failures)
         return { result: this.#explained(result, validated, budget), failures }
       })
       return this.#seen(answered, args.document)

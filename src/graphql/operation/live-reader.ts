@@ -1,3 +1,4 @@
+import { indexesOf } from '../../query/condition/condition.ts'
 import type { Kind } from '../model/kind.ts'
 import type {
   Frame,
@@ -47,6 +48,8 @@ export class LiveReader implements LiveSource {
     const { limits, kinds } = this.#options
     const part = kinds.part(at)
     if (resumeFrom !== undefined && resumeFrom !== null) decodeResumeToken(resumeFrom)
+    // Before the first frame: an index that is missing is made then, and the subscription opened again.
+    for (const index of indexesOf(condition)) part.view.index(index)
     return liveFrames({
       ...part,
       informer: kinds.informer(at),

@@ -21,8 +21,8 @@ export async function prepareOperation(
 }
 
 /**
- * Executes what has been prepared, each time with kinds settled anew; where that asks for kinds that depend on data,
- * prepares them and executes again, at most three times in all.
+ * Executes what has been prepared, each time with kinds settled anew; where that asks for kinds that depend on data, or
+ * for indexes that nobody has asked for before, prepares them and executes again, at most three times in all.
  */
 export async function inRounds<T>(
   prepared: PreparedKinds,
@@ -35,11 +35,16 @@ export async function inRounds<T>(
     return { settled, result: await turns.run(() => run(settled)) }
   }
   let { settled, result } = await execute()
-  for (let round = 1; round < maxRounds && settled.needed.length > 0; round++) {
+  for (let round = 1; round < maxRounds && needsMore(settled); round++) {
     await prepared.prepare(settled.needed)
+    await prepared.makeIndexes(settled.neededIndexes)
     ;({ settled, result } = await execute())
   }
   return result
+}
+
+function needsMore({ needed, neededIndexes }: SettledKinds): boolean {
+  return needed.length > 0 || neededIndexes.length > 0
 }
 
 /** The turns of all executions of this process, which has one event loop. */

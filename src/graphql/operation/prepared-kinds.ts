@@ -1,6 +1,9 @@
 import { UnreadableResourceError } from '../../cache/cache-errors.ts'
-import type { Lease } from '../../cache/lease.ts'
+import { Lease } from '../../cache/lease.ts'
+import { groupResourceOf } from '../../kubernetes/api-resource.ts'
+import { withDeadline } from '../../lib/deadline.ts'
 import type { SharedInformer } from '../../informer/shared-informer.ts'
+import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { unrestricted } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
@@ -41,6 +44,18 @@ export class PreparedKinds implements Disposable {
       waits.push(lease.ready(this.#options.syncDeadlineMs).catch(() => {}))
     }
     return waits.length === 0 ? undefined : Promise.all(waits)
+  }
+
+  /** Has lazy indexes made, and waits until they are there, or the deadline; never rejects. */
+  async makeIndexes(indexes: Iterable<IndexAt>): Promise<void> {
+    const waits: Promise<void>[] = []
+    for (const { at, index } of indexes) {
+      const lease = this.#lease(at)
+      const made = lease instanceof Lease ? lease.makeIndex(index) : undefined
+      if (made !== undefined) waits.push(made)
+    }
+    const { syncDeadlineMs } = this.#options
+    await withDeadline('lazy indexes', Promise.all(waits), syncDeadlineMs).catch(() => {})
   }
 
   /** What can be read now, in this tick. */
@@ -98,6 +113,12 @@ export class PreparedKinds implements Disposable {
   }
 }
 
+/** A lazy index of a kind in a cluster. */
+export interface IndexAt {
+  readonly at: KindAt
+  readonly index: string
+}
+
 interface KindSource {
   readonly lease: (at: KindAt) => Lease | UnreadableResourceError | undefined
   readonly synced: (at: KindAt) => StoreView | undefined
@@ -108,6 +129,7 @@ export class SettledKinds implements CachedParts {
   readonly #source: KindSource
   readonly #outcomes = new Map<string, Map<Kind, KindPart | ClientError>>()
   readonly #needed: KindAt[] = []
+  readonly #neededIndexes: IndexAt[] = []
 
   constructor(source: KindSource) {
     this.#source = source
@@ -116,6 +138,23 @@ export class SettledKinds implements CachedParts {
   /** The kinds that were asked for although nobody has waited for them: what another round is to prepare. */
   get needed(): readonly KindAt[] {
     return this.#needed
+  }
+
+  /** The lazy indexes that were missed: what another round is to make. */
+  get neededIndexes(): readonly IndexAt[] {
+    return this.#neededIndexes
+  }
+
+  /** The execution has failed for want of an index of one of the kinds that it has read. */
+  missed({ resource, index }: UnknownIndexError): void {
+    for (const [cluster, outcomes] of this.#outcomes) {
+      for (const kind of outcomes.keys()) {
+        if (groupResourceOf(kind.resource) !== resource) continue
+        if (kind.indexes.some(({ name, lazy }) => name === index && lazy === true)) {
+          this.#neededIndexes.push({ at: { cluster, kind }, index })
+        }
+      }
+    }
   }
 
   part(at: KindAt): KindPart {

@@ -23,6 +23,7 @@ import {
   collectFields,
   selectionsOf,
 } from './collected-fields.ts'
+import { healthValue } from './health-field.ts'
 import { leafWriter } from './leaf-writer.ts'
 import { NotCoveredError } from './not-covered.ts'
 import { idWriter, jsonField } from './object-writers.ts'
@@ -44,6 +45,9 @@ export interface OwnFieldsContext {
 
 /** A path of json that goes through a list: what it goes through is found, compared and walked over for each object. */
 const fieldsPerJsonPath = 65
+
+/** What health is read of is put together, parsed and looked at. */
+const fieldsPerHealth = 20
 
 /**
  * What is written of an object's own fields, those that depend on nothing but the object itself: the fields of a kind's type,
@@ -75,6 +79,7 @@ const ownForms: ReadonlySet<string> = new Set([
   'id',
   'clusterName',
   'constant',
+  'health',
   'json',
   'mapValue',
   'property',
@@ -100,6 +105,14 @@ function ownField(
       return { path: [], value: constant(context.cluster) }
     case 'constant':
       return { path: [], value: constant(source.value) }
+    case 'health': {
+      const health = getNullableType(field.type)
+      if (!isObjectType(health)) break
+      context.note(`health ${nodesText(collectedOf(health, nodes, context))}`)
+      context.charge(fieldsPerHealth)
+      const fields = collectedOf(health, nodes, context)
+      return { path: [], value: healthValue(source.rule, health, fields) }
+    }
     case 'json': {
       const { [source.argument]: path } = context.argumentsOf(field, node)
       context.note(`json ${JSON.stringify(path)}`)
@@ -118,8 +131,14 @@ function ownField(
     case 'property':
       return { path: [source.property], value: valueOf(field.type, source.shape, nodes, context) }
     default:
-      throw new NotCoveredError(`${type.name}.${name}`)
+      break
   }
+  throw new NotCoveredError(`${type.name}.${name}`)
+}
+
+/** Names a selection of fields without arguments. */
+function nodesText(fields: CollectedFields): string {
+  return JSON.stringify(Array.from(fields, ([key, [node]]) => [key, node?.name.value]))
 }
 
 function valueOf(

@@ -9,6 +9,7 @@ import { buildConnectionType, buildPageInfoType } from './connection-type.ts'
 import { buildFacetType } from './facet-type.ts'
 import { buildChangeType, buildFrameType, buildRemovalType } from './frame-type.ts'
 import { buildGatewayClusterType } from './gateway-cluster-type.ts'
+import { buildHealthType } from './health-type.ts'
 import type { Kind } from '../model/kind.ts'
 import { buildKindType } from './kind-type.ts'
 import { buildKubernetesObjectType, objectFields } from './object-fields.ts'
@@ -85,6 +86,7 @@ function schemaTypes(model: SchemaModel): SchemaTypes {
     event: kinds.find(({ events }) => events !== undefined) && model.kindOfType('Event'),
     kubernetesObject: buildKubernetesObjectType(() => objectFields(types, 'any')),
     objectRef: buildObjectRefType(() => types),
+    health: buildHealthType(),
     gatewayCluster: buildGatewayClusterType(),
     kubernetesObjectConnection: buildConnectionType({
       typeName: 'KubernetesObject',

@@ -1,4 +1,5 @@
 import type { GraphQLField, GraphQLFieldConfigMap } from 'graphql'
+import type { HealthRule } from '../../kubernetes/health/health.ts'
 import type { Kind, ObjectRefField, RelationField } from '../model/kind.ts'
 
 /** The scalars of values that objects hold; each has its own check, and its own way of being written. */
@@ -45,6 +46,8 @@ type RowSource =
   | { readonly form: 'constant'; readonly value: string }
   /** All of the object, or what stands at a path of it. */
   | { readonly form: 'json'; readonly argument: 'path' }
+  /** How the object is, by the rule of its kind. */
+  | { readonly form: 'health'; readonly rule: HealthRule }
   | { readonly form: 'relation'; readonly relation: RelationField }
   /** What stands at a path of the object, as an `ObjectRef` or, with `many`, as a list of them. */
   | { readonly form: 'objectRef'; readonly field: ObjectRefField }
@@ -82,6 +85,7 @@ interface OwnParts {
   readonly facet: 'by' | 'values' | 'distinctCount' | 'missingCount'
   readonly facetValue: 'value' | 'count'
   readonly objectRef: 'id' | 'apiVersion' | 'kind' | 'namespace' | 'name' | 'object'
+  readonly healthPart: 'status' | 'reason' | 'message'
   readonly clusterState: 'name' | 'state' | 'version' | 'resources'
   readonly resourceState: 'kind' | 'state' | 'objects' | 'resourceVersion' | 'lagMs' | 'lastError'
 }

@@ -8,6 +8,9 @@ import {
   GraphQLString,
   locatedError,
 } from 'graphql'
+import { ruledHealth } from '../../kubernetes/health/health.ts'
+import { healthRuleOf } from '../../kubernetes/health/health-rules.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import { GraphQLJson } from '../scalars/json.ts'
 import { eventArguments, ownedArguments } from './arguments.ts'
 import { type FieldSource, fromSource } from './field-source.ts'
@@ -24,6 +27,8 @@ import type {
 } from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
+/** Stands for the kinds of the interface, each of which has its own. */
+const anyKind = { group: '', kind: '' }
 const text = new GraphQLNonNull(GraphQLString)
 
 /** The `id` of a row's object. */
@@ -82,6 +87,12 @@ export function objectFields(
       args: { path: { type: GraphQLString } },
       resolve: (row, { path }: { readonly path?: string | null }) => jsonAt(row.object, path),
       ...from({ form: 'json', argument: 'path' }),
+    },
+    health: {
+      type: new GraphQLNonNull(types.health),
+      description: 'How the object is.',
+      resolve: (row) => ruledHealth(healthRuleOf(row.kind.resource), row.object as Unstructured),
+      ...from({ form: 'health', rule: healthRuleOf(kind === 'any' ? anyKind : kind.resource) }),
     },
     owners: {
       type: new GraphQLList(new GraphQLNonNull(types.kubernetesObject)),

@@ -14,6 +14,7 @@ export interface SchemaTypes {
   readonly objectRef: GraphQLObjectType
   readonly gatewayCluster: GraphQLObjectType
   readonly kubernetesObjectConnection: GraphQLObjectType
+  readonly health: GraphQLObjectType
   readonly objectMeta: GraphQLObjectType
   readonly pageInfo: GraphQLObjectType
   readonly changeType: GraphQLEnumType

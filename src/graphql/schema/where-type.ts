@@ -89,7 +89,8 @@ const labelFilterType: GraphQLInputObjectType = new GraphQLInputObjectType({
 const labels = new GraphQLList(new GraphQLNonNull(labelFilterType))
 
 /** What an index is made from, in words. */
-export function sourceOf({ paths }: IndexDefinition): string {
+export function sourceOf({ name, paths }: IndexDefinition): string {
+  if (name === 'health') return 'the `status` of `health`'
   return paths.length === 0 ? "a function of the gateway's own" : paths.join(', ')
 }
 

@@ -62,8 +62,7 @@ class AnswerBuilder {
     else if (value.form === 'made' && isJsonObject(parsed)) {
       const selected = { form: 'object', selection: value.of, required: true } as const
       this.#addWritten(selected, value.write, node, parsed)
-    }
-    else this.#add(projectParsed(value, parsed))
+    } else this.#add(projectParsed(value, parsed))
   }
 
   #addContainer(

@@ -2,11 +2,17 @@ import { CodedError } from '../../lib/coded-error.ts'
 
 /** A read through an index that the store does not have. There is never a silent scan instead. */
 export class UnknownIndexError extends CodedError {
+  /** `pods`, `deployments.apps`. */
+  readonly resource: string
+  readonly index: string
+
   constructor(resource: string, index: string, known: readonly string[]) {
     super('UNKNOWN_INDEX', `${resource} has no index ${JSON.stringify(index)}`, {
       value: index,
       hint: `declare it with addIndexers; it has ${known.join(', ')}`,
     })
+    this.resource = resource
+    this.index = index
   }
 }
 

@@ -154,6 +154,18 @@ export function noneOf(condition: Condition): Condition {
   }
 }
 
+/** The names of the indexes that a condition asks, besides those of labels. */
+export function indexesOf(condition: Condition): ReadonlySet<string> {
+  const names = new Set<string>()
+  const visit = (one: Condition): void => {
+    if ('index' in one && one.index.form === 'index') names.add(one.index.name)
+    if ('conditions' in one) one.conditions.forEach(visit)
+    if (one.form === 'not') visit(one.condition)
+  }
+  visit(condition)
+  return names
+}
+
 /**
  * The namespaces outside which no object can meet the condition, sorted; `undefined` where it says nothing of them.
  * Lets a list walk only its own part of the store's order.

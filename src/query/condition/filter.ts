@@ -84,7 +84,7 @@ export function compileFilter(filter: unknown, context: FilterContext): Conditio
         break
       }
       case 'eq':
-        demand.keys = intersect(demand.keys, [keyOf(value, here, index)])
+        demand.keys = intersect(demand.keys, [valueOf(value, here, index)])
         break
       case 'in':
         demand.keys = intersect(demand.keys, keysOf(value, here, context))
@@ -135,7 +135,7 @@ function existence(value: unknown, argument: string, index: IndexReference): Con
 function keysOf(value: unknown, argument: string, context: FilterContext): string[] {
   if (!Array.isArray(value)) throw new FilterValueError(argument, value, 'must be a list')
   context.spend(argument, value.length)
-  return value.map((one: unknown, at) => keyOf(one, `${argument}[${at}]`, context.index))
+  return value.map((one: unknown, at) => valueOf(one, `${argument}[${at}]`, context.index))
 }
 
 function keyOf(value: unknown, argument: string, { type }: FilterableIndex): string {
@@ -145,6 +145,14 @@ function keyOf(value: unknown, argument: string, { type }: FilterableIndex): str
   if (key === undefined)
     throw new FilterValueError(argument, value, `must be ${describeType(type)}`)
   return key
+}
+
+/** The key of a value that an object may have. */
+function valueOf(value: unknown, argument: string, index: FilterableIndex): string {
+  const key = keyOf(value, argument, index)
+  if (index.values?.includes(key) !== false) return key
+  const hint = `there are ${index.values.join(', ')}`
+  throw new FilterValueError(argument, value, `no ${index.name} is called so`, hint)
 }
 
 function intersect(

@@ -13,6 +13,8 @@ export interface FilterableIndex {
   /** The name of the `where` field and of the index in the store. */
   readonly name: string
   readonly type: IndexType
+  /** All values that there can be, where they are few; a filter by another one is refused. */
+  readonly values?: readonly string[]
 }
 
 /** An index over what stands at some paths of each object. */
@@ -24,6 +26,8 @@ export interface IndexDefinition extends FilterableIndex {
    * Without it each of them is a value.
    */
   readonly reduce?: 'sum'
+  /** Whether it is made only when it is first read. */
+  readonly lazy?: boolean
   /** Computes the values, strings, instead of paths. */
   readonly valuesOf?: IndexFunction
 }
