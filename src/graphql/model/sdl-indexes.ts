@@ -48,7 +48,11 @@ export class SdlIndexes {
 
   /** All indexes of the kind: those of every kind, then the declared ones. */
   definitions(): readonly IndexDefinition[] {
-    return [...builtInDefinitions, ...this.#kind.given, ...[...this.#declared.values()].map((one) => one.definition)]
+    return [
+      ...builtInDefinitions,
+      ...this.#kind.given,
+      ...[...this.#declared.values()].map((one) => one.definition),
+    ]
   }
 
   /** Takes one in. Returns what is wrong with it, if anything. */
