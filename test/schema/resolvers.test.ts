@@ -112,7 +112,7 @@ describe('queries', () => {
       ['follow', 'Node.pods', { namespace: 'shop', labelSelector: 'app=web', first: 2 }],
       ['lookup', 'ReplicaSet', { namespace: 'shop', name: 'web' }],
       ['follow', 'ReplicaSet.pods', { where: { phase: { in: ['Running'] } } }],
-      ['follow', 'ReplicaSet.events', {}],
+      ['follow', 'ReplicaSet.events', { orderBy: [{ lastSeen: 'ASC' }] }],
     ])
   })
 

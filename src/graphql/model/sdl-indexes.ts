@@ -77,7 +77,7 @@ export class SdlIndexes {
       return new SdlError('bad-path', place, `index ${name} has no path`, 'give it one')
     }
     const reduce = args.reduce ?? undefined
-    if (reduce !== undefined && !numbers.has(type)) {
+    if (reduce === 'sum' && !numbers.has(type)) {
       const message = `index ${name} cannot have reduce: SUM: it is not of numbers`
       return new SdlError('unsupported', place, message, 'give it type: INT or type: QUANTITY')
     }

@@ -166,9 +166,11 @@ export class StoreReader implements StoreReads {
 
   follow(row: Row, field: RelationField, args: RelationArguments): ConnectionSource {
     const relation = this.#relation(field)
-    const { part, condition } = this.#related(row, relation)
+    const withRelated = args.related === true
+    const { part, condition } = this.#related(row, relation, withRelated)
     const origin = row.object.metadata.uid ?? objectKey(row.object.metadata)
-    return this.#connection(part, `${relation.name}/${origin}`, condition, args)
+    const list = `${relation.name}${withRelated ? '+related' : ''}/${origin}`
+    return this.#connection(part, list, condition, args)
   }
 
   followOne(row: Row, field: RelationField): Row | null {
@@ -209,6 +211,7 @@ export class StoreReader implements StoreReads {
   #related(
     { cluster, kind, object }: Row,
     { relation, reads, to }: SchemaRelation,
+    withRelated = false,
   ): { readonly part: KindPart; readonly condition: Condition } {
     const part = this.#parts.part({ cluster, kind: to })
     const { view } = this.#parts.part({ cluster, kind })
@@ -218,6 +221,7 @@ export class StoreReader implements StoreReads {
       view,
       id,
       object,
+      withRelated,
       budget: this.#budget,
       stores: (type) => {
         const read = reads.find(({ typeName }) => typeName === type)

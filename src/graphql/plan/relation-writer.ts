@@ -30,14 +30,19 @@ export function relationWriter(
   const { relation, reads, to, name } = found
   for (const kind of reads) compiler.reads(kind)
   const { place } = compiler
-  const follow = (run: PlanRun, { cluster, view }: KindPart, id: ObjectId): Condition => {
+  const follow = (
+    run: PlanRun,
+    { cluster, view }: KindPart,
+    id: ObjectId,
+    withRelated = false,
+  ): Condition => {
     run.budget.report?.at(place)
     const stores = (type: string): StoreView => {
       const kind = reads.find(({ typeName }) => typeName === type)
       if (kind === undefined) throw new NotCoveredError(type)
       return run.part({ cluster, kind }).view
     }
-    return relation.follow({ view, id, stores, budget: run.budget })
+    return relation.follow({ view, id, withRelated, stores, budget: run.budget })
   }
   if (!field.many) {
     const write = compiler.row(to, selectionSets)
@@ -54,7 +59,9 @@ export function relationWriter(
     const { cluster, view } = part
     const target = run.part({ cluster, kind: to })
     const origin = view.uidOf(id) || view.keyOf(id)
-    return write(run, target, { list: `${name}/${origin}`, condition: follow(run, part, id) })
+    const withRelated = run.argumentsOf(args)['related'] === true
+    const list = `${name}${withRelated ? '+related' : ''}/${origin}`
+    return write(run, target, { list, condition: follow(run, part, id, withRelated) })
   }
 }
 

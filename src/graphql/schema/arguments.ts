@@ -61,7 +61,10 @@ export const ownedArguments: GraphQLFieldConfigArgumentMap = {
   ...pageArguments,
 }
 
-function orderArguments(kind: Kind, types: SchemaTypes): GraphQLFieldConfigArgumentMap {
+function orderArguments(
+  kind: Kind,
+  types: SchemaTypes,
+): Record<'orderBy', GraphQLFieldConfigArgumentMap[string]> {
   return {
     orderBy: {
       type: new GraphQLList(new GraphQLNonNull(types.orderType(kind))),
@@ -138,9 +141,19 @@ export function lookupSubscriptionArguments(kind: Kind): GraphQLFieldConfigArgum
   return { ...objectArguments(kind), ...streamArguments }
 }
 
-/** The arguments of `events`. */
+/** The arguments of `events`: the oldest first, so that `last: 3` are the newest three. */
 export function eventArguments(event: Kind, types: SchemaTypes): GraphQLFieldConfigArgumentMap {
-  return { ...matchArguments(event, types), ...orderArguments(event, types), ...pageArguments }
+  const { orderBy } = orderArguments(event, types)
+  const isOrdered = event.indexes.some(({ name }) => name === 'lastSeen')
+  return {
+    related: {
+      type: GraphQLBoolean,
+      description: 'Also events about something else that name the object as related to it.',
+    },
+    ...matchArguments(event, types),
+    orderBy: isOrdered ? { ...orderBy, default: { value: [{ lastSeen: 'ASC' }] } } : orderBy,
+    ...pageArguments,
+  }
 }
 
 /** The arguments of a to-many relation; the namespace is open only from a cluster-scoped kind to a namespaced one. */

@@ -47,6 +47,8 @@ export interface FacetArguments {
 /** The arguments of a to-many relation. `namespace(s)` are there only where a cluster-scoped kind leads to a namespaced one. */
 export interface RelationArguments extends FilterArguments, PageArguments {
   readonly orderBy?: readonly OrderKey[] | null
+  /** Only of `events`: also those that name the object as related. */
+  readonly related?: boolean | null
 }
 
 /** What only root fields take to choose objects. */

@@ -14,7 +14,7 @@ export interface IndexArguments {
   readonly name: string
   readonly path: readonly string[]
   readonly type: IndexType
-  readonly reduce?: 'sum' | null
+  readonly reduce?: 'sum' | 'first' | null
 }
 
 /** The arguments of the directives that make a field a relation, by directive. */
@@ -55,6 +55,7 @@ const indexType = enumType('IndexType', 'What the values of an index are.', {
 
 const indexReduction = enumType('IndexReduction', 'What becomes of several values.', {
   SUM: { value: 'sum', description: 'Of numbers and quantities; 0 where there are none.' },
+  FIRST: { value: 'first', description: 'The first one, in the order of the paths.' },
 })
 
 const selectorForm = enumType('SelectorForm', 'How a selector is written.', {

@@ -23,9 +23,9 @@ export interface IndexDefinition extends FilterableIndex {
   readonly paths: readonly string[]
   /**
    * `sum`, of numbers and quantities only: the one value is the sum of all that stands at the paths, 0 where nothing does.
-   * Without it each of them is a value.
+   * `first`: the one value is the first that stands at the first of the paths where there is any. Without it each is a value.
    */
-  readonly reduce?: 'sum'
+  readonly reduce?: 'sum' | 'first'
   /** Whether it is made only when it is first read. */
   readonly lazy?: boolean
   /** Computes the values, strings, instead of paths. */
@@ -97,6 +97,7 @@ export function indexFunctionOf({
   if (valuesOf !== undefined) return stringsOf(name, valuesOf)
   const keysOf = keysAt(texts.map(parsePath), type)
   if (reduce === undefined) return keysOf
+  if (reduce === 'first') return (object) => keysOf(object).slice(0, 1)
   return (object) => [sumOfKeys(keysOf(object))]
 }
 

@@ -7,11 +7,12 @@ import type {
 } from '../../informer/store/store-view.ts'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
-import { type Condition, hasValue } from '../condition/condition.ts'
+import { anyOf, type Condition, hasValue } from '../condition/condition.ts'
 import type { Relation } from './relation.ts'
 import type { EventsRelation } from './relation-definition.ts'
 
 const about = 'event:about'
+const related = 'event:related'
 
 /**
  * What an Event is about. Where it carries the UID of an object, that UID, so that the Events of a former object of the
@@ -20,7 +21,13 @@ const about = 'event:about'
  */
 const aboutOf: IndexFunction = (event) => {
   const { involvedObject, regarding } = event as Unstructured
-  const reference = involvedObject ?? regarding
+  return referenceKeys(involvedObject ?? regarding)
+}
+
+/** What an Event names besides, in the same form. */
+const relatedOf: IndexFunction = (event) => referenceKeys((event as Unstructured)['related'])
+
+function referenceKeys(reference: unknown): readonly string[] {
   if (typeof reference !== 'object' || reference === null) return []
   const { uid, kind, namespace, name, apiVersion } = reference as Readonly<Record<string, unknown>>
   if (typeof uid === 'string' && uid !== '' && uid !== name) return [`uid:${uid}`]
@@ -40,20 +47,27 @@ function nameReference(group: string, kind: string, namespace: string, name: str
 }
 
 /** The indexes that the store of Events needs. */
-export const eventIndexers: Indexers = { [about]: aboutOf }
+export const eventIndexers: Indexers = { [about]: aboutOf, [related]: relatedOf }
 
-/** The Events about an object of any kind: a condition on the store of Events. */
-export function eventsAbout(view: StoreView, id: ObjectId): Condition {
+/** The Events about an object of any kind, or also those that name it as related: a condition on the store of Events. */
+export function eventsAbout(view: StoreView, id: ObjectId, withRelated = false): Condition {
+  const keys = keysOf(view, id)
+  const own = hasValue(about, keys)
+  return withRelated ? anyOf([own, hasValue(related, keys)]) : own
+}
+
+/** The keys by which Events may mean an object. */
+function keysOf(view: StoreView, id: ObjectId): readonly string[] {
   const { namespace, name } = splitObjectKey(view.keyOf(id))
   const { group, kind } = view.resource
-  return hasValue(about, [
+  return [
     ...view
       .index('uid')
       .valuesOf(id)
       .map((uid) => `uid:${uid}`),
     nameReference(group, kind, namespace, name),
     nameReference(anyGroup, kind, namespace, name),
-  ])
+  ]
 }
 
 export function compileEvents(definition: EventsRelation): Relation {
@@ -61,6 +75,6 @@ export function compileEvents(definition: EventsRelation): Relation {
     definition,
     reads: [definition.to],
     indexers: { [definition.to]: eventIndexers },
-    follow: ({ view, id }) => eventsAbout(view, id),
+    follow: ({ view, id, withRelated }) => eventsAbout(view, id, withRelated),
   }
 }

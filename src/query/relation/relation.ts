@@ -10,6 +10,8 @@ export interface RelationOrigin {
   readonly id: ObjectId
   /** The object itself, where it is decoded already. */
   readonly object?: KubernetesObject
+  /** Of Events only: whether also those count which name the object as related. */
+  readonly withRelated?: boolean
   /** The store of a type among the relation's `reads`; throws where it cannot be read. */
   readonly stores: (type: string) => StoreView
   readonly budget: WorkBudget
