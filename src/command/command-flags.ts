@@ -43,6 +43,20 @@ const serverFlags: readonly Flag[] = [
   { flags: '--no-graphiql', description: 'serve no GraphiQL', path: ['server', 'graphiql'] },
 ]
 
+const authFlags: readonly Flag[] = [
+  {
+    flags: '--auth <mode>',
+    description: 'how callers are asked who they are: none or token-review',
+    path: ['auth', 'mode'],
+  },
+  {
+    flags: '--auth-audience <name>',
+    description: 'what tokens have to be for (repeatable)',
+    path: ['auth', 'audiences'],
+    repeated: true,
+  },
+]
+
 const schemaFlags: readonly Flag[] = [
   {
     flags: '--schema-file <file>',
@@ -96,7 +110,7 @@ const logFlags: readonly Flag[] = [
 export const commandFlags: Readonly<
   Record<'serve' | 'demo' | 'simulate' | 'schema', readonly Flag[]>
 > = {
-  serve: [...serverFlags, ...informerFlags, ...schemaFlags, ...logFlags],
+  serve: [...serverFlags, ...authFlags, ...informerFlags, ...schemaFlags, ...logFlags],
   demo: [...serverFlags, ...simulatorFlags, ...informerFlags, ...schemaFlags, ...logFlags],
   simulate: [...simulatorFlags, ...logFlags],
   schema: [...schemaFlags, ...logFlags],

@@ -107,7 +107,7 @@ async function runGateway(
   announce: (url: string) => void,
 ): Promise<void> {
   // Before anything that takes long; the server checks it again.
-  checkAddress(config.server)
+  checkAddress(config.server, config.auth.mode !== 'none')
   const starting = createGateway({ ...gatewayOptionsOf(config), log, signal })
   await using gateway = await starting.catch((error: unknown) => {
     if (signal.aborted) return undefined
@@ -122,6 +122,7 @@ async function runGateway(
     server: config.server,
     plugins: [gateway.plugin],
     planned: gateway.planned,
+    authenticator: gateway.authenticator(config.auth),
     readiness: gateway.readiness,
     defaultQuery,
     log,

@@ -7,6 +7,10 @@ import {
   gatewayConfigShape,
   workLimitsSchema,
 } from './gateway-config.ts'
+import {
+  type AuthenticationOptions,
+  authenticationOptionsSchema,
+} from '../access/authentication/authentication-options.ts'
 import type { CacheLimits } from '../cache/cache-bounds.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import {
@@ -32,6 +36,7 @@ export interface SimulatorConfig {
 /** Everything that can be configured. */
 export interface Config extends GatewayConfig {
   readonly server: ServerOptions
+  readonly auth: AuthenticationOptions
   readonly simulator: SimulatorConfig
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
 }
@@ -77,6 +82,7 @@ const parts = {
   work: workLimitsSchema,
   cache: cacheLimitsSchema,
   server: serverOptionsSchema,
+  auth: authenticationOptionsSchema,
   simulator: simulatorSchema,
 }
 const topLevel = {
@@ -89,6 +95,7 @@ const configSchema: z.ZodType<Config> = z.strictObject({
   work: parts.work.prefault({} as WorkLimits),
   cache: parts.cache.prefault({} as CacheLimits),
   server: parts.server.prefault({} as ServerOptions),
+  auth: parts.auth.prefault({} as AuthenticationOptions),
   simulator: parts.simulator.prefault({} as SimulatorConfig),
 })
 

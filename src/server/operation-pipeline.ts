@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type DocumentNode, type ExecutionResult, GraphQLError } from 'graphql'
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga'
+import type { Viewer } from '../access/viewer.ts'
 import {
   type AnsweredResult,
   clientErrorOf,
@@ -20,6 +21,8 @@ export interface TransportContext {
   readonly req: IncomingMessage
   readonly res?: ServerResponse
   readonly connectionParams?: Readonly<Record<string, unknown>> | undefined
+  /** Who asks; absent where nobody is asked. */
+  readonly viewer?: Viewer | undefined
   /** The operation as it was sent. */
   readonly params?: { readonly extensions?: Readonly<Record<string, unknown>> | null | undefined }
 }
@@ -56,7 +59,7 @@ export function createOperationPipeline(
       error: (error: unknown) => log.error('an operation failed unexpectedly', { error }),
     },
     context: async (initial: TransportContext) => {
-      const wishes: OperationWishes = { explain: isExplained(initial) }
+      const wishes: OperationWishes = { explain: isExplained(initial), viewer: initial.viewer }
       const made: object | Promise<object> = context(originOf(initial))
       return { ...(made instanceof Promise ? await made : made), ...wishes }
     },
@@ -78,6 +81,7 @@ function originOf(context: TransportContext): OperationOrigin {
     transport: context.res === undefined ? 'websocket' : 'http',
     headers: context.req.headers,
     connectionParams: context.connectionParams,
+    viewer: context.viewer,
   }
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /** How the gateway is reached, and what it accepts from whom. */
 export interface ServerOptions {
-  /** The address to listen on: loopback, unless `insecureNoAuth` is set. */
+  /** The address to listen on: loopback, unless callers are asked who they are, or `insecureNoAuth` is set. */
   readonly host: string
   /** 0: any free one. */
   readonly port: number
@@ -32,6 +32,8 @@ export interface ServerOptions {
   readonly maxBufferedBytes: number
   /** How often a WebSocket is pinged; one that has not answered by the next ping but one is cut off. */
   readonly pingIntervalMs: number
+  /** How often it is asked whether the caller of a WebSocket is still known; one that is not is closed. */
+  readonly reauthenticateMs: number
   /** How long a stop waits for requests under way. */
   readonly stopDeadlineMs: number
 }
@@ -64,6 +66,7 @@ export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   maxOperationsPerSocket: z.int().min(1).max(10_000).default(100),
   maxBufferedBytes: z.int().min(65_536).max(1_073_741_824).default(16_777_216),
   pingIntervalMs: milliseconds.default(15_000),
+  reauthenticateMs: milliseconds.default(60_000),
   stopDeadlineMs: milliseconds.default(10_000),
 })
 

@@ -10,6 +10,7 @@ import { capturedOpenApi, capturedResources } from '../schema/captured-cluster.t
 /** The compiler keeps it complete. */
 const errorCodes: Readonly<Record<ClientErrorCode, true>> = {
   UNAUTHENTICATED: true,
+  IDENTITY_UNAVAILABLE: true,
   FORBIDDEN: true,
   NOT_FOUND: true,
   BAD_USER_INPUT: true,

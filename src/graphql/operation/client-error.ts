@@ -7,6 +7,7 @@ import { argumentAt } from './argument-place.ts'
 /** The codes of the API's errors: part of its contract. */
 export type ClientErrorCode =
   | 'UNAUTHENTICATED'
+  | 'IDENTITY_UNAVAILABLE'
   | 'FORBIDDEN'
   | 'NOT_FOUND'
   | 'BAD_USER_INPUT'
@@ -50,6 +51,8 @@ export class ClientError extends CodedError {
 
 /** Codes by which errors of lower parts are the caller's to mend; what has no code of the contract is ours. */
 const passedOn: ReadonlySet<string> = new Set<ClientErrorCode>([
+  'UNAUTHENTICATED',
+  'IDENTITY_UNAVAILABLE',
   'BAD_USER_INPUT',
   'QUERY_TOO_COSTLY',
   'UNSUPPORTED',

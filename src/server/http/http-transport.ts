@@ -1,4 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Authenticator } from '../../access/authentication/authenticator.ts'
+import type { Viewer } from '../../access/viewer.ts'
+import { credentialsOf } from '../guard/caller.ts'
+import { refuseOperation } from '../guard/operation-refusal.ts'
 import { GraphiqlPage } from './graphiql-page.ts'
 import { graphqlPath } from '../operation-options.ts'
 import type { OperationPipeline } from '../operation-pipeline.ts'
@@ -22,6 +26,8 @@ export interface HttpTransportOptions {
   /** What GraphiQL shows first; `undefined`: no GraphiQL. */
   readonly graphiqlQuery: string | undefined
   readonly probes: ProbesOptions
+  /** Finds out who asks; `undefined`: nobody is asked. */
+  readonly authenticator: Authenticator | undefined
   /** Answers what has a plan; all else is the pipeline's. */
   readonly planned: PlannedQueries | undefined
   readonly log: ServerLog
@@ -103,12 +109,22 @@ export class HttpTransport {
       refuseRequest(response, refusal)
       return
     }
-    const { pipeline, planned, documents, compressFromBytes } = this.#options
-    const edge = planned === undefined ? undefined : { planned, documents, compressFromBytes }
+    const { authenticator, pipeline, planned, documents, compressFromBytes } = this.#options
+    let viewer: Viewer | undefined
+    try {
+      const caller = authenticator?.authenticate(credentialsOf(request))
+      viewer = (caller instanceof Promise ? await caller : caller)?.viewer
+    } catch (error) {
+      refuseOperation(request, response, error)
+      return
+    }
+    const edge =
+      planned === undefined ? undefined : { planned, documents, compressFromBytes, viewer }
     if (edge !== undefined && (await answerPlanned(request, response, edge))) return
     const answered = await pipeline.handleNodeRequestAndResponse(request, response, {
       req: request,
       res: response,
+      viewer,
     })
     const { status } = answered
     const answer = {

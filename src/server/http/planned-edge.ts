@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Viewer } from '../../access/viewer.ts'
 import type { QueryRequest } from '../../graphql/plan/planned-queries.ts'
 import { isRecord } from '../../lib/json-object.ts'
 import { asksForExplanation } from '../guard/operation-request.ts'
@@ -32,6 +33,8 @@ export interface PlannedEdge {
   readonly planned: PlannedQueries
   readonly documents: KnownDocuments
   readonly compressFromBytes: number
+  /** Who asks; `undefined` where nobody is asked. */
+  readonly viewer: Viewer | undefined
 }
 
 /**
@@ -42,7 +45,7 @@ export interface PlannedEdge {
 export async function answerPlanned(
   request: IncomingMessage & { body?: unknown },
   response: ServerResponse,
-  { planned, documents, compressFromBytes }: PlannedEdge,
+  { planned, documents, compressFromBytes, viewer }: PlannedEdge,
 ): Promise<boolean> {
   const type = answerType(request.headers.accept)
   if (type === undefined || request.headers['content-encoding'] !== undefined) return false
@@ -66,6 +69,7 @@ export async function answerPlanned(
     transport: 'http',
     headers: request.headers,
     connectionParams: undefined,
+    viewer,
   } as const
   const answered = planned.answer(operation, origin)
   const text = typeof answered === 'object' ? await answered : answered

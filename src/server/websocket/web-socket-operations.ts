@@ -9,6 +9,7 @@ import {
 } from '../../graphql/operation/client-error.ts'
 import type { OperationPipeline } from '../operation-pipeline.ts'
 import type { ServerLog } from '../operation-options.ts'
+import type { SocketIdentity } from './socket-identity.ts'
 
 export interface WebSocketOperationsOptions {
   readonly pipeline: OperationPipeline
@@ -21,6 +22,7 @@ export interface WebSocketOperationsOptions {
 export interface OpenedBy {
   /** The request that was upgraded. */
   readonly request: IncomingMessage
+  readonly identity: SocketIdentity
 }
 
 type Connection = Context<Record<string, unknown> | undefined, OpenedBy>
@@ -43,8 +45,11 @@ export function createWebSocketOperations(options: WebSocketOperationsOptions): 
       variables?: Record<string, unknown> | null | undefined
     },
   ): Promise<EnvelopedArgs | readonly GraphQLError[]> => {
+    const { request, identity } = connection.extra
+    const viewer = await identity.confirm()
     const enveloped = pipeline.getEnveloped({
-      req: connection.extra.request,
+      req: request,
+      viewer,
       connectionParams: connection.connectionParams,
       params: payload,
     })
@@ -63,6 +68,7 @@ export function createWebSocketOperations(options: WebSocketOperationsOptions): 
 
   return makeServer<Record<string, unknown> | undefined, OpenedBy>({
     connectionInitWaitTimeout: options.connectionInitDeadlineMs,
+    onConnect: ({ extra, connectionParams }) => extra.identity.begin(connectionParams),
     async onSubscribe(connection, _id, payload) {
       const operations = Object.keys(connection.subscriptions).length
       if (operations > maxOperationsPerSocket) return [tooManyOperations(maxOperationsPerSocket)]

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { Authenticator } from '../../access/authentication/authenticator.ts'
 import { handleProtocols } from 'graphql-ws'
 import { WebSocketServer } from 'ws'
 import { serveGraphQLSocket } from './graphql-socket.ts'
@@ -10,6 +11,7 @@ import { refuseUpgrade } from '../guard/refusal.ts'
 import { pathOf } from '../guard/operation-request.ts'
 import type { ServerLog } from '../operation-options.ts'
 import type { ServerOptions } from '../server-options.ts'
+import { SocketIdentity } from './socket-identity.ts'
 import { createWebSocketOperations } from './web-socket-operations.ts'
 
 export interface WebSocketTransportOptions {
@@ -22,7 +24,10 @@ export interface WebSocketTransportOptions {
     | 'maxOperationsPerSocket'
     | 'maxBufferedBytes'
     | 'pingIntervalMs'
+    | 'reauthenticateMs'
   >
+  /** Finds out who asks; `undefined`: nobody is asked. */
+  readonly authenticator: Authenticator | undefined
   readonly log: ServerLog
 }
 
@@ -35,7 +40,7 @@ export class WebSocketTransport {
   #stopping = false
 
   constructor(options: WebSocketTransportOptions) {
-    const { pipeline, limits, log } = options
+    const { pipeline, limits, authenticator, log } = options
     this.#options = options
     this.#server = new WebSocketServer({
       noServer: true,
@@ -45,7 +50,14 @@ export class WebSocketTransport {
     })
     const operations = createWebSocketOperations({ pipeline, log, ...limits })
     this.#server.on('connection', (socket, request) => {
-      serveGraphQLSocket({ socket, openedBy: { request }, operations, log, ...limits })
+      const identity = new SocketIdentity({
+        request,
+        authenticator,
+        reauthenticateMs: limits.reauthenticateMs,
+        close: (code, reason) => socket.close(code, reason),
+        failed: (error) => log.error('it could not be found out who asks', { error }),
+      })
+      serveGraphQLSocket({ socket, openedBy: { request, identity }, operations, log, ...limits })
     })
   }
 
