@@ -41,6 +41,18 @@ const serverFlags: readonly Flag[] = [
     path: ['server', 'graphiql'],
   },
   { flags: '--no-graphiql', description: 'serve no GraphiQL', path: ['server', 'graphiql'] },
+  {
+    flags: '--introspection',
+    description: 'tell the schema also beyond loopback, and to those who are asked who they are',
+    path: ['introspection'],
+  },
+  { flags: '--no-introspection', description: 'tell nobody the schema', path: ['introspection'] },
+  {
+    flags: '--trusted-documents <file>',
+    description:
+      'run only the documents of this file, as graphql-codegen, Apollo or Relay write it',
+    path: ['server', 'trustedDocuments'],
+  },
 ]
 
 const authFlags: readonly Flag[] = [

@@ -3,7 +3,7 @@ import { followConfig, type FollowedConfig } from './followed-config.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import type { GatewayLog } from '../gateway/gateway-log.ts'
 import { gatewayOptionsOf } from '../config/gateway-config.ts'
-import { checkAddress } from '../server/guard/loopback.ts'
+import { checkAddress, isLoopback } from '../server/guard/loopback.ts'
 import { ListenError } from '../server/server-errors.ts'
 import { startGraphQLServer } from '../server/graphql-server.ts'
 import { startSimulatedCluster } from '../simulator/simulated-cluster.ts'
@@ -108,7 +108,9 @@ async function runGateway(
 ): Promise<void> {
   // Before anything that takes long; the server checks it again.
   checkAddress(config.server, config.auth.mode !== 'none')
-  const starting = createGateway({ ...gatewayOptionsOf(config), log, signal })
+  const { introspection = isLoopback(config.server.host) && config.auth.mode === 'none' } = config
+  const options = gatewayOptionsOf({ ...config, introspection })
+  const starting = createGateway({ ...options, log, signal })
   await using gateway = await starting.catch((error: unknown) => {
     if (signal.aborted) return undefined
     throw error

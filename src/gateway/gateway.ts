@@ -142,7 +142,7 @@ class RunningGateway implements Gateway {
   constructor(options: GatewayOptions, sdl: readonly SdlSource[]) {
     const { log = silentLog, preload = [] } = options
     const limits = { ...defaultOperationLimits, ...options.limits }
-    const documents = new OperationDocuments(limits.maxTokens)
+    const documents = new OperationDocuments(limits)
     this.#options = options
     this.#sdl = sdl
     this.#log = log

@@ -14,6 +14,8 @@ import type { Readiness } from './http/probes.ts'
 import { ListenError } from './server-errors.ts'
 import type { ServerLog } from './operation-options.ts'
 import type { ServerOptions } from './server-options.ts'
+import { TrustedDocuments } from './guard/trusted-documents.ts'
+import { UserQuotas } from './guard/user-quotas.ts'
 import { WebSocketTransport } from './websocket/web-socket-transport.ts'
 
 /** What a server is made from: where it listens, and what answers. */
@@ -56,6 +58,7 @@ class RunningServer implements GraphQLServer {
   readonly #pipeline: OperationPipeline
   readonly #server: Server
   readonly #webSockets: WebSocketTransport
+  readonly #trusted: TrustedDocuments | undefined
   readonly #underWay = new Set<ServerResponse>()
   readonly servesGraphiql: boolean
   #port = 0
@@ -68,12 +71,16 @@ class RunningServer implements GraphQLServer {
     this.#options = server
     this.#log = log
     this.servesGraphiql = server.graphiql ?? (isLoopback(server.host) && !this.#asksWho)
-    const documents = new KnownDocuments()
+    const { trustedDocuments } = server
+    this.#trusted =
+      trustedDocuments === undefined ? undefined : new TrustedDocuments(trustedDocuments, log)
+    const documents = this.#trusted ?? new KnownDocuments()
     this.#pipeline = createOperationPipeline(options, documents)
     const origins = new OriginCheck({
       hosts: new HostList(server.host, server.allowedHosts),
       allowedOrigins: server.allowedOrigins,
     })
+    const quotas = new UserQuotas(server)
     const http = new HttpTransport({
       pipeline: this.#pipeline,
       origins,
@@ -82,15 +89,18 @@ class RunningServer implements GraphQLServer {
       documents,
       graphiqlQuery: this.servesGraphiql ? options.defaultQuery : undefined,
       authenticator,
+      quotas,
       planned: options.planned,
       probes: { readiness: options.readiness, isStopping: () => this.#stopped !== undefined },
       log,
     })
     this.#webSockets = new WebSocketTransport({
       pipeline: this.#pipeline,
+      documents,
       origins,
       limits: server,
       authenticator,
+      quotas,
       log,
     })
     this.#server = createServer({
@@ -166,5 +176,6 @@ class RunningServer implements GraphQLServer {
     await closed
     clearTimeout(timer)
     await this.#pipeline.dispose()
+    this.#trusted?.[Symbol.dispose]()
   }
 }

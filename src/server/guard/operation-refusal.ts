@@ -5,6 +5,7 @@ import { clientErrorOf, isUnexpected } from '../../graphql/operation/client-erro
 const statuses: Readonly<Record<string, number>> = {
   UNAUTHENTICATED: 401,
   IDENTITY_UNAVAILABLE: 503,
+  TOO_MANY_OPERATIONS: 429,
 }
 
 /**

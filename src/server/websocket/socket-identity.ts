@@ -9,12 +9,16 @@ import {
 } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { maxTimerMs } from '../../lib/deadline.ts'
+import { ClientError } from '../../graphql/operation/client-error.ts'
 import { credentialsOf } from '../guard/caller.ts'
+import type { UserQuotas } from '../guard/user-quotas.ts'
 
 /** Close codes of graphql-transport-ws. A client connects again after 4403 and 1013, with new credentials if it has any. */
 const unauthorizedCode = 4401
 const forbiddenCode = 4403
 const tryAgainLaterCode = 1013
+/** As in HTTP, 429. */
+const tooManySocketsCode = 4429
 
 /** So many times in a row may nobody be there who could say that the caller is still known. */
 const maxUnconfirmed = 5
@@ -26,6 +30,7 @@ export interface SocketIdentityOptions {
   readonly request: IncomingMessage
   /** `undefined`: nobody is asked. */
   readonly authenticator: Authenticator | undefined
+  readonly quotas: UserQuotas
   /** How often it is asked whether the caller is still known. */
   readonly reauthenticateMs: number
   readonly close: (code: number, reason: string) => void
@@ -42,6 +47,7 @@ export class SocketIdentity implements Disposable {
   #credentials: Credentials | undefined
   #known: Authenticated | undefined
   #timer: NodeJS.Timeout | undefined
+  #giveBack: () => void = () => {}
   #unconfirmed = 0
   #ended = false
 
@@ -67,12 +73,15 @@ export class SocketIdentity implements Disposable {
     this.#credentials = credentialsOf(request, text)
     try {
       this.#known = await authenticator.authenticate(this.#credentials)
+      // It may have been closed meanwhile.
+      if (this.#ended) return false
+      this.#giveBack = this.#options.quotas.take('WebSockets', this.#known.viewer)
     } catch (error) {
       this.#close(error)
       return false
     }
     this.#plan()
-    return !this.#ended
+    return true
   }
 
   /**
@@ -95,6 +104,7 @@ export class SocketIdentity implements Disposable {
   [Symbol.dispose](): void {
     this.#ended = true
     clearTimeout(this.#timer)
+    this.#giveBack()
   }
 
   /** The same token may come to mean somebody else, with other groups: what is open would still be answered as before. */
@@ -138,6 +148,10 @@ export class SocketIdentity implements Disposable {
     if (error instanceof UnauthenticatedError) {
       const code = error.problem === 'refused' ? forbiddenCode : unauthorizedCode
       close(code, code === forbiddenCode ? 'Forbidden' : 'Unauthorized')
+      return
+    }
+    if (error instanceof ClientError) {
+      close(tooManySocketsCode, 'Too many WebSockets')
       return
     }
     if (!(error instanceof IdentityUnavailableError)) failed(error)
