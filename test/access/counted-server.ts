@@ -9,16 +9,20 @@ export interface CountedServer extends AsyncDisposable {
   readonly count: (ending: string) => number
   /** Answers requests to paths that end like this by a status, from now on; `undefined`: passes them on again. */
   readonly refuse: (ending: string, status: number | undefined) => void
+  /** Never answers requests whose paths have this in them. */
+  readonly hold: (part: string) => void
   /** Answers them by an object that has been created, from now on. */
   readonly answer: (ending: string, object: object) => void
 }
 
 export const startCountedServer = async (target: string): Promise<CountedServer> => {
   const paths: string[] = []
+  const held: string[] = []
   const refused = new Map<string, { readonly status: number; readonly body?: string }>()
   const server = createServer((incoming, response) => {
     const { url = '', method, headers } = incoming
     paths.push(url)
+    if (held.some((part) => url.includes(part))) return
     const own = [...refused].find(([ending]) => url.endsWith(ending))?.[1]
     if (own !== undefined) {
       incoming.resume()
@@ -43,6 +47,7 @@ export const startCountedServer = async (target: string): Promise<CountedServer>
       if (status === undefined) refused.delete(ending)
       else refused.set(ending, { status })
     },
+    hold: (part) => void held.push(part),
     answer: (ending, object) => {
       refused.set(ending, { status: 201, body: JSON.stringify(object) })
     },
