@@ -286,7 +286,7 @@ describe('an attack is refused with its code while others are answered:', () => 
         const message = JSON.parse(data.toString()) as { type: string; payload?: AnswerPayload }
         const errors = message.type === 'error' ? message.payload : message.payload?.errors
         if (message.type === 'complete') return
-        const code = (errors as readonly CodedError[] | undefined)?.[0]?.extensions.code ?? 'begun'
+        const code = errors?.[0]?.extensions.code ?? 'begun'
         codes.set(code, (codes.get(code) ?? 0) + 1)
         if ((answered += 1) === 100) resolve()
       })
