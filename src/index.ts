@@ -2,6 +2,12 @@
 import './lib/node-version.ts'
 export { createGateway, type Gateway, type GatewayOptions } from './gateway/gateway.ts'
 export { IndexFunctionError, type IndexFunctions } from './graphql/model/index-functions.ts'
+export {
+  type AuthenticationOptions,
+  defaultAuthenticationOptions,
+} from './access/authentication/authentication-options.ts'
+export { type Authenticator } from './access/authentication/authenticator.ts'
+export { type Viewer } from './access/viewer.ts'
 export { type GatewayLog } from './gateway/gateway-log.ts'
 export { NoClusterError } from './gateway/fleet.ts'
 export { type CacheLimits } from './cache/cache-bounds.ts'

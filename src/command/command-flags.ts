@@ -41,6 +41,32 @@ const serverFlags: readonly Flag[] = [
     path: ['server', 'graphiql'],
   },
   { flags: '--no-graphiql', description: 'serve no GraphiQL', path: ['server', 'graphiql'] },
+  {
+    flags: '--introspection',
+    description: 'tell the schema also beyond loopback, and to those who are asked who they are',
+    path: ['introspection'],
+  },
+  { flags: '--no-introspection', description: 'tell nobody the schema', path: ['introspection'] },
+  {
+    flags: '--trusted-documents <file>',
+    description:
+      'run only the documents of this file, as graphql-codegen, Apollo or Relay write it',
+    path: ['server', 'trustedDocuments'],
+  },
+]
+
+const authFlags: readonly Flag[] = [
+  {
+    flags: '--auth <mode>',
+    description: 'how callers are asked who they are: none or token-review',
+    path: ['auth', 'mode'],
+  },
+  {
+    flags: '--auth-audience <name>',
+    description: 'what tokens have to be for (repeatable)',
+    path: ['auth', 'audiences'],
+    repeated: true,
+  },
 ]
 
 const schemaFlags: readonly Flag[] = [
@@ -96,7 +122,7 @@ const logFlags: readonly Flag[] = [
 export const commandFlags: Readonly<
   Record<'serve' | 'demo' | 'simulate' | 'schema', readonly Flag[]>
 > = {
-  serve: [...serverFlags, ...informerFlags, ...schemaFlags, ...logFlags],
+  serve: [...serverFlags, ...authFlags, ...informerFlags, ...schemaFlags, ...logFlags],
   demo: [...serverFlags, ...simulatorFlags, ...informerFlags, ...schemaFlags, ...logFlags],
   simulate: [...simulatorFlags, ...logFlags],
   schema: [...schemaFlags, ...logFlags],

@@ -3,7 +3,7 @@ import { followConfig, type FollowedConfig } from './followed-config.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import type { GatewayLog } from '../gateway/gateway-log.ts'
 import { gatewayOptionsOf } from '../config/gateway-config.ts'
-import { checkAddress } from '../server/guard/loopback.ts'
+import { checkAddress, isLoopback } from '../server/guard/loopback.ts'
 import { ListenError } from '../server/server-errors.ts'
 import { startGraphQLServer } from '../server/graphql-server.ts'
 import { startSimulatedCluster } from '../simulator/simulated-cluster.ts'
@@ -107,8 +107,10 @@ async function runGateway(
   announce: (url: string) => void,
 ): Promise<void> {
   // Before anything that takes long; the server checks it again.
-  checkAddress(config.server)
-  const starting = createGateway({ ...gatewayOptionsOf(config), log, signal })
+  checkAddress(config.server, config.auth.mode !== 'none')
+  const { introspection = isLoopback(config.server.host) && config.auth.mode === 'none' } = config
+  const options = gatewayOptionsOf({ ...config, introspection })
+  const starting = createGateway({ ...options, log, signal })
   await using gateway = await starting.catch((error: unknown) => {
     if (signal.aborted) return undefined
     throw error
@@ -122,6 +124,7 @@ async function runGateway(
     server: config.server,
     plugins: [gateway.plugin],
     planned: gateway.planned,
+    authenticator: gateway.authenticator(config.auth),
     readiness: gateway.readiness,
     defaultQuery,
     log,

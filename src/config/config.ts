@@ -3,10 +3,15 @@ import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import {
   cacheLimitsSchema,
+  documentLimitsSchema,
   type GatewayConfig,
   gatewayConfigShape,
   workLimitsSchema,
 } from './gateway-config.ts'
+import {
+  type AuthenticationOptions,
+  authenticationOptionsSchema,
+} from '../access/authentication/authentication-options.ts'
 import type { CacheLimits } from '../cache/cache-bounds.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import {
@@ -32,6 +37,7 @@ export interface SimulatorConfig {
 /** Everything that can be configured. */
 export interface Config extends GatewayConfig {
   readonly server: ServerOptions
+  readonly auth: AuthenticationOptions
   readonly simulator: SimulatorConfig
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
 }
@@ -74,9 +80,11 @@ const simulatorSchema: z.ZodType<SimulatorConfig> = z.strictObject({
 
 /** The option schemas that the parts declare beside themselves, by the name of the part; the gateway's are at the top. */
 const parts = {
+  documents: documentLimitsSchema,
   work: workLimitsSchema,
   cache: cacheLimitsSchema,
   server: serverOptionsSchema,
+  auth: authenticationOptionsSchema,
   simulator: simulatorSchema,
 }
 const topLevel = {
@@ -86,9 +94,11 @@ const topLevel = {
 
 const configSchema: z.ZodType<Config> = z.strictObject({
   ...topLevel,
+  documents: parts.documents.prefault({} as Config['documents']),
   work: parts.work.prefault({} as WorkLimits),
   cache: parts.cache.prefault({} as CacheLimits),
   server: parts.server.prefault({} as ServerOptions),
+  auth: parts.auth.prefault({} as AuthenticationOptions),
   simulator: parts.simulator.prefault({} as SimulatorConfig),
 })
 
@@ -141,9 +151,10 @@ function withPathsBeside(
 ): Readonly<Record<string, unknown>> {
   const beside = (path: unknown): unknown =>
     typeof path === 'string' ? resolve(folder, path) : path
-  const { schemaFiles, clusters } = values
+  const { schemaFiles, clusters, server } = values
   return {
     ...values,
+    ...withFilesBeside('server', server, ['trustedDocuments'], beside),
     ...(Array.isArray(schemaFiles) ? { schemaFiles: schemaFiles.map(beside) } : {}),
     ...(Array.isArray(clusters)
       ? {
@@ -155,6 +166,19 @@ function withPathsBeside(
         }
       : {}),
   }
+}
+
+/** A part of the configuration with the files of these names found from where it is. */
+function withFilesBeside(
+  part: string,
+  given: unknown,
+  names: readonly string[],
+  beside: (path: unknown) => unknown,
+): Readonly<Record<string, unknown>> {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return {}
+  const values = given as Readonly<Record<string, unknown>>
+  const files = names.filter((name) => name in values).map((name) => [name, beside(values[name])])
+  return { [part]: { ...values, ...(Object.fromEntries(files) as object) } }
 }
 
 function flagSource(flags: readonly FlagOption[]): OptionSource {

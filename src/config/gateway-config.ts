@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import type { GatewayOptions } from '../gateway/gateway.ts'
 import { type CacheLimits, defaultCacheLimits } from '../cache/cache-bounds.ts'
+import type { DocumentLimits } from '../graphql/operation/document-bounds.ts'
 import { defaultOperationLimits } from '../graphql/operation/served-schema.ts'
 import { defaultWorkLimits, type WorkLimits } from '../query/condition/work-budget.ts'
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
@@ -13,6 +14,8 @@ export interface GatewayConfig {
   readonly clusters: readonly NamedClusterSelection[]
   /** List fields (`pods`) whose informers start with the gateway. */
   readonly preload: readonly string[]
+  /** How long an operation may take until it is answered, or until its subscription has begun. */
+  readonly operationDeadlineMs: number
   /** How long an operation waits for the first sync of its kinds. */
   readonly syncDeadlineMs: number
   /** How long a read of the API server may take, where no cache serves. */
@@ -21,6 +24,10 @@ export interface GatewayConfig {
   readonly maxPageSize: number
   /** Rows that the page sizes of lists within lists may multiply to. */
   readonly maxPathRows: number
+  /** Whether the schema is told to those who ask for it. Absent: only while bound to loopback and nobody is asked who they are. */
+  readonly introspection?: boolean | undefined
+  /** What a document may be like: see `DocumentLimits`. */
+  readonly documents: Omit<DocumentLimits, 'introspection'>
   /** What one operation may cost: see `WorkLimits`. */
   readonly work: WorkLimits
   /** How much is held in memory, and for how long: see `CacheLimits`. */
@@ -65,6 +72,18 @@ export const workLimitsSchema: z.ZodType<WorkLimits> = z.strictObject({
   bytes: amount(defaultWorkLimits.bytes),
 })
 
+const { maxTokens, maxDepth, maxFields, maxAliases, maxDirectives } = defaultOperationLimits
+
+/** Checks what documents may be like. */
+export const documentLimitsSchema: z.ZodType<GatewayConfig['documents']> = z.strictObject({
+  maxTokens: z.int().min(100).max(1_000_000).default(maxTokens),
+  // More than this would end the stack.
+  maxDepth: z.int().min(1).max(64).default(maxDepth),
+  maxFields: z.int().min(1).max(1_000_000).default(maxFields),
+  maxAliases: z.int().min(0).max(1_000_000).default(maxAliases),
+  maxDirectives: z.int().min(0).max(1_000_000).default(maxDirectives),
+})
+
 /** Checks {@link CacheLimits}. */
 export const cacheLimitsSchema: z.ZodType<CacheLimits> = z.strictObject({
   maxInformers: z.int().min(1).max(100_000).default(defaultCacheLimits.maxInformers),
@@ -88,7 +107,7 @@ const schemaParts = z.strictObject({
 
 /** The options of {@link GatewayConfig} that stand at the top of a configuration, with their defaults. */
 export const gatewayConfigShape: {
-  readonly [option in Exclude<keyof GatewayConfig, 'work' | 'cache'>]: z.ZodType<
+  readonly [option in Exclude<keyof GatewayConfig, 'work' | 'cache' | 'documents'>]: z.ZodType<
     GatewayConfig[option]
   >
 } = {
@@ -97,6 +116,12 @@ export const gatewayConfigShape: {
     { name: 'default' },
   ]),
   preload: z.array(z.string().min(1)).default([]),
+  operationDeadlineMs: z
+    .int()
+    .min(1)
+    .max(600_000)
+    .default(defaultOperationLimits.operationDeadlineMs),
+  introspection: z.boolean().optional(),
   syncDeadlineMs: z.int().min(1).max(600_000).default(defaultOperationLimits.syncDeadlineMs),
   liveDeadlineMs: z.int().min(1).max(600_000).default(defaultOperationLimits.liveDeadlineMs),
   maxPageSize: z.int().min(1).max(5_000).default(defaultOperationLimits.maxPageSize),
@@ -117,7 +142,8 @@ export const gatewayConfigShape: {
 /** What `createGateway` takes, from what was configured. */
 export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
   const { clusters: selections, preload, schemaFiles, aliases, uncached, profile, relay } = config
-  const { syncDeadlineMs, liveDeadlineMs, maxPageSize, maxPathRows, work, cache } = config
+  const { operationDeadlineMs, syncDeadlineMs, liveDeadlineMs, maxPageSize, maxPathRows } = config
+  const { introspection = true, documents, work, cache } = config
   return {
     clusters: selections,
     preload,
@@ -127,6 +153,15 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     cache,
     profile,
     relay,
-    limits: { syncDeadlineMs, liveDeadlineMs, maxPageSize, maxPathRows, work },
+    limits: {
+      operationDeadlineMs,
+      syncDeadlineMs,
+      liveDeadlineMs,
+      maxPageSize,
+      maxPathRows,
+      work,
+      ...documents,
+      introspection,
+    },
   }
 }

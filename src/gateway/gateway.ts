@@ -1,5 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { GraphQLError, GraphQLSchema } from 'graphql'
+import type { AuthenticationOptions } from '../access/authentication/authentication-options.ts'
+import type { Authenticator } from '../access/authentication/authenticator.ts'
+import { createAuthenticator } from '../access/authentication/create-authenticator.ts'
 import type { ApiServerLimits } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import type { CacheLimits } from '../cache/cache-bounds.ts'
@@ -28,6 +31,7 @@ import { Fleet } from './fleet.ts'
 import { type GatewayLog, silentLog } from './gateway-log.ts'
 import { Preload } from './preload.ts'
 import { serveSchema } from './serve-schema.ts'
+import { tokenReviewer } from './token-reviews.ts'
 
 /** What a gateway is made from. Times are milliseconds. */
 export interface GatewayOptions {
@@ -77,6 +81,8 @@ export interface Gateway extends AsyncDisposable {
   /** Answers the queries that have a plan: for `startGraphQLServer`. */
   readonly planned: PlannedQueries
   readonly readiness: () => Readiness
+  /** Makes what finds out who asks: for `startGraphQLServer`. Throws where it is configured for a cluster that there is not. */
+  readonly authenticator: (options: AuthenticationOptions) => Authenticator | undefined
   /**
    * Serves these clusters from now on, the first one by default. Those that are configured as before go on as they are, with
    * their caches and subscriptions; subscriptions on others end with SCHEMA_CHANGED. Resolves when the new ones have
@@ -136,7 +142,7 @@ class RunningGateway implements Gateway {
   constructor(options: GatewayOptions, sdl: readonly SdlSource[]) {
     const { log = silentLog, preload = [] } = options
     const limits = { ...defaultOperationLimits, ...options.limits }
-    const documents = new OperationDocuments(limits.maxTokens)
+    const documents = new OperationDocuments(limits)
     this.#options = options
     this.#sdl = sdl
     this.#log = log
@@ -180,6 +186,20 @@ class RunningGateway implements Gateway {
     )
     return { ready: reasons.length < members.length, reasons }
   }
+
+  readonly authenticator = (options: AuthenticationOptions): Authenticator | undefined =>
+    createAuthenticator(options, {
+      reviewToken: (cluster, deadlineMs) =>
+        tokenReviewer(
+          () => this.#fleet.members.map((member) => member.cluster),
+          cluster,
+          deadlineMs,
+        ),
+      observer: {
+        verified: () => {},
+        unavailable: (error) => this.#log.error('tokens cannot be verified', { error }),
+      },
+    })
 
   readonly configureClusters = async (
     clusters: readonly NamedClusterSelection[],

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Authenticator } from '../access/authentication/authenticator.ts'
 import { HttpTransport } from './http/http-transport.ts'
 import { KnownDocuments } from './http/known-documents.ts'
 import type { PlannedQueries } from './http/planned-edge.ts'
@@ -10,9 +11,11 @@ import { graphqlPath, type OperationPipelineOptions } from './operation-options.
 import { createOperationPipeline, type OperationPipeline } from './operation-pipeline.ts'
 import { OriginCheck } from './guard/origin-check.ts'
 import type { Readiness } from './http/probes.ts'
-import { ListenError, UnsafeAddressError } from './server-errors.ts'
+import { ListenError } from './server-errors.ts'
 import type { ServerLog } from './operation-options.ts'
 import type { ServerOptions } from './server-options.ts'
+import { TrustedDocuments } from './guard/trusted-documents.ts'
+import { UserQuotas } from './guard/user-quotas.ts'
 import { WebSocketTransport } from './websocket/web-socket-transport.ts'
 
 /** What a server is made from: where it listens, and what answers. */
@@ -20,6 +23,8 @@ export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly server: ServerOptions
   /** What `/readyz` answers. */
   readonly readiness: () => Readiness
+  /** Finds out who asks, before anything else is read; without it nobody is asked. */
+  readonly authenticator?: Authenticator | undefined
   /** Answers the operations that have a plan by the shortest way: `gateway.planned`. */
   readonly planned?: PlannedQueries
   /** What GraphiQL shows to those who come for the first time. */
@@ -49,26 +54,33 @@ export async function startGraphQLServer(options: GraphQLServerOptions): Promise
 class RunningServer implements GraphQLServer {
   readonly #options: ServerOptions
   readonly #log: ServerLog
+  readonly #asksWho: boolean
   readonly #pipeline: OperationPipeline
   readonly #server: Server
   readonly #webSockets: WebSocketTransport
+  readonly #trusted: TrustedDocuments | undefined
   readonly #underWay = new Set<ServerResponse>()
   readonly servesGraphiql: boolean
   #port = 0
   #stopped: Promise<void> | undefined
 
   constructor(options: GraphQLServerOptions) {
-    const { server, log } = options
-    checkAddress(server)
+    const { server, authenticator, log } = options
+    this.#asksWho = authenticator !== undefined
+    checkAddress(server, this.#asksWho)
     this.#options = server
     this.#log = log
-    this.servesGraphiql = server.graphiql ?? isLoopback(server.host)
-    const documents = new KnownDocuments()
+    this.servesGraphiql = server.graphiql ?? (isLoopback(server.host) && !this.#asksWho)
+    const { trustedDocuments } = server
+    this.#trusted =
+      trustedDocuments === undefined ? undefined : new TrustedDocuments(trustedDocuments, log)
+    const documents = this.#trusted ?? new KnownDocuments()
     this.#pipeline = createOperationPipeline(options, documents)
     const origins = new OriginCheck({
       hosts: new HostList(server.host, server.allowedHosts),
       allowedOrigins: server.allowedOrigins,
     })
+    const quotas = new UserQuotas(server)
     const http = new HttpTransport({
       pipeline: this.#pipeline,
       origins,
@@ -76,14 +88,19 @@ class RunningServer implements GraphQLServer {
       compressFromBytes: server.compressFromBytes,
       documents,
       graphiqlQuery: this.servesGraphiql ? options.defaultQuery : undefined,
+      authenticator,
+      quotas,
       planned: options.planned,
       probes: { readiness: options.readiness, isStopping: () => this.#stopped !== undefined },
       log,
     })
     this.#webSockets = new WebSocketTransport({
       pipeline: this.#pipeline,
+      documents,
       origins,
       limits: server,
+      authenticator,
+      quotas,
       log,
     })
     this.#server = createServer({
@@ -125,10 +142,12 @@ class RunningServer implements GraphQLServer {
     this.#server.on('error', (error) => this.#log.error('the HTTP server failed', { error }))
     const bound = this.#server.address() as AddressInfo
     this.#port = bound.port
-    if (!insecureNoAuth && !isLoopback(bound.address)) {
+    try {
       // `localhost` is what the machine's hosts file makes of it.
+      checkAddress({ host: bound.address, insecureNoAuth }, this.#asksWho)
+    } catch (error) {
       await this[Symbol.asyncDispose]()
-      throw new UnsafeAddressError(bound.address)
+      throw error
     }
   }
 
@@ -157,5 +176,6 @@ class RunningServer implements GraphQLServer {
     await closed
     clearTimeout(timer)
     await this.#pipeline.dispose()
+    this.#trusted?.[Symbol.dispose]()
   }
 }

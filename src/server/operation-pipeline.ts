@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type DocumentNode, type ExecutionResult, GraphQLError } from 'graphql'
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga'
+import type { Viewer } from '../access/viewer.ts'
 import {
   type AnsweredResult,
   clientErrorOf,
@@ -9,6 +10,7 @@ import {
 import { documentCache } from '../graphql/operation/document-cache.ts'
 import type { OperationWishes } from '../graphql/operation/execution.ts'
 import { asksForExplanation } from './guard/operation-request.ts'
+import type { DocumentSource } from './document-source.ts'
 import {
   graphqlPath,
   type OperationOrigin,
@@ -20,6 +22,8 @@ export interface TransportContext {
   readonly req: IncomingMessage
   readonly res?: ServerResponse
   readonly connectionParams?: Readonly<Record<string, unknown>> | undefined
+  /** Who asks; absent where nobody is asked. */
+  readonly viewer?: Viewer | undefined
   /** The operation as it was sent. */
   readonly params?: { readonly extensions?: Readonly<Record<string, unknown>> | null | undefined }
 }
@@ -30,7 +34,7 @@ export type OperationPipeline = YogaServerInstance<TransportContext, object>
 /** Sets yoga up so that it does the least: no CORS, forms, pages or body stream; what guards it stands before it. */
 export function createOperationPipeline(
   options: OperationPipelineOptions,
-  documents: HashedDocuments,
+  documents: DocumentSource,
 ): OperationPipeline {
   const { plugins, context = () => ({}), log } = options
   return createYoga<TransportContext, object>({
@@ -56,12 +60,12 @@ export function createOperationPipeline(
       error: (error: unknown) => log.error('an operation failed unexpectedly', { error }),
     },
     context: async (initial: TransportContext) => {
-      const wishes: OperationWishes = { explain: isExplained(initial) }
+      const wishes: OperationWishes = { explain: isExplained(initial), viewer: initial.viewer }
       const made: object | Promise<object> = context(originOf(initial))
       return { ...(made instanceof Promise ? await made : made), ...wishes }
     },
     plugins: [
-      documentsByHash(documents),
+      documentsByName(documents),
       subscriptionsNeedWebSocket(),
       ...(plugins as readonly Plugin[]),
       codedErrors(),
@@ -78,35 +82,41 @@ function originOf(context: TransportContext): OperationOrigin {
     transport: context.res === undefined ? 'websocket' : 'http',
     headers: context.req.headers,
     connectionParams: context.connectionParams,
+    viewer: context.viewer,
   }
 }
 
-/** Finds the document of a request that names it by a hash; throws `ClientError`. */
-export interface HashedDocuments {
-  documentOf(
-    request: {
-      readonly query?: string | undefined
-      readonly extensions?: Readonly<Record<string, unknown>> | undefined
-    },
-    learns: boolean,
-  ): string | undefined
-}
-
-function documentsByHash(documents: HashedDocuments): Plugin {
+function documentsByName(documents: DocumentSource): Plugin {
   return {
     onParams({ params, setParams, request }) {
+      const isPost = request.method === 'POST'
+      const { idMembers } = documents
       let query: string | undefined
       try {
-        query = documents.documentOf(params, request.method === 'POST')
+        const ids = isPost || idMembers.length === 0 ? {} : searchedIds(request.url, idMembers)
+        query = documents.documentOf({ ...params, ...ids }, isPost)
       } catch (error) {
         const { message, extensions } = clientErrorOf(error)
         // A request error: 400, or 200 for clients of application/json.
         const http = { spec: true, status: 400 }
         throw new GraphQLError(message, { extensions: { ...extensions, http } })
       }
-      if (query !== undefined && query !== params.query) setParams({ ...params, query })
+      if (query === undefined || query === params.query) return
+      const others = Object.entries(params).filter(([name]) => !idMembers.includes(name))
+      setParams({ ...Object.fromEntries(others), query })
     },
   }
+}
+
+/** The ids in the address of a GET, which yoga does not read. */
+function searchedIds(url: string, names: readonly string[]): Readonly<Record<string, string>> {
+  const { searchParams } = new URL(url)
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = searchParams.get(name)
+      return value === null ? [] : [[name, value]]
+    }),
+  )
 }
 
 /** Server-sent events would need the WebSocket's limits a second time. */

@@ -8,7 +8,7 @@ export class UnsafeAddressError extends CodedError {
       `host ${host} is not a loopback address: everybody who reaches it would read with the credentials of the gateway`,
       {
         value: host,
-        hint: 'leave the host out to listen on 127.0.0.1, or pass --insecure-no-auth where something else decides who reaches it',
+        hint: 'leave the host out to listen on 127.0.0.1, ask callers who they are (--auth token-review), or pass --insecure-no-auth where something else decides who reaches it',
       },
     )
   }

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import type { UserQuotaLimits } from './guard/user-quotas.ts'
 
 /** How the gateway is reached, and what it accepts from whom. */
-export interface ServerOptions {
-  /** The address to listen on: loopback, unless `insecureNoAuth` is set. */
+export interface ServerOptions extends UserQuotaLimits {
+  /** The address to listen on: loopback, unless callers are asked who they are, or `insecureNoAuth` is set. */
   readonly host: string
   /** 0: any free one. */
   readonly port: number
@@ -14,6 +15,8 @@ export interface ServerOptions {
   readonly allowedOrigins: readonly string[]
   /** Whether GraphiQL is served. Absent: only while bound to loopback. */
   readonly graphiql?: boolean | undefined
+  /** A file of the only documents that may be run, as graphql-codegen, Apollo or Relay write it; absent: any may. */
+  readonly trustedDocuments?: string | undefined
   /** The largest body of a request and message of a WebSocket. */
   readonly maxBodyBytes: number
   /** Answers of so many bytes are compressed, for those who accept it; 0: none. */
@@ -32,6 +35,8 @@ export interface ServerOptions {
   readonly maxBufferedBytes: number
   /** How often a WebSocket is pinged; one that has not answered by the next ping but one is cut off. */
   readonly pingIntervalMs: number
+  /** How often it is asked whether the caller of a WebSocket is still known; one that is not is closed. */
+  readonly reauthenticateMs: number
   /** How long a stop waits for requests under way. */
   readonly stopDeadlineMs: number
 }
@@ -55,6 +60,7 @@ export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   allowedHosts: z.array(hostName).default([]),
   allowedOrigins: z.array(origin).default([]),
   graphiql: z.boolean().optional(),
+  trustedDocuments: z.string().min(1).optional(),
   maxBodyBytes: z.int().min(1024).max(16_777_216).default(131_072),
   compressFromBytes: z.int().min(0).max(1_073_741_824).default(32_768),
   requestDeadlineMs: milliseconds.default(30_000),
@@ -62,8 +68,12 @@ export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   maxConnections: z.int().min(1).max(1_000_000).default(10_000),
   connectionInitDeadlineMs: milliseconds.default(5_000),
   maxOperationsPerSocket: z.int().min(1).max(10_000).default(100),
+  maxOperationsPerUser: z.int().min(1).max(100_000).default(100),
+  maxSubscriptionsPerUser: z.int().min(1).max(1_000_000).default(1_000),
+  maxSocketsPerUser: z.int().min(1).max(100_000).default(100),
   maxBufferedBytes: z.int().min(65_536).max(1_073_741_824).default(16_777_216),
   pingIntervalMs: milliseconds.default(15_000),
+  reauthenticateMs: milliseconds.default(60_000),
   stopDeadlineMs: milliseconds.default(10_000),
 })
 

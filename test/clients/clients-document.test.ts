@@ -10,6 +10,7 @@ import { capturedOpenApi, capturedResources } from '../schema/captured-cluster.t
 /** The compiler keeps it complete. */
 const errorCodes: Readonly<Record<ClientErrorCode, true>> = {
   UNAUTHENTICATED: true,
+  IDENTITY_UNAVAILABLE: true,
   FORBIDDEN: true,
   NOT_FOUND: true,
   BAD_USER_INPUT: true,
@@ -18,6 +19,9 @@ const errorCodes: Readonly<Record<ClientErrorCode, true>> = {
   CACHE_FULL: true,
   QUERY_TOO_COSTLY: true,
   RBAC_BUDGET_EXCEEDED: true,
+  TOO_MANY_OPERATIONS: true,
+  DEADLINE_EXCEEDED: true,
+  UNTRUSTED_DOCUMENT: true,
   UNSUPPORTED: true,
   PERSISTED_QUERY_NOT_FOUND: true,
   SCHEMA_CHANGED: true,

@@ -56,7 +56,7 @@ describe('subscriptions that are completed while they are quiet', () => {
     const open = Array.from({ length: atOnce }, () => follow(client, 'namespaces', ''))
     await Promise.all(open.map(async (live) => live.until('snapshot', () => live.fold.synced)))
     const refused = follow(client, 'namespaces', '')
-    await expect(refused.until('snapshot', () => true)).rejects.toThrow('QUERY_TOO_COSTLY')
+    await expect(refused.until('snapshot', () => true)).rejects.toThrow('TOO_MANY_OPERATIONS')
     expect(open.map((live) => live.ended())).toEqual(open.map(() => false))
     open[0]?.complete()
     const next = follow(client, 'namespaces', '')

@@ -142,7 +142,7 @@ describe('limits of a WebSocket', () => {
     const held = [0, 1].map(() => made.iterate({ query: 'subscription { held }' }))
     for (const one of held) expect((await one.next()).value).toEqual({ data: { held: 'first' } })
     await expect(all(made, '{ hello }')).rejects.toMatchObject([
-      { extensions: { code: 'QUERY_TOO_COSTLY', value: 2 } },
+      { extensions: { code: 'TOO_MANY_OPERATIONS', value: 2 } },
     ])
     api.release()
     for (const one of held) expect((await one.next()).value).toEqual({ data: { held: 'last' } })

@@ -1,5 +1,16 @@
-import { createGateway, defaultServerOptions, startGraphQLServer } from 'informerql'
-import type { Gateway, GatewayOptions, ServerOptions } from 'informerql'
+import {
+  createGateway,
+  defaultAuthenticationOptions,
+  defaultServerOptions,
+  startGraphQLServer,
+} from 'informerql'
+import type {
+  AuthenticationOptions,
+  Gateway,
+  GatewayOptions,
+  GraphQLServerOptions,
+  ServerOptions,
+} from 'informerql'
 import { type Client, createClient } from 'graphql-ws'
 import { WebSocket } from 'ws'
 
@@ -27,13 +38,8 @@ export interface GraphQLAnswer {
 
 export type Variables = Readonly<Record<string, unknown>>
 
-/** A gateway with a server of its own, as a client sees it. */
-export interface ServedGateway extends AsyncDisposable {
-  /** `http://127.0.0.1:PORT/graphql`. */
-  readonly url: string
-  readonly gateway: Gateway
-  /** What it has logged. */
-  readonly log: readonly string[]
+/** How somebody asks a gateway. */
+export interface GatewayCaller {
   /** A WebSocket of its own, which does not connect again by itself. */
   readonly connect: () => Client
   /** One operation by HTTP; any answer is one, with errors or without. */
@@ -42,6 +48,22 @@ export interface ServedGateway extends AsyncDisposable {
   readonly queryText: (query: string, variables?: Variables) => Promise<string>
   /** The same by HTTP, where an error is a failure. */
   readonly data: (query: string, variables?: Variables) => Promise<GraphQLAnswer['data']>
+}
+
+/** A gateway with a server of its own, as a client sees it; asked by nobody in particular, unless {@link as} says by whom. */
+export interface ServedGateway extends GatewayCaller, AsyncDisposable {
+  /** `http://127.0.0.1:PORT/graphql`. */
+  readonly url: string
+  readonly gateway: Gateway
+  /** What it has logged. */
+  readonly log: readonly string[]
+  /** Asks with a bearer token: by HTTP in its header, by WebSocket in `connection_init`. */
+  readonly as: (token: string) => GatewayCaller
+}
+
+/** What a server is given besides its gateway and its options. */
+export interface ServedParts extends Pick<GraphQLServerOptions, 'context'> {
+  readonly auth?: Partial<AuthenticationOptions>
 }
 
 const deadlineMs = 30_000
@@ -75,6 +97,7 @@ export const firstAnswer = async (
 export const serveGateway = async (
   options: GatewayOptions,
   server: Partial<ServerOptions> = {},
+  { auth = {}, ...parts }: ServedParts = {},
 ): Promise<ServedGateway> => {
   const lines: string[] = []
   const write = (message: string): void => void lines.push(message)
@@ -89,39 +112,54 @@ export const serveGateway = async (
     server: { ...defaultServerOptions(), port: 0, ...server },
     plugins: [gateway.plugin],
     planned: gateway.planned,
+    authenticator: gateway.authenticator({ ...defaultAuthenticationOptions(), ...auth }),
+    ...parts,
     log,
     readiness: gateway.readiness,
     defaultQuery: '{ __typename }',
   })
   const clients: Client[] = []
-  const queryText = async (query: string, variables: Variables = {}): Promise<string> => {
-    const response = await fetch(running.url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query, variables }),
-      signal: AbortSignal.timeout(deadlineMs),
-    })
-    return await response.text()
+  const callerWith = (authorization?: string): GatewayCaller => {
+    const headers = authorization === undefined ? {} : { authorization }
+    const queryText = async (query: string, variables: Variables = {}): Promise<string> => {
+      const response = await fetch(running.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ query, variables }),
+        signal: AbortSignal.timeout(deadlineMs),
+      })
+      return await response.text()
+    }
+    const query = async (text: string, variables?: Variables): Promise<GraphQLAnswer> =>
+      JSON.parse(await queryText(text, variables)) as GraphQLAnswer
+    return {
+      query,
+      queryText,
+      connect: () => {
+        const url = running.url.replace('http', 'ws')
+        const client = createClient({
+          url,
+          webSocketImpl: WebSocket,
+          retryAttempts: 0,
+          lazy: true,
+          connectionParams: headers,
+        })
+        clients.push(client)
+        return client
+      },
+      data: async (text, variables) => {
+        const { data, errors } = await query(text, variables)
+        if (errors !== undefined) throw new Error(`${text}: ${JSON.stringify(errors)}`)
+        return data
+      },
+    }
   }
-  const query = async (text: string, variables?: Variables): Promise<GraphQLAnswer> =>
-    JSON.parse(await queryText(text, variables)) as GraphQLAnswer
   return {
     url: running.url,
     gateway,
     log: lines,
-    query,
-    queryText,
-    connect: () => {
-      const url = running.url.replace('http', 'ws')
-      const client = createClient({ url, webSocketImpl: WebSocket, retryAttempts: 0, lazy: true })
-      clients.push(client)
-      return client
-    },
-    data: async (text, variables) => {
-      const { data, errors } = await query(text, variables)
-      if (errors !== undefined) throw new Error(`${text}: ${JSON.stringify(errors)}`)
-      return data
-    },
+    ...callerWith(),
+    as: (token) => callerWith(`Bearer ${token}`),
     [Symbol.asyncDispose]: async () => {
       await Promise.all(clients.map(async (client) => client.dispose()))
       await running[Symbol.asyncDispose]()

@@ -7,6 +7,7 @@ import { argumentAt } from './argument-place.ts'
 /** The codes of the API's errors: part of its contract. */
 export type ClientErrorCode =
   | 'UNAUTHENTICATED'
+  | 'IDENTITY_UNAVAILABLE'
   | 'FORBIDDEN'
   | 'NOT_FOUND'
   | 'BAD_USER_INPUT'
@@ -14,6 +15,9 @@ export type ClientErrorCode =
   | 'CLUSTER_UNREACHABLE'
   | 'CACHE_FULL'
   | 'QUERY_TOO_COSTLY'
+  | 'TOO_MANY_OPERATIONS'
+  | 'DEADLINE_EXCEEDED'
+  | 'UNTRUSTED_DOCUMENT'
   | 'SCHEMA_CHANGED'
   | 'RBAC_BUDGET_EXCEEDED'
   | 'UNSUPPORTED'
@@ -50,6 +54,8 @@ export class ClientError extends CodedError {
 
 /** Codes by which errors of lower parts are the caller's to mend; what has no code of the contract is ours. */
 const passedOn: ReadonlySet<string> = new Set<ClientErrorCode>([
+  'UNAUTHENTICATED',
+  'IDENTITY_UNAVAILABLE',
   'BAD_USER_INPUT',
   'QUERY_TOO_COSTLY',
   'UNSUPPORTED',
@@ -143,12 +149,13 @@ function withCode(error: GraphQLError, isRequestError: boolean): GraphQLError {
   return placed(error, error.message, { code: 'BAD_USER_INPUT', ...extensions, http })
 }
 
-/** A syntax or validation error as BAD_USER_INPUT, naming the argument that it is about, where it is about one. */
+/** A syntax or validation error without a code as BAD_USER_INPUT, naming the argument that it is about, where it is about one. */
 export function requestError(
   error: GraphQLError,
   document?: DocumentNode,
   hint?: string,
 ): GraphQLError {
+  if (error.extensions['code'] !== undefined) return error
   const [node] = error.nodes ?? []
   const argument =
     document === undefined || node === undefined ? undefined : argumentAt(document, node)

@@ -2,29 +2,34 @@ import {
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
-  Kind as NodeKind,
   parse,
-  type SelectionSetNode,
   Source,
   specifiedRules,
   validate,
 } from 'graphql'
 import { shortened } from '../../lib/shortened.ts'
 import { ClientError, clientErrorOf, requestError } from './client-error.ts'
-import { fragmentsOf } from './document-fragments.ts'
 import { textPieces } from './document-text.ts'
+import { refusedIntrospection } from './introspection-switch.ts'
+import { checkSelections, type SelectionLimits } from './selection-bounds.ts'
 
-/** What a document, and the variables with it, may be like. */
-export const documentLimits = {
+/** What a document may be like, as an operator may configure it. */
+export interface DocumentLimits extends SelectionLimits {
+  /** Tokens of one document. */
+  readonly maxTokens: number
+  /** Whether `__schema` and `__type` are answered; names that nobody has guessed are not suggested where they are not. */
+  readonly introspection: boolean
+}
+
+/** What a document, and the variables with it, may be like in any case. */
+const documentLimits = {
   /**
-   * Brackets within brackets, and fields within fields through all fragments. What reads a document calls itself for each
-   * level, here and in graphql-js, until there is no more stack.
+   * Brackets within brackets. What reads a document calls itself for each level, here and in graphql-js, until there is no
+   * more stack.
    */
   depth: 64,
   /** Of a name. graphql-js compares unknown ones with all that are known, in time that grows with their length. */
   nameLength: 256,
-  /** Fields with those of fragments wherever they are spread: a few lines of fragments in fragments make millions. */
-  fields: 10_000,
   /** Errors of one document that are told. */
   errors: 10,
   /** Values in all variables together. */
@@ -33,18 +38,18 @@ export const documentLimits = {
 
 /**
  * Parses a document within bounds, all of which are checked before anything calls itself that deep: of tokens, of depth,
- * of the length of names, of fields. Throws the GraphQLError of a document that is none, or that is too large.
+ * of the length of names, of what is selected. Throws the GraphQLError of a document that is none, or that is too large.
  */
-export function parseDocument(text: string, maxTokens: number): DocumentNode {
+export function parseDocument(text: string, limits: DocumentLimits): DocumentNode {
   const source = new Source(text)
   checkText(source)
   let document: DocumentNode
   try {
-    document = parse(source, { maxTokens })
+    document = parse(source, { maxTokens: limits.maxTokens })
   } catch (error) {
     throw error instanceof GraphQLError ? requestError(error) : error
   }
-  checkSelections(document)
+  checkSelections(document, limits)
   return document
 }
 
@@ -58,8 +63,14 @@ interface OpenBracket {
 export function validateDocument(
   schema: GraphQLSchema,
   document: DocumentNode,
+  { introspection }: Pick<DocumentLimits, 'introspection'>,
 ): readonly GraphQLError[] {
-  return validate(schema, document, specifiedRules, { maxErrors: documentLimits.errors })
+  const refused = introspection ? undefined : refusedIntrospection(document)
+  if (refused !== undefined) return [refused]
+  return validate(schema, document, specifiedRules, {
+    maxErrors: documentLimits.errors,
+    hideSuggestions: !introspection,
+  })
 }
 
 /** Checks the depth of brackets and the length of names by the text alone, in one pass. */
@@ -112,55 +123,6 @@ function tooLong(source: Source, position: number, name: string): GraphQLError {
   const message = `the name ${shortened(name)} is longer than ${nameLength} characters`
   const extensions = { code: 'BAD_USER_INPUT' }
   return new GraphQLError(message, { source, positions: [position], extensions })
-}
-
-/** How much a selection is, with its fragments. */
-interface Extent {
-  readonly depth: number
-  readonly fields: number
-}
-
-const nothing: Extent = { depth: 0, fields: 0 }
-
-/** Each fragment is measured once, however often it is spread. One that spreads itself is left to the validation. */
-function checkSelections(document: DocumentNode): void {
-  const fragments = fragmentsOf(document)
-  const measured = new Map<string, Extent>()
-  const extentOf = (set: SelectionSetNode | undefined): Extent => {
-    let depth = 0
-    let fields = 0
-    for (const selection of set?.selections ?? []) {
-      const inner =
-        selection.kind === NodeKind.FRAGMENT_SPREAD
-          ? extentOfFragment(selection.name.value)
-          : extentOf(selection.selectionSet)
-      const own = selection.kind === NodeKind.FIELD ? 1 : 0
-      depth = Math.max(depth, inner.depth + own)
-      fields += inner.fields + own
-    }
-    return { depth, fields }
-  }
-  const extentOfFragment = (name: string): Extent => {
-    const known = measured.get(name)
-    if (known !== undefined) return known
-    measured.set(name, nothing)
-    const extent = extentOf(fragments.get(name)?.selectionSet)
-    measured.set(name, extent)
-    return extent
-  }
-  for (const definition of document.definitions) {
-    if (!('selectionSet' in definition)) continue
-    const { depth, fields } = extentOf(definition.selectionSet)
-    checkExtent('fields within fields', depth, documentLimits.depth)
-    checkExtent('fields', fields, documentLimits.fields)
-  }
-}
-
-function checkExtent(what: string, amount: number, limit: number): void {
-  if (amount <= limit) return
-  const message = `the operation selects ${amount} ${what}, and at most ${limit} are answered`
-  const details = { value: amount, hint: 'ask in several queries' }
-  throw clientErrorOf(new ClientError('QUERY_TOO_COSTLY', message, details))
 }
 
 /** What is wrong with the depth or the number of a request's variables, if anything is. Does not call itself. */

@@ -1,23 +1,23 @@
 import type { DocumentNode, GraphQLError, GraphQLSchema } from 'graphql'
-import { parseDocument, validateDocument } from './document-bounds.ts'
+import { type DocumentLimits, parseDocument, validateDocument } from './document-bounds.ts'
 import { documentCache } from './document-cache.ts'
 
 /** Parses and validates the documents of operations, each once, whoever answers it. */
 export class OperationDocuments {
-  readonly #maxTokens: number
+  readonly #limits: DocumentLimits
   readonly #parsed = documentCache<DocumentNode>()
   /** By the schema that each was validated against last. */
   readonly #validated = new WeakMap<DocumentNode, Validation>()
 
-  constructor(maxTokens: number) {
-    this.#maxTokens = maxTokens
+  constructor(limits: DocumentLimits) {
+    this.#limits = limits
   }
 
   /** Throws the GraphQLError of a text that is no document, or too large a one. */
   parse(text: string): DocumentNode {
     let document = this.#parsed.get(text)
     if (document === undefined) {
-      document = parseDocument(text, this.#maxTokens)
+      document = parseDocument(text, this.#limits)
       this.#parsed.set(text, document)
     }
     return document
@@ -27,7 +27,7 @@ export class OperationDocuments {
   validate(schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] {
     const known = this.#validated.get(document)
     if (known?.schema === schema) return known.errors
-    const errors = validateDocument(schema, document)
+    const errors = validateDocument(schema, document, this.#limits)
     this.#validated.set(document, { schema, errors })
     return errors
   }

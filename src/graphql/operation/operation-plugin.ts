@@ -5,6 +5,7 @@ import { requestError } from './client-error.ts'
 import { Execution, type ExplainingPlans } from './execution.ts'
 import type { OperationDocuments } from './operation-documents.ts'
 import type { OpenSubscriptions } from './open-subscriptions.ts'
+import { inTime } from './operation-deadline.ts'
 import type { SchemaHistory } from './schema-history.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
@@ -28,7 +29,9 @@ export interface OperationPluginOptions {
  * plugin, since HTTP and WebSocket meet only there.
  */
 export function operationPlugin(options: OperationPluginOptions): Plugin {
-  const { served, documents, history } = options
+  const { served, documents, limits, history } = options
+  const { operationDeadlineMs } = limits
+  const hideSuggestions = !limits.introspection
   const bySchema = new WeakMap<GraphQLSchema, ServedSchema>()
   const executionOf = ({ schema }: ExecutionArgs): Execution =>
     new Execution({ ...options, served: bySchema.get(schema) ?? served() })
@@ -51,10 +54,20 @@ export function operationPlugin(options: OperationPluginOptions): Plugin {
       )
     },
     onExecute({ setExecuteFn }) {
-      setExecuteFn((args: ExecutionArgs) => executionOf(args).execute(args))
+      setExecuteFn((args: ExecutionArgs) =>
+        inTime(executionOf(args).execute({ ...args, hideSuggestions }), operationDeadlineMs),
+      )
     },
     onSubscribe({ setSubscribeFn }) {
-      setSubscribeFn((args: ExecutionArgs) => executionOf(args).subscribe(args))
+      setSubscribeFn((args: ExecutionArgs) =>
+        inTime(
+          executionOf(args).subscribe({ ...args, hideSuggestions }),
+          operationDeadlineMs,
+          (answers) => {
+            if (Symbol.asyncIterator in answers) void answers.return()
+          },
+        ),
+      )
     },
   }
 }

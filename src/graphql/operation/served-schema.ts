@@ -2,6 +2,7 @@ import type { GraphQLSchema } from 'graphql'
 import type { ClusterCache } from '../../cache/cluster-cache.ts'
 import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
+import type { DocumentLimits } from './document-bounds.ts'
 import type { SchemaRelations } from './schema-relations.ts'
 
 /** What is served at one time: the schema, its kinds and relations, and the caches behind them. */
@@ -17,7 +18,9 @@ export interface ServedSchema {
 }
 
 /** How operations are treated; one place for every bound. */
-export interface OperationLimits {
+export interface OperationLimits extends DocumentLimits {
+  /** How long an operation may take until it is answered, or until its subscription has begun, whatever it waits for. */
+  readonly operationDeadlineMs: number
   /** How long an operation waits for the first sync of its kinds. */
   readonly syncDeadlineMs: number
   /** How long a read of the API server may take, where no cache serves. */
@@ -28,8 +31,6 @@ export interface OperationLimits {
   readonly maxPathRows: number
   /** What one operation, or one frame of a subscription, may cost; what is not given is the default. */
   readonly work: Partial<WorkLimits>
-  /** Tokens of one document. */
-  readonly maxTokens: number
   /** Objects in one frame of a snapshot. */
   readonly maxFrameObjects: number
   /** How long changes are gathered before they are sent, unless the subscriber says otherwise. */
@@ -38,12 +39,18 @@ export interface OperationLimits {
 
 /** Every default of {@link OperationLimits}. */
 export const defaultOperationLimits: OperationLimits = {
+  operationDeadlineMs: 30_000,
   syncDeadlineMs: 10_000,
   liveDeadlineMs: 10_000,
   maxPageSize: 500,
   maxPathRows: 20_000,
   work: defaultWorkLimits,
   maxTokens: 10_000,
+  maxDepth: 64,
+  maxFields: 10_000,
+  maxAliases: 1_000,
+  maxDirectives: 200,
+  introspection: true,
   maxFrameObjects: 500,
   coalesceMs: 100,
 }

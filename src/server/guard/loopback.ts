@@ -13,10 +13,13 @@ export function isLoopback(host: string): boolean {
   return loopback.check(host, family === 6 ? 'ipv6' : 'ipv4')
 }
 
-/** Throws {@link UnsafeAddressError} where others could reach the address and nobody said that they may. */
-export function checkAddress({
-  host,
-  insecureNoAuth,
-}: Pick<ServerOptions, 'host' | 'insecureNoAuth'>): void {
-  if (!insecureNoAuth && !isLoopback(host)) throw new UnsafeAddressError(host)
+/**
+ * Throws {@link UnsafeAddressError} where others could reach the address, they are not asked who they are, and nobody said
+ * that they need not be.
+ */
+export function checkAddress(
+  { host, insecureNoAuth }: Pick<ServerOptions, 'host' | 'insecureNoAuth'>,
+  asksWho: boolean,
+): void {
+  if (!asksWho && !insecureNoAuth && !isLoopback(host)) throw new UnsafeAddressError(host)
 }

@@ -60,6 +60,13 @@ export function operationRefusal(
       reason: `Content-Type ${type} is refused; send the operation as application/json.`,
     }
   }
+  const encoding = headers['content-encoding'] ?? 'identity'
+  if (encoding !== 'identity') {
+    return {
+      status: 415,
+      reason: `Content-Encoding ${JSON.stringify(encoding)} is refused: a small body may be a large one. Send it as it is.`,
+    }
+  }
   return sizeRefusal(headers['content-length'], maxBodyBytes)
 }
 

@@ -1,14 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Authenticator } from '../../access/authentication/authenticator.ts'
+import type { Viewer } from '../../access/viewer.ts'
+import { credentialsOf } from '../guard/caller.ts'
+import { refuseOperation } from '../guard/operation-refusal.ts'
 import { GraphiqlPage } from './graphiql-page.ts'
 import { graphqlPath } from '../operation-options.ts'
 import type { OperationPipeline } from '../operation-pipeline.ts'
 import { allowedRequestHeaders, operationRefusal } from '../guard/operation-request.ts'
 import type { OriginCheck } from '../guard/origin-check.ts'
 import { sendAnswer } from './http-answer.ts'
-import type { KnownDocuments } from './known-documents.ts'
+import type { DocumentSource } from '../document-source.ts'
 import { answerPlanned, isHashNamed, type PlannedQueries } from './planned-edge.ts'
 import { answerProbe, type ProbesOptions } from './probes.ts'
 import { refuseRequest } from '../guard/refusal.ts'
+import type { UserQuotas } from '../guard/user-quotas.ts'
 import { pathOf } from '../guard/operation-request.ts'
 import type { ServerLog } from '../operation-options.ts'
 
@@ -18,10 +23,13 @@ export interface HttpTransportOptions {
   readonly maxBodyBytes: number
   readonly compressFromBytes: number
   /** What the pipeline knows, too. */
-  readonly documents: KnownDocuments
+  readonly documents: DocumentSource
   /** What GraphiQL shows first; `undefined`: no GraphiQL. */
   readonly graphiqlQuery: string | undefined
   readonly probes: ProbesOptions
+  /** Finds out who asks; `undefined`: nobody is asked. */
+  readonly authenticator: Authenticator | undefined
+  readonly quotas: UserQuotas
   /** Answers what has a plan; all else is the pipeline's. */
   readonly planned: PlannedQueries | undefined
   readonly log: ServerLog
@@ -103,12 +111,36 @@ export class HttpTransport {
       refuseRequest(response, refusal)
       return
     }
+    let viewer: Viewer | undefined
+    let ended: () => void
+    try {
+      const caller = this.#options.authenticator?.authenticate(credentialsOf(request))
+      viewer = (caller instanceof Promise ? await caller : caller)?.viewer
+      ended = this.#options.quotas.take('operations', viewer)
+    } catch (error) {
+      refuseOperation(request, response, error)
+      return
+    }
+    try {
+      await this.#answerOperation(request, response, viewer)
+    } finally {
+      ended()
+    }
+  }
+
+  async #answerOperation(
+    request: IncomingMessage,
+    response: ServerResponse,
+    viewer: Viewer | undefined,
+  ): Promise<void> {
     const { pipeline, planned, documents, compressFromBytes } = this.#options
-    const edge = planned === undefined ? undefined : { planned, documents, compressFromBytes }
+    const edge =
+      planned === undefined ? undefined : { planned, documents, compressFromBytes, viewer }
     if (edge !== undefined && (await answerPlanned(request, response, edge))) return
     const answered = await pipeline.handleNodeRequestAndResponse(request, response, {
       req: request,
       res: response,
+      viewer,
     })
     const { status } = answered
     const answer = {

@@ -1,12 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { ClientError } from '../../graphql/operation/client-error.ts'
-
-/** An operation as a request has it, with a document or with the hash of one. */
-export interface HashedRequest {
-  readonly query?: string | null | undefined
-  readonly extensions?: Readonly<Record<string, unknown>> | null | undefined
-}
+import type { DocumentRequest, DocumentSource } from '../document-source.ts'
 
 /** Of documents, in UTF-16 units. */
 const maxUnits = 1_000_000
@@ -20,7 +15,8 @@ const sha256 = /^[0-9a-f]{64}$/
  * `extensions: { persistedQuery: { version: 1, sha256Hash } }`, as Apollo's clients do. What has not been asked for longest is
  * forgotten first; a client that is told PERSISTED_QUERY_NOT_FOUND sends its document again.
  */
-export class KnownDocuments {
+export class KnownDocuments implements DocumentSource {
+  readonly idMembers: readonly string[] = []
   readonly #documents = new LRUCache<string, string>({
     max: maxDocuments,
     maxSize: maxUnits,
@@ -31,7 +27,7 @@ export class KnownDocuments {
    * The document of a request; `undefined` where it has none, nor a hash. With `learns`, one that comes with its hash is
    * remembered. Throws `ClientError`: PERSISTED_QUERY_NOT_FOUND, BAD_USER_INPUT for a hash that is none or another's.
    */
-  documentOf({ query, extensions }: HashedRequest, learns: boolean): string | undefined {
+  documentOf({ query, extensions }: DocumentRequest, learns: boolean): string | undefined {
     const given = extensions?.[extension]
     if (given === undefined || given === null) return query ?? undefined
     const hash = hashOf(given)

@@ -1,15 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Viewer } from '../../access/viewer.ts'
 import type { QueryRequest } from '../../graphql/plan/planned-queries.ts'
 import { isRecord } from '../../lib/json-object.ts'
 import { asksForExplanation } from '../guard/operation-request.ts'
 import type { OperationOrigin } from '../operation-options.ts'
 import { sendAnswer } from './http-answer.ts'
-import {
-  type HashedRequest,
-  type KnownDocuments,
-  namesHash,
-  onlyNamesHash,
-} from './known-documents.ts'
+import type { DocumentRequest, DocumentSource } from '../document-source.ts'
+import { namesHash, onlyNamesHash } from './known-documents.ts'
 
 /** Answers the operations that have a plan, which are most queries. */
 export interface PlannedQueries {
@@ -30,8 +27,10 @@ const members: ReadonlySet<string> = new Set(['query', 'operationName', 'variabl
 /** What answers by plans, and how it is sent. */
 export interface PlannedEdge {
   readonly planned: PlannedQueries
-  readonly documents: KnownDocuments
+  readonly documents: DocumentSource
   readonly compressFromBytes: number
+  /** Who asks; `undefined` where nobody is asked. */
+  readonly viewer: Viewer | undefined
 }
 
 /**
@@ -42,7 +41,7 @@ export interface PlannedEdge {
 export async function answerPlanned(
   request: IncomingMessage & { body?: unknown },
   response: ServerResponse,
-  { planned, documents, compressFromBytes }: PlannedEdge,
+  { planned, documents, compressFromBytes, viewer }: PlannedEdge,
 ): Promise<boolean> {
   const type = answerType(request.headers.accept)
   if (type === undefined || request.headers['content-encoding'] !== undefined) return false
@@ -52,13 +51,13 @@ export async function answerPlanned(
   if (isPost) {
     const body = await bodyOf(request)
     if (body === undefined) return true
-    asked = operationOf(parsed(body))
+    asked = operationOf(parsed(body), documents.idMembers)
     // The pipeline reads what is parsed already; a text that is no JSON it is given to refuse, and an empty object, which it
     // takes for a body that nobody has read.
     const { parsed: object = {} } = asked
     request.body = Object.keys(object).length === 0 ? body : object
   } else {
-    asked = operationOf(searchOf(request))
+    asked = operationOf(searchOf(request), documents.idMembers)
   }
   const operation = withDocument(asked.request, documents, isPost)
   if (operation === undefined) return false
@@ -66,6 +65,7 @@ export async function answerPlanned(
     transport: 'http',
     headers: request.headers,
     connectionParams: undefined,
+    viewer,
   } as const
   const answered = planned.answer(operation, origin)
   const text = typeof answered === 'object' ? await answered : answered
@@ -113,12 +113,12 @@ interface AskedOperation {
   readonly request?: HashedOperation
 }
 
-type HashedOperation = Omit<QueryRequest, 'query'> & HashedRequest
+type HashedOperation = Omit<QueryRequest, 'query'> & DocumentRequest
 
 /** The same with its document; `undefined` where there is none, or something to be told of it. */
 function withDocument(
   request: HashedOperation | undefined,
-  documents: KnownDocuments,
+  documents: DocumentSource,
   learns: boolean,
 ): QueryRequest | undefined {
   if (request === undefined) return undefined
@@ -151,9 +151,10 @@ function searchOf({ url = '' }: IncomingMessage): Readonly<Record<string, unknow
   return given
 }
 
-function operationOf(asked: unknown): AskedOperation {
+function operationOf(asked: unknown, idMembers: readonly string[]): AskedOperation {
   if (typeof asked !== 'object' || asked === null) return {}
-  if (Array.isArray(asked) || !Object.keys(asked).every((name) => members.has(name))) {
+  const isMember = (name: string): boolean => members.has(name) || idMembers.includes(name)
+  if (Array.isArray(asked) || !Object.keys(asked).every(isMember)) {
     return { parsed: asked }
   }
   const { query, operationName, variables, extensions } = asked as Readonly<Record<string, unknown>>

@@ -77,6 +77,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
   socket.on('error', (error) => log.warn('a WebSocket failed', { reason: error.message }))
   socket.once('close', (code, reason) => {
     stopPings()
+    openedBy.identity[Symbol.dispose]()
     closed(code, reason.toString()).catch((error: unknown) => {
       log.error('the operations of a WebSocket could not be ended', { error })
     })

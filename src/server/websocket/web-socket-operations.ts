@@ -1,19 +1,32 @@
 import type { IncomingMessage } from 'node:http'
-import { type ExecutionArgs, type FormattedExecutionResult, GraphQLError } from 'graphql'
-import { type Context, makeServer, type Server } from 'graphql-ws'
 import {
+  type ExecutionArgs,
+  type ExecutionResult,
+  type FormattedExecutionResult,
+  GraphQLError,
+} from 'graphql'
+import { type Context, makeServer, type Server } from 'graphql-ws'
+import type { Viewer } from '../../access/viewer.ts'
+import {
+  type ClientErrorCode,
   clientErrorOf,
   clientResult,
   isUnexpected,
   withoutTransportDetails,
 } from '../../graphql/operation/client-error.ts'
+import type { DocumentSource } from '../document-source.ts'
 import type { OperationPipeline } from '../operation-pipeline.ts'
 import type { ServerLog } from '../operation-options.ts'
+import type { UserQuotas } from '../guard/user-quotas.ts'
+import { countedAnswers } from './counted-answers.ts'
+import type { SocketIdentity } from './socket-identity.ts'
 
 export interface WebSocketOperationsOptions {
   readonly pipeline: OperationPipeline
+  readonly documents: DocumentSource
   readonly connectionInitDeadlineMs: number
   readonly maxOperationsPerSocket: number
+  readonly quotas: UserQuotas
   readonly log: ServerLog
 }
 
@@ -21,19 +34,22 @@ export interface WebSocketOperationsOptions {
 export interface OpenedBy {
   /** The request that was upgraded. */
   readonly request: IncomingMessage
+  readonly identity: SocketIdentity
 }
 
 type Connection = Context<Record<string, unknown> | undefined, OpenedBy>
+type Answers = AsyncGenerator<ExecutionResult, void, void>
 type Enveloped = ReturnType<OperationPipeline['getEnveloped']>
 
 /** The arguments of one operation, with the pipeline's functions for it. */
 interface EnvelopedArgs extends ExecutionArgs {
   readonly enveloped: Enveloped
+  readonly viewer: Viewer | undefined
 }
 
 /** The graphql-transport-ws protocol on top of the pipeline that HTTP uses too. */
 export function createWebSocketOperations(options: WebSocketOperationsOptions): Server<OpenedBy> {
-  const { pipeline, maxOperationsPerSocket, log } = options
+  const { pipeline, documents, maxOperationsPerSocket, quotas, log } = options
 
   const prepare = async (
     connection: Connection,
@@ -41,14 +57,18 @@ export function createWebSocketOperations(options: WebSocketOperationsOptions): 
       query: string
       operationName?: string | null | undefined
       variables?: Record<string, unknown> | null | undefined
+      extensions?: Record<string, unknown> | null | undefined
     },
   ): Promise<EnvelopedArgs | readonly GraphQLError[]> => {
+    const { request, identity } = connection.extra
+    const viewer = await identity.confirm()
     const enveloped = pipeline.getEnveloped({
-      req: connection.extra.request,
+      req: request,
+      viewer,
       connectionParams: connection.connectionParams,
       params: payload,
     })
-    const document = enveloped.parse(payload.query)
+    const document = enveloped.parse(documents.documentOf(payload, true) ?? payload.query)
     const errors = enveloped.validate(enveloped.schema, document) as readonly GraphQLError[]
     if (errors.length > 0) return errors
     return {
@@ -58,11 +78,33 @@ export function createWebSocketOperations(options: WebSocketOperationsOptions): 
       variableValues: payload.variables ?? undefined,
       contextValue: await enveloped.contextFactory(),
       enveloped,
+      viewer,
+    }
+  }
+
+  /** Answers what is one of those that a user may have so many of; `ended` gives it back, and so does a failure. */
+  const counted = async <T>(
+    what: Parameters<UserQuotas['take']>[0],
+    viewer: Viewer | undefined,
+    answer: (ended: () => void) => Promise<T>,
+  ): Promise<T | ExecutionResult> => {
+    let ended: () => void
+    try {
+      ended = quotas.take(what, viewer)
+    } catch (error) {
+      return { errors: [clientErrorOf(error)] }
+    }
+    try {
+      return await answer(ended)
+    } catch (error) {
+      ended()
+      throw error
     }
   }
 
   return makeServer<Record<string, unknown> | undefined, OpenedBy>({
     connectionInitWaitTimeout: options.connectionInitDeadlineMs,
+    onConnect: ({ extra, connectionParams }) => extra.identity.begin(connectionParams),
     async onSubscribe(connection, _id, payload) {
       const operations = Object.keys(connection.subscriptions).length
       if (operations > maxOperationsPerSocket) return [tooManyOperations(maxOperationsPerSocket)]
@@ -74,8 +116,23 @@ export function createWebSocketOperations(options: WebSocketOperationsOptions): 
         return [seen]
       }
     },
-    execute: (args) => (args as EnvelopedArgs).enveloped.execute(args),
-    subscribe: (args) => (args as EnvelopedArgs).enveloped.subscribe(args),
+    async execute(args) {
+      const { viewer, enveloped } = args as EnvelopedArgs
+      return await counted('operations', viewer, async (ended) => {
+        const result = (await enveloped.execute(args)) as ExecutionResult
+        ended()
+        return result
+      })
+    },
+    async subscribe(args) {
+      const { viewer, enveloped } = args as EnvelopedArgs
+      return await counted<Answers | ExecutionResult>('subscriptions', viewer, async (ended) => {
+        const answers = (await enveloped.subscribe(args)) as Answers | ExecutionResult
+        if (Symbol.asyncIterator in answers) return countedAnswers(answers, ended)
+        ended()
+        return answers
+      })
+    },
     onNext(_connection, _id, _payload, _args, result) {
       const { errors, ...rest } = clientResult(result)
       if (errors === undefined) return undefined
@@ -92,7 +149,7 @@ export function createWebSocketOperations(options: WebSocketOperationsOptions): 
 function tooManyOperations(limit: number): GraphQLError {
   return new GraphQLError(`more than ${limit} operations are under way on this WebSocket`, {
     extensions: {
-      code: 'QUERY_TOO_COSTLY',
+      code: 'TOO_MANY_OPERATIONS' satisfies ClientErrorCode,
       value: limit,
       hint: 'complete some of them, or open another WebSocket',
     },

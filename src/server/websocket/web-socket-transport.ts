@@ -1,19 +1,24 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { Authenticator } from '../../access/authentication/authenticator.ts'
 import { handleProtocols } from 'graphql-ws'
 import { WebSocketServer } from 'ws'
 import { serveGraphQLSocket } from './graphql-socket.ts'
 import { graphqlPath } from '../operation-options.ts'
+import type { DocumentSource } from '../document-source.ts'
 import type { OperationPipeline } from '../operation-pipeline.ts'
 import type { OriginCheck } from '../guard/origin-check.ts'
 import { refuseUpgrade } from '../guard/refusal.ts'
+import type { UserQuotas } from '../guard/user-quotas.ts'
 import { pathOf } from '../guard/operation-request.ts'
 import type { ServerLog } from '../operation-options.ts'
 import type { ServerOptions } from '../server-options.ts'
+import { SocketIdentity } from './socket-identity.ts'
 import { createWebSocketOperations } from './web-socket-operations.ts'
 
 export interface WebSocketTransportOptions {
   readonly pipeline: OperationPipeline
+  readonly documents: DocumentSource
   readonly origins: OriginCheck
   readonly limits: Pick<
     ServerOptions,
@@ -22,7 +27,11 @@ export interface WebSocketTransportOptions {
     | 'maxOperationsPerSocket'
     | 'maxBufferedBytes'
     | 'pingIntervalMs'
+    | 'reauthenticateMs'
   >
+  /** Finds out who asks; `undefined`: nobody is asked. */
+  readonly authenticator: Authenticator | undefined
+  readonly quotas: UserQuotas
   readonly log: ServerLog
 }
 
@@ -35,7 +44,7 @@ export class WebSocketTransport {
   #stopping = false
 
   constructor(options: WebSocketTransportOptions) {
-    const { pipeline, limits, log } = options
+    const { pipeline, documents, limits, authenticator, quotas, log } = options
     this.#options = options
     this.#server = new WebSocketServer({
       noServer: true,
@@ -43,9 +52,17 @@ export class WebSocketTransport {
       perMessageDeflate: false,
       maxPayload: limits.maxBodyBytes,
     })
-    const operations = createWebSocketOperations({ pipeline, log, ...limits })
+    const operations = createWebSocketOperations({ pipeline, documents, quotas, log, ...limits })
     this.#server.on('connection', (socket, request) => {
-      serveGraphQLSocket({ socket, openedBy: { request }, operations, log, ...limits })
+      const identity = new SocketIdentity({
+        request,
+        authenticator,
+        quotas,
+        reauthenticateMs: limits.reauthenticateMs,
+        close: (code, reason) => socket.close(code, reason),
+        failed: (error) => log.error('it could not be found out who asks', { error }),
+      })
+      serveGraphQLSocket({ socket, openedBy: { request, identity }, operations, log, ...limits })
     })
   }
 

@@ -1,0 +1,65 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { CodedError } from '../../lib/coded-error.ts'
+import type { Viewer } from '../viewer.ts'
+
+/** What a caller shows of itself: with a request, or with the messages that begin a WebSocket. */
+export interface Credentials {
+  /** As in the header `Authorization`: `Bearer …`. */
+  readonly authorization: string | undefined
+  /** Of the request, or of the one that was upgraded. Only an authenticator of trusted proxies believes them. */
+  readonly headers: IncomingHttpHeaders
+  /** The certificate that the connection was opened with, where it was verified against the CA of clients. */
+  readonly clientCertificate?: ClientCertificate | undefined
+}
+
+/** As much of a verified client certificate as decides whom to trust. */
+export interface ClientCertificate {
+  /** The common name of its subject. */
+  readonly commonName: string
+  /** SHA-256 of the whole, in hexadecimal digits. */
+  readonly fingerprint: string
+}
+
+/** Somebody who is known, for a time. */
+export interface Authenticated {
+  readonly viewer: Viewer
+  /** When the credentials end, in milliseconds of the wall clock; `undefined` where they do not say so. */
+  readonly expiresAtMs: number | undefined
+}
+
+/** Finds out who asks. */
+export interface Authenticator {
+  /**
+   * Who shows these credentials; a promise only where somebody has to be asked. Throws, or rejects with, {@link UnauthenticatedError}
+   * and {@link IdentityUnavailableError}, within a deadline.
+   */
+  authenticate(credentials: Credentials): Authenticated | Promise<Authenticated>
+}
+
+/**
+ * What is wrong with credentials: there are `none`, they are `malformed`, or they are `refused` by whoever issues them; of
+ * these only the last is mended by newer ones.
+ */
+export type CredentialProblem = 'none' | 'malformed' | 'refused'
+
+/** Nobody knows who asks. Never holds the credentials themselves. */
+export class UnauthenticatedError extends CodedError {
+  readonly problem: CredentialProblem
+
+  constructor(problem: CredentialProblem, message: string, hint: string) {
+    super('UNAUTHENTICATED', message, { hint })
+    this.problem = problem
+  }
+}
+
+/** It cannot be found out at present who asks: whoever knows does not answer. */
+export class IdentityUnavailableError extends CodedError {
+  readonly retryAfterMs: number = 1_000
+
+  constructor(cause: unknown) {
+    super('IDENTITY_UNAVAILABLE', 'it cannot be found out at present who asks', {
+      hint: 'ask again in a moment; the log of the gateway says why',
+      cause,
+    })
+  }
+}

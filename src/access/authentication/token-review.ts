@@ -1,0 +1,74 @@
+import type { Viewer } from '../viewer.ts'
+import {
+  type Authenticated,
+  type Authenticator,
+  type Credentials,
+  IdentityUnavailableError,
+} from './authenticator.ts'
+import type { AuthenticationObserver } from './authentication-observer.ts'
+import { bearerTokenOf, expiryOf, refusedToken } from './bearer-token.ts'
+import { TokenCache } from './token-cache.ts'
+
+/** The `spec` of a TokenReview. */
+export interface TokenReviewSpec {
+  readonly token: string
+  readonly audiences?: readonly string[]
+}
+
+/** Has an API server review a token; resolves with the whole TokenReview. Rejects where it cannot, within a deadline. */
+export type ReviewToken = (spec: TokenReviewSpec) => Promise<unknown>
+
+export interface TokenReviewOptions {
+  readonly review: ReviewToken
+  /** What tokens have to be for, one of these; none: for the API server itself. */
+  readonly audiences: readonly string[]
+  /** How long an answer is relied upon, milliseconds. */
+  readonly knownMs: number
+  readonly observer?: AuthenticationObserver | undefined
+}
+
+/** As much of a TokenReview's status as is read here. */
+interface TokenReviewStatus {
+  readonly authenticated?: boolean
+  readonly audiences?: readonly string[]
+  readonly user?: Partial<Viewer>
+}
+
+/** Bearer tokens, whose owners an API server knows (authentication.k8s.io/v1, TokenReview). */
+export class TokenReviewAuthenticator implements Authenticator {
+  readonly #options: TokenReviewOptions
+  readonly #cache: TokenCache
+
+  constructor(options: TokenReviewOptions) {
+    this.#options = options
+    const { audiences, knownMs, observer } = options
+    this.#cache = new TokenCache({
+      verify: (token) => this.#verify(token),
+      audiences,
+      knownMs,
+      observer,
+    })
+  }
+
+  authenticate({ authorization }: Credentials): Authenticated | Promise<Authenticated> {
+    return this.#cache.authenticate(bearerTokenOf(authorization))
+  }
+
+  async #verify(token: string): Promise<Authenticated> {
+    const { review, audiences, observer } = this.#options
+    let answer: { readonly status?: TokenReviewStatus } | undefined
+    try {
+      const wanted = audiences.length === 0 ? {} : { audiences }
+      answer = (await review({ token, ...wanted })) as typeof answer
+    } catch (error) {
+      observer?.unavailable(error)
+      throw new IdentityUnavailableError(error)
+    }
+    const { authenticated, user, audiences: found = [] } = answer?.status ?? {}
+    // A server that does not know audiences names none: its tokens are for itself alone.
+    const isForUs = audiences.length === 0 || audiences.some((one) => found.includes(one))
+    const { username = '', uid = '', groups = [], extra = {} } = user ?? {}
+    if (authenticated !== true || username === '' || !isForUs) throw refusedToken()
+    return { viewer: { username, uid, groups, extra }, expiresAtMs: expiryOf(token) }
+  }
+}

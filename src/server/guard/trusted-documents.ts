@@ -1,0 +1,129 @@
+import { readFileSync, unwatchFile, watchFile } from 'node:fs'
+import { parse } from 'graphql'
+import { CodedError } from '../../lib/coded-error.ts'
+import { ClientError } from '../../graphql/operation/client-error.ts'
+import type { DocumentRequest, DocumentSource } from '../document-source.ts'
+import type { ServerLog } from '../operation-options.ts'
+
+/** A file of trusted documents that cannot be used. */
+export class TrustedDocumentsError extends CodedError {
+  constructor(file: string, problem: string, cause?: unknown) {
+    super('TRUSTED_DOCUMENTS', `trusted documents ${file}: ${problem}`, {
+      value: file,
+      cause,
+      hint: 'give what graphql-codegen (client-preset, persistedDocuments), generate-persisted-query-manifest or relay-compiler (persistConfig) writes',
+    })
+  }
+}
+
+/** What has read the state of a file rather than events of its folder notices a mounted ConfigMap that is put elsewhere. */
+const intervalMs = 2_000
+
+/** As the draft of GraphQL over HTTP, and Relay's examples, name a document. */
+const idMembers = ['documentId', 'doc_id', 'id'] as const
+
+/**
+ * The only documents that may be run, from a manifest: `{ hash: document }` of graphql-codegen and of Relay, or Apollo's
+ * `{ format: "apollo-persisted-query-manifest", operations: [{ id, body }] }`. A request names one by `documentId`, `doc_id`, `id` or
+ * `extensions.persistedQuery.sha256Hash`, or has the very text of one.
+ */
+export class TrustedDocuments implements DocumentSource, Disposable {
+  readonly idMembers: readonly string[] = idMembers
+  readonly #file: string
+  readonly #log: ServerLog
+  #byId: ReadonlyMap<string, string>
+  #texts: ReadonlySet<string>
+
+  /** Reads the file, and reads it again whenever it has changed. Throws {@link TrustedDocumentsError}. */
+  constructor(file: string, log: ServerLog) {
+    this.#file = file
+    this.#log = log
+    this.#byId = readManifest(file)
+    this.#texts = new Set(this.#byId.values())
+    watchFile(file, { interval: intervalMs, persistent: false }, this.#changed)
+  }
+
+  documentOf(request: DocumentRequest): string | undefined {
+    const { query } = request
+    const hasText = query !== undefined && query !== null && query !== ''
+    const id = idOf(request)
+    if (id === undefined) {
+      if (!hasText) return undefined
+      if (this.#texts.has(query)) return query
+      throw untrusted('the document is not one of those that may be run')
+    }
+    const document = this.#byId.get(id)
+    if (document === undefined) throw untrusted('no document of this id may be run', id)
+    if (hasText && query !== document) throw untrusted('the document is not that of its id', id)
+    return document
+  }
+
+  [Symbol.dispose](): void {
+    unwatchFile(this.#file, this.#changed)
+  }
+
+  readonly #changed = (): void => {
+    try {
+      this.#byId = readManifest(this.#file)
+      this.#texts = new Set(this.#byId.values())
+    } catch (error) {
+      this.#log.error('the trusted documents stay as they were', { error })
+    }
+  }
+}
+
+function untrusted(message: string, value?: string): ClientError {
+  const hint = 'this gateway runs only the documents that its operator has been given'
+  return new ClientError('UNTRUSTED_DOCUMENT', message, { value, hint })
+}
+
+/** What names a document; the hash may have the name of its algorithm before it. */
+function idOf(request: DocumentRequest): string | undefined {
+  const members = request as Readonly<Record<string, unknown>>
+  const named = request.extensions?.['persistedQuery'] as
+    | { sha256Hash?: unknown }
+    | undefined
+    | null
+  const given = [...idMembers.map((member) => members[member]), named?.sha256Hash]
+  const id = given.find((one) => one !== undefined && one !== null)
+  if (id === undefined) return undefined
+  // What is no text is no id that anybody has.
+  return typeof id === 'string' ? id.replace(/^sha256:/, '') : ''
+}
+
+function readManifest(file: string): ReadonlyMap<string, string> {
+  let manifest: unknown
+  try {
+    manifest = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (cause) {
+    throw new TrustedDocumentsError(file, (cause as Error).message, cause)
+  }
+  if (typeof manifest !== 'object' || manifest === null || Array.isArray(manifest)) {
+    throw new TrustedDocumentsError(file, 'it is no object of documents')
+  }
+  const documents = new Map<string, string>()
+  for (const [id, document] of entriesOf(manifest)) {
+    if (typeof id !== 'string' || typeof document !== 'string') {
+      throw new TrustedDocumentsError(file, `the document of ${JSON.stringify(id)} is no text`)
+    }
+    try {
+      parse(document, { noLocation: true })
+    } catch (cause) {
+      const problem = `the document of ${JSON.stringify(id)}: ${(cause as Error).message}`
+      throw new TrustedDocumentsError(file, problem, cause)
+    }
+    documents.set(id.replace(/^sha256:/, ''), document)
+  }
+  return documents
+}
+
+function entriesOf(manifest: object): readonly (readonly [unknown, unknown])[] {
+  const { format, operations } = manifest as { format?: unknown; operations?: unknown }
+  if (format !== 'apollo-persisted-query-manifest' || !Array.isArray(operations)) {
+    return Object.entries(manifest)
+  }
+  return operations.map((operation: unknown) => {
+    const { id, body } = (operation ?? {}) as { readonly id?: unknown; readonly body?: unknown }
+    return [id, body]
+  })
+}

@@ -1,0 +1,60 @@
+import { once } from 'node:events'
+import { createServer, request as forward } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A server before an API server: it counts what it passes on, and may answer in its place. */
+export interface CountedServer extends AsyncDisposable {
+  readonly url: string
+  /** How many requests to a path that ends like this have been received. */
+  readonly count: (ending: string) => number
+  /** Answers requests to paths that end like this by a status, from now on; `undefined`: passes them on again. */
+  readonly refuse: (ending: string, status: number | undefined) => void
+  /** Never answers requests whose paths have this in them. */
+  readonly hold: (part: string) => void
+  /** Answers them by an object that has been created, from now on. */
+  readonly answer: (ending: string, object: object) => void
+}
+
+export const startCountedServer = async (target: string): Promise<CountedServer> => {
+  const paths: string[] = []
+  const held: string[] = []
+  const refused = new Map<string, { readonly status: number; readonly body?: string }>()
+  const server = createServer((incoming, response) => {
+    const { url = '', method, headers } = incoming
+    paths.push(url)
+    if (held.some((part) => url.includes(part))) return
+    const own = [...refused].find(([ending]) => url.endsWith(ending))?.[1]
+    if (own !== undefined) {
+      incoming.resume()
+      response.writeHead(own.status).end(own.body)
+      return
+    }
+    const outgoing = forward(new URL(url, target), { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+      response.once('close', () => answer.destroy())
+    })
+    outgoing.once('error', () => response.destroy())
+    incoming.pipe(outgoing)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    count: (ending) => paths.filter((path) => path.endsWith(ending)).length,
+    refuse: (ending, status) => {
+      if (status === undefined) refused.delete(ending)
+      else refused.set(ending, { status })
+    },
+    hold: (part) => void held.push(part),
+    answer: (ending, object) => {
+      refused.set(ending, { status: 201, body: JSON.stringify(object) })
+    },
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
