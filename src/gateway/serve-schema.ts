@@ -43,7 +43,7 @@ export function serveSchema(options: ServeSchemaOptions): ServedSchema {
   const model = buildSchemaModel({ ...mergedApis(apis), ...parts })
   for (const one of model.problems) problem(one)
   const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
-  const relations = resolveRelations(kinds, model.relations)
+  const relations = resolveRelations(kinds, model.relations, model.ofAnyKind)
   const schema = createSchema(model, { relay })
   const clusters = new Map<string, ClusterCache>()
   for (const { cluster, cache } of members) {

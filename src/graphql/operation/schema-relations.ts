@@ -1,5 +1,9 @@
-import type { Relation } from '../../query/relation/relation.ts'
-import { type RelationDefinition, relationName } from '../../query/relation/relation-definition.ts'
+import type { Relation, RelationContext } from '../../query/relation/relation.ts'
+import {
+  type ReferenceOfAnyKind,
+  type RelationDefinition,
+  relationName,
+} from '../../query/relation/relation-definition.ts'
 import { compileRelations } from '../../query/relation/relations.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 
@@ -28,10 +32,13 @@ export interface SchemaRelations {
 export function resolveRelations(
   kinds: ReadonlyMap<string, Kind>,
   definitions: readonly RelationDefinition[],
+  ofAnyKind: readonly ReferenceOfAnyKind[],
 ): SchemaRelations {
-  const compiled = compileRelations(definitions, {
+  const context: RelationContext = {
     isNamespaced: (type) => kinds.get(type)?.resource.namespaced ?? true,
-  })
+    groupKindOf: (type) => kinds.get(type)?.resource,
+  }
+  const compiled = compileRelations(definitions, context, ofAnyKind)
   const byField = new Map<RelationField, SchemaRelation>()
   for (const kind of kinds.values()) {
     for (const field of [...kind.relations, ...(kind.events === undefined ? [] : [kind.events])]) {
