@@ -134,12 +134,17 @@ function hasField(kind: BareKind | undefined, field: string, definitions: Defini
   )
 }
 
-function namespaceOf({ typeName, resource }: BareKind): readonly RelationField[] {
+/** From each namespaced kind to its Namespace, and back to those of the kind, unless a field of every kind has the name. */
+function namespaceOf({ typeName, listField, resource }: BareKind): readonly RelationField[] {
   if (!resource.namespaced) return []
   const [name, from, to] = ['namespace', typeName, 'Namespace']
   const paths = ['metadata.namespace']
   const definition = { form: 'reference', name, from, to, paths, many: false } as const
-  return [{ definition, many: false, description: 'The namespace that the object is in.' }]
+  const up = { definition, many: false, description: 'The namespace that the object is in.' }
+  if (isInjectedField(listField, { ...resource, namespaced: false })) return [up]
+  const of = `${from}.${name}`
+  const back = { form: 'reverse', name: listField, from: to, to: from, of } as const
+  return [up, { definition: back, many: true }]
 }
 
 function eventsOf(typeName: string): NonNullable<Kind['events']> {

@@ -60,13 +60,13 @@ export function referenceOf(
     throw unsupported(declaration, 'groupPath without kindPath', 'give both, or neither')
   }
   checked(declaration, () => compileReference(reference, { isNamespaced: () => true }))
-  const isMany = (text: string): boolean => parsePath(text).many
   const templates = (names?.templates ?? []).map(parseNameTemplate)
   if (templates.some(({ isNumbered }) => isNumbered)) {
     const hint = 'write @named alone, or leave the # out'
     throw unsupported(declaration, 'a number at the end of a name beside a @reference', hint)
   }
-  if (reference.paths.some(isMany) || templates.some(({ many }) => many)) context.needConnection()
+  if (reference.paths.some(isManyPath) || templates.some(({ many }) => many))
+    context.needConnection()
   return withPresentPaths(reference, context)
 }
 
@@ -101,6 +101,10 @@ export function uidOf(
   const known = present(path)
   const paths = path.filter((text) => known.has(text))
   return { form: 'uid', name: ends.name, from: ends.from, to: ends.to, paths, many: ends.many }
+}
+
+function isManyPath(text: string): boolean {
+  return parsePath(text).many
 }
 
 type ReferenceArguments = RelationDirectiveArguments['reference']
@@ -154,7 +158,11 @@ function withPresentPaths(
   }
 }
 
-function nameRuleOf({ name, namespace, namespacePath }: RelationDirectiveArguments['named']): NameRule {
+function nameRuleOf({
+  name,
+  namespace,
+  namespacePath,
+}: RelationDirectiveArguments['named']): NameRule {
   return {
     templates: name,
     ...(namespace ? { namespace } : {}),

@@ -1,7 +1,10 @@
 import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
 import type { OpenApiDocuments } from '../../kubernetes/open-api.ts'
 import type { CodedError } from '../../lib/coded-error.ts'
-import type { ReferenceOfAnyKind, RelationDefinition } from '../../query/relation/relation-definition.ts'
+import type {
+  ReferenceOfAnyKind,
+  RelationDefinition,
+} from '../../query/relation/relation-definition.ts'
 import { checkGroupAliases, type GroupAliases } from '../naming/api-groups.ts'
 import { parseSdl } from '../sdl/sdl-document.ts'
 import type { SdlSource } from '../sdl/sdl-source.ts'

@@ -33,12 +33,10 @@ export class UnknownTypes {
   problem(typeName: string, place: SdlPlace, message: string): SdlError | undefined {
     const near = this.#known.find((known) => isNear(known, typeName))
     if (near !== undefined) {
-      return new SdlError('unknown-type', place, message, `did you mean ${near}?`)
+      return new SdlError('unknown-type', place, message, `did you mean ${near}? ${wayOut}`)
     }
     if (!this.#mayCome(typeName)) {
-      const hint =
-        'use the name of a kind, as `informerql schema` prints it; one that a CRD brings begins with the prefix of its API group'
-      return new SdlError('unknown-type', place, message, hint)
+      return new SdlError('unknown-type', place, message, wayOut)
     }
     this.#dormant.push({ place, typeName })
     return undefined
@@ -46,12 +44,19 @@ export class UnknownTypes {
 
   #mayCome(typeName: string): boolean {
     if (bareKinds.has(typeName)) return true
-    if (this.#prefixes.some((prefix) => typeName.length > prefix.length && typeName.startsWith(prefix)))
+    if (
+      this.#prefixes.some(
+        (prefix) => typeName.length > prefix.length && typeName.startsWith(prefix),
+      )
+    )
       return true
     // A group has two labels at least.
     return (typeName.match(/[A-Z][a-z0-9]+|[A-Z]+(?![a-z])/g) ?? []).length > 2
   }
 }
+
+const wayOut =
+  'Use the name of a kind, as `informerql schema` prints it; one that a CRD brings begins with the prefix of its API group'
 
 /** The kinds of well-known groups that have no prefix. */
 const bareKinds: ReadonlySet<string> = new Set([

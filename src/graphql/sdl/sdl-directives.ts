@@ -100,7 +100,7 @@ export const indexDirective: GraphQLDirective = new GraphQLDirective({
     path: {
       type: new GraphQLNonNull(texts),
       description:
-        'Dots, `[*]`, `["quoted.key"]` and `[member="value"]`: `spec.containers[*].image`; several where the API has several places.',
+        'Dots, `[*]`, `["quoted.key"]`, `[member="value"]` and `[member]`: `spec.containers[*].image`; several where the API has several places.',
     },
     type: { type: new GraphQLNonNull(indexType), default: { value: 'STRING' } },
     reduce: {
@@ -141,7 +141,8 @@ export const relationDirectives: Readonly<Record<RelationDirective, GraphQLDirec
     },
     groupPath: {
       type: texts,
-      description: 'Where the API groups of the kinds stand, or their `apiVersion`; one that is absent may be any.',
+      description:
+        'Where the API groups of the kinds stand, or their `apiVersion`; one that is absent may be any.',
     },
     defaultKind: {
       type: GraphQLBoolean,
@@ -181,14 +182,18 @@ export const relationDirectives: Readonly<Record<RelationDirective, GraphQLDirec
       description: 'The names of their fields, from this type on, with dots: `pods.node`.',
     },
   }),
-  reverse: onField('reverse', 'A `@reference`, `@named`, `@uid`, `@selects` or `@objectRef` read backwards.', {
-    of: { type: text, description: 'The relation, as in `Pod.node`.' },
-    one: {
-      type: GraphQLBoolean,
-      description:
-        'Whether at most one object is expected, so that the field is no connection; of several it is the first one by namespace and name.',
+  reverse: onField(
+    'reverse',
+    'A `@reference`, `@named`, `@uid`, `@selects` or `@objectRef` read backwards.',
+    {
+      of: { type: text, description: 'The relation, as in `Pod.node`.' },
+      one: {
+        type: GraphQLBoolean,
+        description:
+          'Whether at most one object is expected, so that the field is no connection; of several it is the first one by namespace and name.',
+      },
     },
-  }),
+  ),
   selects: onField('selects', 'The object selects others of its namespace by their labels.', {
     path: {
       type: text,

@@ -43,7 +43,8 @@ export function parseNameTemplate(text: string): NameTemplate {
   return {
     isNumbered,
     many: isNumbered || read.some((piece) => typeof piece !== 'string' && piece.many),
-    namesOf: (object) => read.reduce<readonly string[]>((names, piece) => joined(names, piece, object), start),
+    namesOf: (object) =>
+      read.reduce<readonly string[]>((names, piece) => joined(names, piece, object), start),
   }
 }
 
@@ -51,7 +52,9 @@ const start: readonly string[] = ['']
 
 function joined(names: readonly string[], piece: Piece, object: unknown): readonly string[] {
   if (typeof piece === 'string') return names.map((name) => name + piece)
-  const values = valuesAt(piece, object).filter((value) => typeof value === 'string' && value !== '')
+  const values = valuesAt(piece, object).filter(
+    (value) => typeof value === 'string' && value !== '',
+  )
   return names.flatMap((name) => values.map((value) => name + String(value)))
 }
 

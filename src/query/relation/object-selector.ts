@@ -45,7 +45,10 @@ export function readSelectors(
 }
 
 /** A list of requirements as one value, so that lists of lists stay lists of selectors. */
-function readSelector(form: SelectsRelation['selector'], value: unknown): [LabelSelector] | undefined {
+function readSelector(
+  form: SelectsRelation['selector'],
+  value: unknown,
+): [LabelSelector] | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   if (form === 'map') {
     return Object.values(value).every((one) => typeof one === 'string')

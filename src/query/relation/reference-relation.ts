@@ -2,7 +2,12 @@ import type { IndexFunction } from '../../informer/store/store-view.ts'
 import { type Condition, hasKey, hasValue } from '../condition/condition.ts'
 import { parsePath, valuesAt } from '../index/path.ts'
 import { referencedKeys } from './referenced-keys.ts'
-import { originObject, type Relation, type RelationContext, type RelationOrigin } from './relation.ts'
+import {
+  originObject,
+  type Relation,
+  type RelationContext,
+  type RelationOrigin,
+} from './relation.ts'
 import {
   type ReferenceOfAnyKind,
   type ReferenceRelation,

@@ -67,8 +67,7 @@ export function referencedKeys(
 /** The keys by a rule of names, or what stands before the number at their end. Throws `NameTemplateError` and `PathError`. */
 export function keysByRule(rule: NameRule, isNamespaced: boolean): IndexFunction {
   const templates = rule.templates.map(parseNameTemplate)
-  const namespacePath =
-    rule.namespacePath === undefined ? undefined : parsePath(rule.namespacePath)
+  const namespacePath = rule.namespacePath === undefined ? undefined : parsePath(rule.namespacePath)
   return (object) => {
     const said =
       rule.namespace ?? (namespacePath === undefined ? undefined : valueAt(namespacePath, object))

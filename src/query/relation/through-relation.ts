@@ -12,7 +12,7 @@ import type { ThroughRelation } from './relation-definition.ts'
 export function compileThrough(definition: ThroughRelation, steps: readonly Relation[]): Relation {
   return {
     definition,
-    reads: [...new Set([...steps.flatMap(({ reads }) => reads)])].toSorted(last(definition.to)),
+    reads: [...new Set(steps.flatMap(({ reads }) => reads))].toSorted(last(definition.to)),
     indexers: merged(steps.map(({ indexers }) => indexers)),
     shortcuts: merged(steps.map(({ shortcuts = {} }) => shortcuts)),
     follow(origin) {
