@@ -18,7 +18,9 @@ afterEach(async () => {
 
 const proxied = async (): Promise<CutProxy> => {
   const proxy = await startCutProxy(Number(new URL(open().gateway.url).port))
-  ends.push(() => proxy[Symbol.asyncDispose]())
+  ends.push(async () => {
+    await proxy[Symbol.asyncDispose]()
+  })
   return proxy
 }
 
