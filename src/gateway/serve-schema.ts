@@ -1,3 +1,4 @@
+import type { ClusterAccess } from '../access/cluster-access.ts'
 import type { ClusterCache, ServedResource } from '../cache/cluster-cache.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
@@ -43,25 +44,28 @@ export function serveSchema(options: ServeSchemaOptions): ServedSchema {
   const model = buildSchemaModel({ ...mergedApis(apis), ...parts })
   for (const one of model.problems) problem(one)
   const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
-  const relations = resolveRelations(kinds, model.relations, model.ofAnyKind)
+  const relations = resolveRelations(kinds, model.relations)
   const schema = createSchema(model, { relay })
   const clusters = new Map<string, ClusterCache>()
-  for (const { cluster, cache } of members) {
+  const access = new Map<string, ClusterAccess>()
+  for (const { cluster, cache, access: asked } of members) {
     cache.serve(servedResources(cluster, model.kinds, relations))
     if (cluster.state === 'connected') {
       const names = new Set(cluster.api.resources.map(resourceName))
       cache.drop((resource) => !names.has(resourceName(resource)))
     }
     clusters.set(cluster.name, cache)
+    access.set(cluster.name, asked)
   }
-  return { schema, kinds, kindOf: (group, kind) => model.kindOf(group, kind), relations, clusters }
+  const kindOf = (group: string, kind: string): Kind | undefined => model.kindOf(group, kind)
+  return { schema, kinds, kindOf, relations, clusters, access }
 }
 
 /** The kinds of the schema that a cluster has, with all that their stores are to be asked for. */
 function servedResources(
   cluster: Cluster,
   kinds: readonly Kind[],
-  { compiled, indexTexts }: SchemaRelations,
+  { compiled }: SchemaRelations,
 ): readonly ServedResource[] {
   const resources = cluster.state === 'connected' ? cluster.api.resources : []
   const names = new Set(resources.map(resourceName))
@@ -71,15 +75,12 @@ function servedResources(
       resource,
       metadataOnly,
       uncached,
-      indexers: indexersOf(indexes.filter(({ lazy }) => lazy !== true)),
-      lazyIndexers: {
-        ...indexersOf(indexes.filter(({ lazy }) => lazy === true)),
+      indexers: {
+        ...indexersOf(indexes.filter(({ lazy }) => lazy !== true)),
         ...indexersFor(compiled, typeName),
       },
-      indexTexts: {
-        ...Object.fromEntries(indexes.map((index) => [index.name, JSON.stringify(index)])),
-        ...indexTexts,
-      },
+      lazyIndexers: indexersOf(indexes.filter(({ lazy }) => lazy === true)),
+      indexTexts: Object.fromEntries(indexes.map((index) => [index.name, JSON.stringify(index)])),
     }))
 }
 

@@ -1,5 +1,5 @@
 import { objectKey } from '../../kubernetes/object.ts'
-import { allOf, type Condition, hasKey } from '../../query/condition/condition.ts'
+import { allOf, type Condition, hasKey, namespacesOf } from '../../query/condition/condition.ts'
 import { compileListCondition } from '../../query/condition/list-condition.ts'
 import { listHash } from '../../query/page/cursor.ts'
 import type { Kind } from '../model/kind.ts'
@@ -17,6 +17,8 @@ import type { ServedSchema } from './served-schema.ts'
 export interface FollowedList {
   readonly at: KindAt
   readonly condition: Condition
+  /** The namespaces that it keeps to; `undefined` where it keeps to none. */
+  readonly within: readonly string[] | undefined
   /** What it is known by on every replica: equal to that of a connection with the same arguments. */
   readonly list: string
 }
@@ -31,11 +33,8 @@ export function listToFollow(
   const { ids = null, namespace = null, namespaces = null, labelSelector = null } = args
   const filter = { namespace, namespaces, labelSelector, where: args.where ?? null }
   const identity = { list: `${at.cluster}/${kind.listField}`, ids, ...filter }
-  return {
-    at,
-    condition: allOf([idsCondition(args.ids, at), compileListCondition(args, kind.indexes)]),
-    list: listHash(identity),
-  }
+  const condition = allOf([idsCondition(args.ids, at), compileListCondition(args, kind.indexes)])
+  return { at, condition, within: namespacesOf(condition), list: listHash(identity) }
 }
 
 /** The one object that the arguments of a subscription choose, whether or not it is there. Throws `ClientError`. */
@@ -47,7 +46,9 @@ export function objectToFollow(
   const at = { cluster: clusterNamed(served, args.cluster), kind }
   const key = objectKey(args)
   const list = listHash({ list: `${at.cluster}/${kind.lookupField}/${key}` })
-  return { at, condition: hasKey([key]), list }
+  const { namespace } = args
+  const within = namespace === undefined ? undefined : [namespace]
+  return { at, condition: hasKey([key]), within, list }
 }
 
 const maxCoalesceMs = 60_000

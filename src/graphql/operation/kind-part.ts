@@ -1,4 +1,3 @@
-import type { WantedIndexes } from '../../cache/lease.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import type { NameGate, Scope } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
@@ -8,8 +7,6 @@ export interface KindAt {
   /** The cluster's name. */
   readonly cluster: string
   readonly kind: Kind
-  /** Indexes that are built when they are asked for: those that it is to be read by, and those that make that faster. */
-  readonly indexes?: WantedIndexes | undefined
 }
 
 /** One kind in one cluster as one execution reads it: its store, and what of it the viewer may see. */
@@ -49,6 +46,6 @@ export interface KindParts {
 
 /** The same, and what happens to be in memory. */
 export interface CachedParts extends KindParts {
-  /** The part of a kind that happens to be cached and synced, whoever wanted it; nothing is noted. */
-  cachedPart(at: KindAt): KindPart | undefined
+  /** The part of a kind that happens to be cached and synced, whoever wanted it, where the viewer may list something of it. */
+  cachedPart(at: KindAt, reading?: ListReading): KindPart | undefined
 }

@@ -1,7 +1,5 @@
 import { type GraphQLObjectType, isObjectType, type SelectionSetNode } from 'graphql'
-import type { WantedIndexes } from '../../cache/lease.ts'
 import type { Kind } from '../model/kind.ts'
-import type { KindNeed } from '../operation/schema-relations.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
 import type { CollectContext } from './collected-fields.ts'
 import type { FieldArguments } from './field-arguments.ts'
@@ -29,7 +27,7 @@ export class PlanCompiler {
   readonly collect: CollectContext
   readonly #writers: PlanWriters
   /** The kinds that the root field which is being compiled reads, its relations' included. */
-  #kinds = new Map<Kind, { readonly needed: Set<string>; readonly useful: Set<string> }>()
+  #kinds = new Set<Kind>()
   #place = ''
 
   constructor(served: ServedSchema, collect: CollectContext, writers: PlanWriters) {
@@ -68,20 +66,15 @@ export class PlanCompiler {
     }
   }
 
-  /** The root field that is being compiled reads this kind, by these indexes. */
-  reads(kind: Kind, indexes: WantedIndexes = {}): void {
-    let known = this.#kinds.get(kind)
-    if (known === undefined) {
-      this.#kinds.set(kind, (known = { needed: new Set(), useful: new Set() }))
-    }
-    for (const name of indexes.needed ?? []) known.needed.add(name)
-    for (const name of indexes.useful ?? []) known.useful.add(name)
+  /** The root field that is being compiled reads this kind. */
+  reads(kind: Kind): void {
+    this.#kinds.add(kind)
   }
 
   /** The kinds that have been read since this was last asked. */
-  takeKinds(): readonly KindNeed[] {
-    const kinds = Array.from(this.#kinds, ([kind, indexes]) => ({ kind, indexes }))
-    this.#kinds = new Map()
+  takeKinds(): readonly Kind[] {
+    const kinds = [...this.#kinds]
+    this.#kinds = new Set()
     return kinds
   }
 

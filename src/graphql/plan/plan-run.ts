@@ -1,7 +1,7 @@
 import type { VariableValues } from 'graphql'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
-import type { KindAt, KindPart } from '../operation/kind-part.ts'
+import type { KindAt, KindPart, ListReading } from '../operation/kind-part.ts'
 import { type ListRequest, listRequest } from '../operation/list-request.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
 import type { FieldArguments } from './field-arguments.ts'
@@ -15,7 +15,9 @@ export interface PlanRunOptions {
   readonly budget: WorkBudget
   readonly fragments: FragmentCache
   /** What has been settled for this execution; throws where a kind cannot be read, or has not been asked for. */
-  readonly part: (at: KindAt) => KindPart
+  readonly part: (at: KindAt, reading?: ListReading) => KindPart
+  /** The same for look-ups of single objects; `undefined` where the viewer may look at none of these. */
+  readonly named: (at: KindAt, keys?: readonly string[]) => KindPart | undefined
 }
 
 /** One run of a plan: the request's variables, and what is worked out of them once. */
@@ -27,7 +29,8 @@ export class PlanRun {
   readonly limits: OperationLimits
   readonly budget: WorkBudget
   readonly fragments: FragmentCache
-  readonly part: (at: KindAt) => KindPart
+  readonly part: PlanRunOptions['part']
+  readonly named: PlanRunOptions['named']
   readonly #variables: VariableValues
   readonly #arguments = new Map<FieldArguments, Readonly<Record<string, unknown>>>()
   readonly #requests = new Map<FieldArguments, ListRequest>()
@@ -38,6 +41,7 @@ export class PlanRun {
     this.budget = options.budget
     this.fragments = options.fragments
     this.part = options.part
+    this.named = options.named
     this.#variables = options.variables
   }
 

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DocumentNode } from 'graphql'
+import type { Viewer } from '../../access/viewer.ts'
 import {
   defaultWorkLimits,
   QueryTooCostlyError,
@@ -10,7 +11,7 @@ import { ReadReport } from '../../query/condition/read-report.ts'
 import { ReportingBudget } from '../../query/condition/reporting-budget.ts'
 import { explain, type Explanation } from '../operation/explanation.ts'
 import type { OperationRequest } from '../operation/execution.ts'
-import type { KindAt, KindPart } from '../operation/kind-part.ts'
+import type { KindAt, KindPart, ListReading } from '../operation/kind-part.ts'
 import { problemOfVariables } from '../operation/document-bounds.ts'
 import { documentCache } from '../operation/document-cache.ts'
 import type { OperationDocuments } from '../operation/operation-documents.ts'
@@ -26,6 +27,12 @@ export interface QueryRequest {
   readonly query: string
   readonly operationName?: string | null | undefined
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined
+}
+
+/** Where a request came from, as far as that matters. */
+export interface QueryOrigin {
+  /** Who asks; absent where nobody is asked who they are, and everything may be seen. */
+  readonly viewer?: Viewer | undefined
 }
 
 export interface PlannedQueriesOptions {
@@ -61,6 +68,8 @@ export interface ExplainedText {
 /** What one run is paid from, and what becomes of its text. */
 interface RunOptions<T> {
   readonly budget: WorkBudget
+  /** Who asks; `undefined` where everything may be seen. */
+  readonly viewer: Viewer | undefined
   /** Called in the tick of the answer, before anything is read. */
   readonly started?: () => void
   readonly answered: (text: string, kinds: readonly KindAt[]) => T
@@ -79,13 +88,20 @@ export class PlannedQueries {
    * The JSON text of the answer; `undefined` where graphql-js has to answer: what is no query, is not covered, or has an
    * error to tell. Never rejects. A promise only where a kind has to be waited for.
    */
-  answer(request: QueryRequest): string | undefined | Promise<string | undefined> {
+  answer(
+    request: QueryRequest,
+    { viewer }: QueryOrigin = {},
+  ): string | undefined | Promise<string | undefined> {
     try {
       const served = this.#options.served()
       const known = this.#planOf(served, request)
       if (known === undefined) return undefined
       const budget = new WorkBudget(plannedWork(this.#options.limits.work))
-      return this.#run(served, known, request.variables ?? {}, { budget, answered: (text) => text })
+      return this.#run(served, known, request.variables ?? {}, {
+        budget,
+        viewer,
+        answered: (text) => text,
+      })
     } catch {
       // Such as an argument that cannot be coerced.
       return undefined
@@ -96,6 +112,7 @@ export class PlannedQueries {
   async explain(
     served: ServedSchema,
     { document, operationName, variableValues }: OperationRequest,
+    viewer: Viewer | undefined,
   ): Promise<ExplainedText | undefined> {
     try {
       const known = this.#compiled(served, document, operationName)
@@ -106,6 +123,7 @@ export class PlannedQueries {
       const before = { ...cache.counts }
       return await this.#run(served, known, variableValues ?? {}, {
         budget,
+        viewer,
         started: () => Object.assign(before, cache.counts),
         answered: (text, kinds) => {
           const { hits, misses } = cache.counts
@@ -122,7 +140,7 @@ export class PlannedQueries {
     served: ServedSchema,
     { plan, document, operationName, mayBeTooLarge }: KnownPlan,
     inputs: Readonly<Record<string, unknown>>,
-    { budget, started, answered }: RunOptions<T>,
+    { budget, viewer, started, answered }: RunOptions<T>,
   ): T | undefined | Promise<T | undefined> {
     const { limits, fragments } = this.#options
     if (problemOfVariables(inputs) !== undefined) return undefined
@@ -136,11 +154,15 @@ export class PlannedQueries {
     const variation = plan.variation(variables)
     const kinds = variation.kinds(served, variables)
     const answer = (parts: SettledParts): T | undefined | Promise<undefined> => {
-      const part = (at: KindAt): KindPart => parts.part(at)
-      const run = new PlanRun({ served, limits, variables, budget, fragments, part })
+      const part = (at: KindAt, reading?: ListReading): KindPart => parts.part(at, reading)
+      const named = (at: KindAt, keys?: readonly string[]): KindPart | undefined =>
+        parts.named(at, keys)
+      const run = new PlanRun({ served, limits, variables, budget, fragments, part, named })
       try {
         started?.()
-        return answered(variation.write(run), kinds)
+        const text = variation.write(run)
+        // What has to be asked for first, graphql-js asks for, in rounds.
+        return parts.isLacking ? undefined : answered(text, kinds)
       } catch (error) {
         // Whatever it is, graphql-js finds it too, and says which field it belongs to. Where that is as costly as this was
         // whoever waits comes first.
@@ -154,7 +176,7 @@ export class PlannedQueries {
       const work = () => turns.run(() => answer(parts))
       return turn === undefined ? work() : turn.then(work)
     }
-    const settled = settleKinds({ served, limits }, kinds)
+    const settled = settleKinds({ served, limits }, kinds, viewer)
     return settled instanceof Promise ? settled.then(inTurn) : inTurn(settled)
   }
 
