@@ -16,7 +16,8 @@ import {
   type ValidatedExecutionArgs,
   type VariableValues,
 } from 'graphql'
-import type { Kind } from '../model/kind.ts'
+import type { WantedIndexes } from '../../cache/lease.ts'
+import type { Kind, RelationField } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import { type FieldsType, fragmentsOf, narrowedType } from './document-fragments.ts'
@@ -51,7 +52,7 @@ class KindSearch {
   readonly #served: ServedSchema
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly #variables: VariableValues
-  readonly #found = new Map<string, Set<Kind>>()
+  readonly #found = new Map<string, Map<Kind, { needed: Set<string>; useful: Set<string> }>>()
   /** Each selection is searched once for a type and a cluster, however many fragments lead to it. */
   readonly #entered = new Map<SelectionSetNode, Set<string>>()
 
@@ -63,7 +64,7 @@ class KindSearch {
 
   found(): readonly KindAt[] {
     return [...this.#found].flatMap(([cluster, kinds]) =>
-      [...kinds].map((kind) => ({ cluster, kind })),
+      Array.from(kinds, ([kind, indexes]) => ({ cluster, kind, indexes })),
     )
   }
 
@@ -118,12 +119,16 @@ class KindSearch {
     } else {
       if (source.form === 'relation') {
         // Where it starts from may have been read live.
-        this.#add(cluster, this.#kindsNamed([source.relation.definition.from]))
-        this.#add(cluster, this.#served.relations.byField.get(source.relation)?.reads ?? [])
+        this.#need(cluster, source.relation)
       } else if (source.form === 'owned') {
         this.#add(cluster, this.#owned(node, field, type, cluster))
       } else if (source.form === 'ofRowType' && field.name === 'events') {
-        this.#add(cluster, this.#kindsNamed(['Event']))
+        for (const { events } of this.#served.kinds.values()) {
+          if (events === undefined) continue
+          // Of whatever kind: they read Events by the same index.
+          this.#need(cluster, events)
+          break
+        }
       }
       this.#inner(node, field, cluster)
     }
@@ -186,11 +191,23 @@ class KindSearch {
     return skip?.['if'] !== true && include?.['if'] !== false
   }
 
-  #add(cluster: string, kinds: readonly Kind[]): void {
+  #need(cluster: string, relation: RelationField): void {
+    const needs = this.#served.relations.byField.get(relation)?.needs ?? []
+    for (const [, { kind, indexes }] of needs) {
+      if (!kind.uncached) this.#add(cluster, [kind], indexes)
+    }
+  }
+
+  #add(cluster: string, kinds: readonly Kind[], indexes: WantedIndexes = {}): void {
     if (kinds.length === 0) return
     let found = this.#found.get(cluster)
-    if (found === undefined) this.#found.set(cluster, (found = new Set()))
-    for (const kind of kinds) found.add(kind)
+    if (found === undefined) this.#found.set(cluster, (found = new Map()))
+    for (const kind of kinds) {
+      let wanted = found.get(kind)
+      if (wanted === undefined) found.set(kind, (wanted = { needed: new Set(), useful: new Set() }))
+      for (const name of indexes.needed ?? []) wanted.needed.add(name)
+      for (const name of indexes.useful ?? []) wanted.useful.add(name)
+    }
   }
 }
 

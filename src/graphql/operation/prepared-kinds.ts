@@ -47,7 +47,7 @@ export class PreparedKinds implements Disposable {
 
   /** Has lazy indexes made, and waits until they are there, or the deadline; never rejects. */
   async makeIndexes(indexes: Iterable<IndexAt>): Promise<void> {
-    const waits: Promise<void>[] = []
+    const waits: Promise<unknown>[] = []
     for (const { at, index } of indexes) {
       const lease = this.#lease(at)
       const made = lease instanceof Lease ? lease.makeIndex(index) : undefined
@@ -101,10 +101,12 @@ export class PreparedKinds implements Disposable {
   #wait(at: KindAt): Promise<void> | undefined {
     if (this.#disposed) return undefined
     const known = this.#known(at)
-    if (known !== undefined && this.#options.access === undefined) return undefined
+    const isKnown = known !== undefined && this.#options.access === undefined
+    if (isKnown && at.indexes === undefined) return undefined
     const lease = known ?? this.#acquire(at)
-    if (lease instanceof UnreadableResourceError || lease.unreadable() === undefined)
-      return undefined
+    if (lease instanceof UnreadableResourceError) return undefined
+    if (at.indexes !== undefined) lease.want(at.indexes)
+    if (lease.unreadable() === undefined) return undefined
     return lease.ready(this.#options.syncDeadlineMs).catch(() => {})
   }
 

@@ -1,9 +1,6 @@
-import type { StoreView } from '../../informer/store/store-view.ts'
 import { type Condition, namespacesOf } from '../../query/condition/condition.ts'
-import type { Kind } from '../model/kind.ts'
-import type { KindParts } from './kind-part.ts'
-import { type SchemaRelation } from './schema-relations.ts'
-import { forbiddenList } from './viewer-access.ts'
+import type { KindAt, KindPart, KindParts } from './kind-part.ts'
+import type { SchemaRelation } from './schema-relations.ts'
 
 /** Outside which namespaces nothing is that a relation leads to; `undefined` where that is not known. */
 export function namespacesOfRelated(
@@ -24,20 +21,22 @@ interface Waypoint {
 }
 
 /**
- * The store of a type that a relation reads before it arrives. What a viewer may not list tells nothing, not even what it leads
- * to: FORBIDDEN unless everything that is read there may be seen.
+ * What may be seen of a type that a relation reads before it arrives. What a viewer may not list tells nothing, not even what
+ * it leads to.
  */
-export function readOnTheWay(
-  parts: KindParts,
-  reads: readonly Kind[],
+export function partOnTheWay(
+  parts: Pick<KindParts, 'part'>,
+  { needs, isWithinNamespace }: SchemaRelation,
   { cluster, type, namespace }: Waypoint,
-): StoreView {
-  const kind = reads.find(({ typeName }) => typeName === type)
-  if (kind === undefined) throw new TypeError(`the relation does not read ${type}`)
-  const isWithin = kind.resource.namespaced && namespace !== undefined && namespace !== ''
-  const at = { cluster, kind }
-  const { view, scope } = parts.part(at, { within: () => (isWithin ? [namespace] : undefined) })
-  // What is read within one namespace is all there or forbidden.
-  if (scope.form === 'all' || isWithin) return view
-  throw forbiddenList(at, false)
+): KindPart {
+  const need = needs.get(type)
+  if (need === undefined) throw new TypeError(`the relation does not read ${type}`)
+  const { namespaced } = need.kind.resource
+  const isWithin = isWithinNamespace && namespaced && namespace !== undefined && namespace !== ''
+  return parts.part({ cluster, ...need }, { within: () => (isWithin ? [namespace] : undefined) })
+}
+
+/** Where a relation arrives, with the indexes that it reads there. */
+export function targetOf({ needs, to }: SchemaRelation, cluster: string): KindAt {
+  return { cluster, kind: to, ...needs.get(to.typeName) }
 }

@@ -1,5 +1,11 @@
-import type { Relation } from '../../query/relation/relation.ts'
-import { type RelationDefinition, relationName } from '../../query/relation/relation-definition.ts'
+import type { WantedIndexes } from '../../cache/lease.ts'
+import type { Relation, RelationContext } from '../../query/relation/relation.ts'
+import {
+  type NameRule,
+  type ReferenceOfAnyKind,
+  type RelationDefinition,
+  relationName,
+} from '../../query/relation/relation-definition.ts'
 import { compileRelations } from '../../query/relation/relations.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 
@@ -12,8 +18,16 @@ export interface SchemaRelation {
   readonly to: Kind
   /** The kinds that must be readable besides the one it starts from; {@link to} is the last. */
   readonly reads: readonly Kind[]
+  /** The same kinds and the one that it starts from, by type name, with the indexes that it reads them by. */
+  readonly needs: ReadonlyMap<string, RelatedNeed>
   /** Whether an object in a namespace is related to none outside it. */
   readonly isWithinNamespace: boolean
+}
+
+/** A kind that a relation reads, and the indexes that it needs of it. */
+export interface RelatedNeed {
+  readonly kind: Kind
+  readonly indexes: WantedIndexes
 }
 
 /** The relations of a schema, resolved once when it is made. */
@@ -22,6 +36,8 @@ export interface SchemaRelations {
   readonly byField: ReadonlyMap<RelationField, SchemaRelation>
   /** The compiled relations alone: what the stores need indexes for. */
   readonly compiled: readonly Relation[]
+  /** What the indexes of relations are made from, by their names. */
+  readonly indexTexts: Readonly<Record<string, string>>
   /** The kinds whose objects, as the SDL says, objects of this kind may own directly. */
   ownedKinds(kind: Kind): readonly Kind[]
 }
@@ -30,10 +46,13 @@ export interface SchemaRelations {
 export function resolveRelations(
   kinds: ReadonlyMap<string, Kind>,
   definitions: readonly RelationDefinition[],
+  ofAnyKind: readonly ReferenceOfAnyKind[],
 ): SchemaRelations {
-  const compiled = compileRelations(definitions, {
+  const context: RelationContext = {
     isNamespaced: (type) => kinds.get(type)?.resource.namespaced ?? true,
-  })
+    groupKindOf: (type) => kinds.get(type)?.resource,
+  }
+  const compiled = compileRelations(definitions, context, ofAnyKind)
   const byField = new Map<RelationField, SchemaRelation>()
   for (const kind of kinds.values()) {
     for (const field of [...kind.relations, ...(kind.events === undefined ? [] : [kind.events])]) {
@@ -42,18 +61,63 @@ export function resolveRelations(
       if (relation === undefined) throw new TypeError(`relation ${name} is not compiled`)
       const reads = relation.reads.map((type) => kindNamed(kinds, type, name))
       const to = kindNamed(kinds, field.definition.to, name)
+      const needs = needsOf(relation, kind, reads)
       const isWithinNamespace =
         kind.resource.namespaced && to.resource.namespaced && isLocal(field.definition, definitions)
-      byField.set(field, { name, relation, reads, to, isWithinNamespace })
+      byField.set(field, { name, relation, reads, to, needs, isWithinNamespace })
     }
   }
   const owned = ownedTypes(definitions)
   return {
     byField,
     compiled: [...compiled.values()],
+    indexTexts: textsOf([...compiled.values()], [...definitions, ...ofAnyKind], context),
     ownedKinds: ({ typeName }) =>
       [...(owned.get(typeName) ?? [])].map((type) => kindNamed(kinds, type, typeName)),
   }
+}
+
+/** An index has the name of the relation that it is made from behind a colon, and of any kind the kind behind that. */
+function textsOf(
+  compiled: readonly Relation[],
+  definitions: readonly (RelationDefinition | ReferenceOfAnyKind)[],
+  context: RelationContext,
+): Readonly<Record<string, string>> {
+  const made = new Map(
+    definitions.map((definition) => {
+      const ends = 'to' in definition ? [definition.from, definition.to] : [definition.from]
+      const place = ends.map((type) => [
+        context.isNamespaced(type),
+        context.groupKindOf?.(type)?.kind,
+      ])
+      return [relationName(definition), JSON.stringify([definition, place])]
+    }),
+  )
+  const texts: Record<string, string> = {}
+  for (const { indexers, shortcuts = {} } of compiled) {
+    for (const byName of [...Object.values(indexers), ...Object.values(shortcuts)]) {
+      for (const name of Object.keys(byName)) {
+        const [relation = ''] = name.slice(name.indexOf(':') + 1).split('=')
+        const text = made.get(relation)
+        if (text !== undefined) texts[name] = text
+      }
+    }
+  }
+  return texts
+}
+
+function needsOf(
+  { indexers, shortcuts = {} }: Relation,
+  from: Kind,
+  reads: readonly Kind[],
+): ReadonlyMap<string, RelatedNeed> {
+  return new Map(
+    [from, ...reads].map((kind) => {
+      const needed = Object.keys(indexers[kind.typeName] ?? {})
+      const useful = Object.keys(shortcuts[kind.typeName] ?? {})
+      return [kind.typeName, { kind, indexes: { needed, useful } }]
+    }),
+  )
 }
 
 /** Whether a relation between namespaced kinds stays within the namespace that it starts from. */
@@ -61,19 +125,36 @@ function isLocal(
   definition: RelationDefinition,
   definitions: readonly RelationDefinition[],
 ): boolean {
+  const isNamedLocal = (name: string): boolean => {
+    const named = definitions.find((one) => relationName(one) === name)
+    return named !== undefined && isLocal(named, definitions)
+  }
   switch (definition.form) {
-    case 'selects':
     case 'owned':
     case 'owner':
     case 'events':
       return true
+    case 'selects':
+      return definition.namespacesPath === undefined
     case 'reference':
-      return definition.namespacePaths === undefined
-    case 'reverse': {
-      const forwards = definitions.find((one) => relationName(one) === definition.of)
-      return forwards !== undefined && isLocal(forwards, [])
-    }
+      return (
+        definition.namespacePaths === undefined &&
+        definition.refPaths === undefined &&
+        isNamedWithin(definition.names)
+      )
+    case 'numbered':
+      return isNamedWithin(definition.names)
+    case 'reverse':
+      return isNamedLocal(definition.of)
+    case 'through':
+      return definition.steps.every(isNamedLocal)
+    case 'uid':
+      return false
   }
+}
+
+function isNamedWithin(names: NameRule | undefined): boolean {
+  return names?.namespace === undefined && names?.namespacePath === undefined
 }
 
 function kindNamed(kinds: ReadonlyMap<string, Kind>, type: string, relation: string): Kind {

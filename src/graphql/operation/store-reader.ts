@@ -1,6 +1,6 @@
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
-import { objectKey } from '../../kubernetes/object.ts'
-import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
+import type { ObjectId } from '../../informer/store/store-view.ts'
 import { ArgumentsCache } from '../../query/condition/arguments-cache.ts'
 import { type Condition, namespacesOf, nothing } from '../../query/condition/condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
@@ -29,7 +29,7 @@ import { type ListRequest, listRequest, pageOf } from './list-request.ts'
 import type { LiveLoader } from './live-loader.ts'
 import { LiveReads } from './live-reads.ts'
 import { type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
-import { namespacesOfRelated, readOnTheWay } from './related-parts.ts'
+import { namespacesOfRelated, partOnTheWay, targetOf } from './related-parts.ts'
 import type { SchemaRelation } from './schema-relations.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
@@ -180,19 +180,19 @@ export class StoreReader implements StoreReads {
     const relation = this.#relation(field)
     const withRelated = args.related === true
     const condition = this.#related(row, relation, withRelated)
-    const part = this.#parts.part(
-      { cluster: row.cluster, kind: relation.to },
-      { within: () => namespacesOfRelated(relation, condition, row.object.metadata.namespace) },
-    )
+    const part = this.#parts.part(targetOf(relation, row.cluster), {
+      within: () => namespacesOfRelated(relation, condition, row.object.metadata.namespace),
+    })
     const origin = row.object.metadata.uid ?? objectKey(row.object.metadata)
     const list = `${relation.name}${withRelated ? '+related' : ''}/${origin}`
     return this.#connection(part, list, condition, args)
   }
 
-  followOne(row: Row, field: RelationField): Row | null {
+  followOne(row: Row, field: RelationField): FoundRow {
     const relation = this.#relation(field)
+    if (relation.to.uncached) return this.#followLive(row, relation)
     const condition = this.#related(row, relation)
-    const at = { cluster: row.cluster, kind: relation.to }
+    const at = targetOf(relation, row.cluster)
     if (condition.form !== 'keys') {
       if (condition.form === 'nothing') return null
       const { namespace } = row.object.metadata
@@ -208,6 +208,27 @@ export class StoreReader implements StoreReads {
       if (id !== undefined) return rowOf(part, id)
     }
     return null
+  }
+
+  /** What has no cache is looked up by its name. */
+  #followLive({ cluster, kind, object }: Row, { relation, needs, to }: SchemaRelation): FoundRow {
+    const { view } = this.#parts.part({ cluster, kind })
+    const id = sameObject(view, object.metadata, objectKey(object.metadata))
+    if (id === undefined) return null
+    const part = (type: string): KindPart => {
+      const need = needs.get(type)
+      if (need === undefined || need.kind === to) throw byCondition({ cluster, kind: to })
+      return this.#parts.part({ cluster, ...need })
+    }
+    const condition = relation.follow({ view, id, object, budget: this.#budget, part })
+    if (condition.form === 'nothing') return null
+    const [key] = condition.form === 'keys' ? condition.keys : []
+    if (key === undefined) throw byCondition({ cluster, kind: to })
+    const { namespace, name } = splitObjectKey(key)
+    return this.#live.lookup(
+      { cluster, kind: to },
+      namespace === '' ? { name } : { namespace, name },
+    )
   }
 
   #connection(
@@ -236,7 +257,7 @@ export class StoreReader implements StoreReads {
   /** What a relation leads to. From an object that is no more, it leads nowhere, whoever has its name now. */
   #related(
     { cluster, kind, object }: Row,
-    { relation, reads }: SchemaRelation,
+    relation: SchemaRelation,
     withRelated = false,
   ): Condition {
     const key = objectKey(object.metadata)
@@ -244,9 +265,10 @@ export class StoreReader implements StoreReads {
     const id = view === undefined ? undefined : sameObject(view, object.metadata, key)
     if (view === undefined || id === undefined) return nothing
     const { namespace } = object.metadata
-    const stores = (type: string): StoreView =>
-      readOnTheWay(this.#parts, reads, { cluster, type, namespace })
-    return relation.follow({ view, id, object, withRelated, budget: this.#budget, stores })
+    const part = (type: string): KindPart =>
+      partOnTheWay(this.#parts, relation, { cluster, type, namespace })
+    const origin = { view, id, object, withRelated, budget: this.#budget, part }
+    return relation.relation.follow(origin)
   }
 
   #ownedKinds(row: Row, names: readonly string[] | null | undefined): OwnedKinds {
@@ -281,6 +303,15 @@ function byUid({ cluster, kind }: KindAt): ClientError {
     cluster,
     kind: typeName,
     hint: `use ${lookupField}, with its name`,
+  })
+}
+
+function byCondition({ cluster, kind: { typeName } }: KindAt): ClientError {
+  const message = `${typeName} is read live: it is found by its name only`
+  return new ClientError('UNSUPPORTED', message, {
+    cluster,
+    kind: typeName,
+    hint: 'declare the relation by @reference or @named, to one object',
   })
 }
 

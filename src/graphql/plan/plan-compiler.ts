@@ -1,5 +1,7 @@
 import { type GraphQLObjectType, isObjectType, type SelectionSetNode } from 'graphql'
+import type { WantedIndexes } from '../../cache/lease.ts'
 import type { Kind } from '../model/kind.ts'
+import type { RelatedNeed } from '../operation/schema-relations.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
 import type { CollectContext } from './collected-fields.ts'
 import type { FieldArguments } from './field-arguments.ts'
@@ -27,7 +29,7 @@ export class PlanCompiler {
   readonly collect: CollectContext
   readonly #writers: PlanWriters
   /** The kinds that the root field which is being compiled reads, its relations' included. */
-  #kinds = new Set<Kind>()
+  #kinds = new Map<Kind, { readonly needed: Set<string>; readonly useful: Set<string> }>()
   #place = ''
 
   constructor(served: ServedSchema, collect: CollectContext, writers: PlanWriters) {
@@ -66,15 +68,20 @@ export class PlanCompiler {
     }
   }
 
-  /** The root field that is being compiled reads this kind. */
-  reads(kind: Kind): void {
-    this.#kinds.add(kind)
+  /** The root field that is being compiled reads this kind, by these indexes. */
+  reads(kind: Kind, indexes: WantedIndexes = {}): void {
+    let known = this.#kinds.get(kind)
+    if (known === undefined) {
+      this.#kinds.set(kind, (known = { needed: new Set(), useful: new Set() }))
+    }
+    for (const name of indexes.needed ?? []) known.needed.add(name)
+    for (const name of indexes.useful ?? []) known.useful.add(name)
   }
 
   /** The kinds that have been read since this was last asked. */
-  takeKinds(): readonly Kind[] {
-    const kinds = [...this.#kinds]
-    this.#kinds = new Set()
+  takeKinds(): readonly RelatedNeed[] {
+    const kinds = Array.from(this.#kinds, ([kind, indexes]) => ({ kind, indexes }))
+    this.#kinds = new Map()
     return kinds
   }
 

@@ -103,7 +103,7 @@ export class PlanVariation {
       const args = root.args.coerce(variables)
       if (args['live'] === true) throw new NotCoveredError('a live read')
       const cluster = clusterOf(served, args)
-      return root.kinds.map((kind) => ({ cluster, kind }))
+      return root.kinds.map((need) => ({ cluster, ...need }))
     })
   }
 

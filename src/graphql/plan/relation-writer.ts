@@ -6,7 +6,7 @@ import { objectByKey } from '../../query/page/lookup.ts'
 import { findObject } from '../../query/page/page.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import type { KindPart } from '../operation/kind-part.ts'
-import { namespacesOfRelated, readOnTheWay } from '../operation/related-parts.ts'
+import { namespacesOfRelated, partOnTheWay, targetOf } from '../operation/related-parts.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
@@ -29,8 +29,9 @@ export function relationWriter(
   const { field, args } = selected
   const found = compiler.served.relations.byField.get(field)
   if (found === undefined) throw new NotCoveredError(field.definition.name)
-  const { relation, reads, to, name } = found
-  for (const kind of reads) compiler.reads(kind)
+  const { relation, needs, to, name } = found
+  if (to.uncached) throw new NotCoveredError('a live read')
+  for (const { kind, indexes } of needs.values()) compiler.reads(kind, indexes)
   const { place } = compiler
   const follow = (
     run: PlanRun,
@@ -39,9 +40,9 @@ export function relationWriter(
     withRelated = false,
   ): Condition => {
     run.budget.report?.at(place)
-    const stores = (type: string): StoreView =>
-      readOnTheWay(run, reads, { cluster, type, namespace: namespaceOf(view, id) })
-    return relation.follow({ view, id, withRelated, stores, budget: run.budget })
+    const part = (type: string): KindPart =>
+      partOnTheWay(run, found, { cluster, type, namespace: namespaceOf(view, id) })
+    return relation.follow({ view, id, withRelated, part, budget: run.budget })
   }
   const within = ({ view }: KindPart, id: ObjectId, condition: Condition) =>
     namespacesOfRelated(found, condition, namespaceOf(view, id))
@@ -49,7 +50,7 @@ export function relationWriter(
     const write = compiler.row(to, selectionSets)
     return (run, part, id) => {
       const condition = follow(run, part, id)
-      const at = { cluster: part.cluster, kind: to }
+      const at = targetOf(found, part.cluster)
       const target =
         condition.form === 'keys'
           ? run.named(at, condition.keys)
@@ -65,7 +66,9 @@ export function relationWriter(
     const { cluster, view } = part
     const withRelated = run.argumentsOf(args)['related'] === true
     const condition = follow(run, part, id, withRelated)
-    const target = run.part({ cluster, kind: to }, { within: () => within(part, id, condition) })
+    const target = run.part(targetOf(found, cluster), {
+      within: () => within(part, id, condition),
+    })
     const origin = view.uidOf(id) || view.keyOf(id)
     const list = `${name}${withRelated ? '+related' : ''}/${origin}`
     return write(run, target, { list, condition })
