@@ -30,8 +30,6 @@ export class RequestHeaderAuthenticator implements Authenticator {
   readonly #options: RequestHeaderOptions
 
   constructor(options: RequestHeaderOptions) {
-    const lower = (names: readonly string[]): readonly string[] =>
-      names.map((name) => name.toLowerCase())
     this.#options = {
       allowedNames: options.allowedNames,
       usernameHeaders: lower(options.usernameHeaders),
@@ -86,6 +84,10 @@ export class RequestHeaderAuthenticator implements Authenticator {
     }
     return Object.fromEntries(extra)
   }
+}
+
+function lower(names: readonly string[]): readonly string[] {
+  return names.map((name) => name.toLowerCase())
 }
 
 function decoded(key: string): string {

@@ -81,13 +81,6 @@ export class ServerCertificate implements Disposable {
 }
 
 function readContext({ tlsCert, tlsKey, tlsClientCa }: CertificateFiles): SecureContextOptions {
-  const read = (file: string): string => {
-    try {
-      return readFileSync(file, 'utf8')
-    } catch (cause) {
-      throw new CertificateError((cause as Error).message, cause)
-    }
-  }
   const [cert, key] = [read(tlsCert), read(tlsKey)]
   const ca = tlsClientCa === undefined ? {} : { ca: certificatesOf(tlsClientCa, read(tlsClientCa)) }
   const context = { cert, key, ...ca, minVersion } as const
@@ -97,6 +90,14 @@ function readContext({ tlsCert, tlsKey, tlsClientCa }: CertificateFiles): Secure
     throw new CertificateError(`${tlsCert} and ${tlsKey}: ${(cause as Error).message}`, cause)
   }
   return context
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new CertificateError((cause as Error).message, cause)
+  }
 }
 
 /** Node takes any text for a CA, and then trusts nobody. */
