@@ -1,5 +1,11 @@
 import { objectKey } from '../../kubernetes/object.ts'
-import { allOf, type Condition, hasKey } from '../../query/condition/condition.ts'
+import {
+  allOf,
+  type Condition,
+  hasKey,
+  type RelatedCondition,
+  relatedIn,
+} from '../../query/condition/condition.ts'
 import { compileListCondition } from '../../query/condition/list-condition.ts'
 import { listHash } from '../../query/page/cursor.ts'
 import type { Kind } from '../model/kind.ts'
@@ -31,11 +37,25 @@ export function listToFollow(
   const { ids = null, namespace = null, namespaces = null, labelSelector = null } = args
   const filter = { namespace, namespaces, labelSelector, where: args.where ?? null }
   const identity = { list: `${at.cluster}/${kind.listField}`, ids, ...filter }
+  const { related } = served.relations.whereFields(kind)
+  const condition = compileListCondition(args, kind.indexes, related)
+  const other = relatedIn(condition)
+  if (other !== undefined) throw aboutOthers(other)
   return {
     at,
-    condition: allOf([idsCondition(args.ids, at), compileListCondition(args, kind.indexes)]),
+    condition: allOf([idsCondition(args.ids, at), condition]),
     list: listHash(identity),
   }
+}
+
+/** Changes of other objects do not tell a subscription that one of its own has come to match. */
+function aboutOthers({ argument, relation }: RelatedCondition): ClientError {
+  const message = `${argument}: a subscription cannot be filtered by other objects`
+  return new ClientError('UNSUPPORTED', message, {
+    argument,
+    kind: relation.to,
+    hint: 'ask by a query, or filter by indexes of the kind itself',
+  })
 }
 
 /** The one object that the arguments of a subscription choose, whether or not it is there. Throws `ClientError`. */

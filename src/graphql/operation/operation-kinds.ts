@@ -1,4 +1,5 @@
 import {
+  type ArgumentNode,
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
@@ -22,6 +23,7 @@ import { fieldSourceOf } from '../schema/field-source.ts'
 import { type FieldsType, fragmentsOf, narrowedType } from './document-fragments.ts'
 import type { KindAt } from './kind-part.ts'
 import type { ServedSchema } from './served-schema.ts'
+import { whereKinds } from './where-kinds.ts'
 
 /** An operation that can be executed, its variables coerced. */
 export type OperationToRead = Pick<
@@ -114,16 +116,21 @@ class KindSearch {
       const isQuery = source.form === 'list' || source.form === 'lookup'
       // What is read live needs no cache; a subscription is told why there is none.
       if (!isLive && !(isQuery && source.kind.uncached)) this.#add(at, [source.kind])
+      this.#add(at, whereKinds(this.#served, source.kind, args?.['where']))
       this.#inner(node, field, at)
     } else {
       if (source.form === 'relation') {
         // Where it starts from may have been read live.
         this.#add(cluster, this.#kindsNamed([source.relation.definition.from]))
-        this.#add(cluster, this.#served.relations.byField.get(source.relation)?.reads ?? [])
+        const relation = this.#served.relations.byField.get(source.relation)
+        this.#add(cluster, relation?.reads ?? [])
+        if (relation !== undefined) this.#addFiltered(node, field, relation.to, cluster)
       } else if (source.form === 'owned') {
         this.#add(cluster, this.#owned(node, field, type, cluster))
       } else if (source.form === 'ofRowType' && field.name === 'events') {
         this.#add(cluster, this.#kindsNamed(['Event']))
+        for (const event of this.#kindsNamed(['Event']))
+          this.#addFiltered(node, field, event, cluster)
       }
       this.#inner(node, field, cluster)
     }
@@ -159,6 +166,13 @@ class KindSearch {
     ]
   }
 
+  /** What the `where` of a list of a kind speaks of. */
+  #addFiltered(node: FieldNode, field: AnyField, kind: Kind, cluster: string): void {
+    if (node.arguments?.some(isWhere) !== true) return
+    const where = this.#arguments(field, node)?.['where']
+    this.#add(cluster, whereKinds(this.#served, kind, where))
+  }
+
   #kindsNamed(names: readonly unknown[]): readonly Kind[] {
     return names.flatMap((name) => this.#served.kinds.get(String(name)) ?? [])
   }
@@ -192,6 +206,10 @@ class KindSearch {
     if (found === undefined) this.#found.set(cluster, (found = new Set()))
     for (const kind of kinds) found.add(kind)
   }
+}
+
+function isWhere({ name }: ArgumentNode): boolean {
+  return name.value === 'where'
 }
 
 function identityOf(id: unknown): ObjectIdentity | undefined {

@@ -1,13 +1,16 @@
-import type { Relation } from '../../query/relation/relation.ts'
+import type { RelatedField, WhereFields } from '../../query/condition/related-filter.ts'
+import type { TwoWayRelation } from '../../query/relation/relation.ts'
 import { type RelationDefinition, relationName } from '../../query/relation/relation-definition.ts'
 import { compileRelations } from '../../query/relation/relations.ts'
+import type { RelatedBy } from '../../query/condition/related-by.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
+import { filteringRelations } from '../model/related-fields.ts'
 
 /** A relation of the schema, ready to be followed. */
 export interface SchemaRelation {
   /** `Pod.node`. */
   readonly name: string
-  readonly relation: Relation
+  readonly relation: TwoWayRelation
   /** The kind that it leads to. */
   readonly to: Kind
   /** The kinds that must be readable besides the one it starts from; {@link to} is the last. */
@@ -19,9 +22,11 @@ export interface SchemaRelations {
   /** Every field that is a relation, `events` of each kind included. */
   readonly byField: ReadonlyMap<RelationField, SchemaRelation>
   /** The compiled relations alone: what the stores need indexes for. */
-  readonly compiled: readonly Relation[]
+  readonly compiled: readonly TwoWayRelation[]
   /** The kinds whose objects, as the SDL says, objects of this kind may own directly. */
   ownedKinds(kind: Kind): readonly Kind[]
+  /** What a `where` may ask of the objects of a kind. */
+  whereFields(kind: Kind): WhereFields
 }
 
 /** Resolves all relations of the kinds. Throws `RelationDefinitionError` and `PathError`. */
@@ -43,11 +48,47 @@ export function resolveRelations(
     }
   }
   const owned = ownedTypes(definitions)
+  const fields = new Map<Kind, WhereFields>()
+  const whereFields = (kind: Kind): WhereFields => {
+    let known = fields.get(kind)
+    if (known === undefined) fields.set(kind, (known = whereFieldsOf(kind)))
+    return known
+  }
+  const whereFieldsOf = (kind: Kind): WhereFields => {
+    const related = new Map<string, RelatedField>()
+    for (const field of filteringRelations(kind)) {
+      const found = byField.get(field)
+      if (found === undefined) continue
+      const { name } = field.definition
+      related.set(name, {
+        form: field.many ? 'many' : 'one',
+        name,
+        relation: relatedBy(found),
+        to: () => whereFields(found.to),
+      })
+    }
+    return { indexes: kind.indexes, related }
+  }
   return {
     byField,
     compiled: [...compiled.values()],
+    whereFields,
     ownedKinds: ({ typeName }) =>
       [...(owned.get(typeName) ?? [])].map((type) => kindNamed(kinds, type, typeName)),
+  }
+}
+
+function relatedBy({ name, relation }: SchemaRelation): RelatedBy {
+  const { definition, reads, isLocal, followBack } = relation
+  const { from, to } = definition
+  return {
+    name,
+    from,
+    to,
+    reads,
+    isLocal,
+    follow: (origin) => relation.follow(origin),
+    ...(followBack === undefined ? {} : { followBack }),
   }
 }
 

@@ -3,6 +3,7 @@ import { objectKey } from '../../kubernetes/object.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { ArgumentsCache } from '../../query/condition/arguments-cache.ts'
 import { type Condition, nothing } from '../../query/condition/condition.ts'
+import type { RelatedStores } from '../../query/condition/related-by.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { objectByKey, objectByUid, sameObject } from '../../query/page/lookup.ts'
 import { findObject } from '../../query/page/page.ts'
@@ -29,6 +30,7 @@ import { type ListRequest, listRequest, pageOf } from './list-request.ts'
 import type { LiveLoader } from './live-loader.ts'
 import { LiveReads } from './live-reads.ts'
 import { type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
+import { relatedParts } from './related-parts.ts'
 import type { SchemaRelation } from './schema-relations.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
@@ -53,6 +55,7 @@ export class StoreReader implements StoreReads {
   readonly #owned = new Map<string, OwnedKinds>()
   /** What arguments ask for, which is the same for every row that a field is asked of. */
   readonly #requests: ArgumentsCache<Kind, ListRequest>
+  readonly #related: (cluster: string) => RelatedStores
 
   constructor({ served, limits, parts, budget, live }: StoreReaderOptions) {
     this.#served = served
@@ -61,6 +64,7 @@ export class StoreReader implements StoreReads {
     this.#budget = budget
     this.#live = new LiveReads({ loader: live, budget, maxPageSize: limits.maxPageSize })
     this.#requests = new ArgumentsCache(budget)
+    this.#related = relatedParts(served, parts)
   }
 
   list(kind: Kind, args: ListFieldArguments): ReturnType<StoreReads['list']> {
@@ -167,14 +171,14 @@ export class StoreReader implements StoreReads {
   follow(row: Row, field: RelationField, args: RelationArguments): ConnectionSource {
     const relation = this.#relation(field)
     const withRelated = args.related === true
-    const { part, condition } = this.#related(row, relation, withRelated)
+    const { part, condition } = this.#leadsTo(row, relation, withRelated)
     const origin = row.object.metadata.uid ?? objectKey(row.object.metadata)
     const list = `${relation.name}${withRelated ? '+related' : ''}/${origin}`
     return this.#connection(part, list, condition, args)
   }
 
   followOne(row: Row, field: RelationField): Row | null {
-    const { part, condition } = this.#related(row, this.#relation(field))
+    const { part, condition } = this.#leadsTo(row, this.#relation(field))
     const options = { ...part, budget: this.#budget }
     if (condition.form !== 'keys') return rowOf(part, findObject({ ...options, condition }))
     for (const key of condition.keys.toSorted()) {
@@ -190,14 +194,15 @@ export class StoreReader implements StoreReads {
     condition: Condition,
     args: ListFieldArguments,
   ): ConnectionSource {
-    const limits = { budget: this.#budget, maxPageSize: this.#limits.maxPageSize }
+    const { maxPageSize } = this.#limits
+    const limits = { budget: this.#budget, maxPageSize, related: this.#related }
     const request = this.#request(part.kind, args)
     return storeConnection(pageOf(part, { list, condition }, request, limits), part, this.#budget)
   }
 
   /** Every row of a list asks its relations with the same arguments. */
   #request(kind: Kind, args: ListFieldArguments): ListRequest {
-    return this.#requests.of(kind, args, () => listRequest(kind, args))
+    return this.#requests.of(kind, args, () => listRequest(this.#served, kind, args))
   }
 
   #relation(field: RelationField): SchemaRelation {
@@ -208,7 +213,7 @@ export class StoreReader implements StoreReads {
   }
 
   /** What a relation leads to. From an object that is no more, it leads nowhere, whoever has its name now. */
-  #related(
+  #leadsTo(
     { cluster, kind, object }: Row,
     { relation, reads, to }: SchemaRelation,
     withRelated = false,

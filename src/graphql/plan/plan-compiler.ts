@@ -1,6 +1,7 @@
 import { type GraphQLObjectType, isObjectType, type SelectionSetNode } from 'graphql'
 import type { Kind } from '../model/kind.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
+import { whereKinds } from '../operation/where-kinds.ts'
 import type { CollectContext } from './collected-fields.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
@@ -21,6 +22,12 @@ export interface PlanWriters {
   ) => ConnectionWriter
 }
 
+/** A list whose `where` may speak of further kinds, as a request's variables will tell. */
+export interface FilteredList {
+  readonly kind: Kind
+  readonly args: FieldArguments
+}
+
 /** What the parts of one plan are compiled with, and what they tell of it. */
 export class PlanCompiler {
   readonly served: ServedSchema
@@ -28,6 +35,8 @@ export class PlanCompiler {
   readonly #writers: PlanWriters
   /** The kinds that the root field which is being compiled reads, its relations' included. */
   #kinds = new Set<Kind>()
+  /** The lists that it reads whose `where` may speak of further kinds. */
+  #filtered: FilteredList[] = []
   #place = ''
 
   constructor(served: ServedSchema, collect: CollectContext, writers: PlanWriters) {
@@ -69,6 +78,19 @@ export class PlanCompiler {
   /** The root field that is being compiled reads this kind. */
   reads(kind: Kind): void {
     this.#kinds.add(kind)
+  }
+
+  /** The root field that is being compiled reads a list of this kind with these arguments. */
+  filters(kind: Kind, args: FieldArguments): void {
+    if (args.constant === undefined) this.#filtered.push({ kind, args })
+    else for (const one of whereKinds(this.served, kind, args.constant['where'])) this.reads(one)
+  }
+
+  /** The lists whose arguments only a request tells, since this was last asked. */
+  takeFiltered(): readonly FilteredList[] {
+    const filtered = this.#filtered
+    this.#filtered = []
+    return filtered
   }
 
   /** The kinds that have been read since this was last asked. */

@@ -1,8 +1,10 @@
 import type { VariableValues } from 'graphql'
+import type { RelatedStores } from '../../query/condition/related-by.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KindAt, KindPart } from '../operation/kind-part.ts'
 import { type ListRequest, listRequest } from '../operation/list-request.ts'
+import { relatedParts } from '../operation/related-parts.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import type { FragmentCache } from './fragment-cache.ts'
@@ -28,6 +30,8 @@ export class PlanRun {
   readonly budget: WorkBudget
   readonly fragments: FragmentCache
   readonly part: (at: KindAt) => KindPart
+  /** What conditions on related objects read in a cluster. */
+  readonly related: (cluster: string) => RelatedStores
   readonly #variables: VariableValues
   readonly #arguments = new Map<FieldArguments, Readonly<Record<string, unknown>>>()
   readonly #requests = new Map<FieldArguments, ListRequest>()
@@ -38,6 +42,7 @@ export class PlanRun {
     this.budget = options.budget
     this.fragments = options.fragments
     this.part = options.part
+    this.related = relatedParts(options.served, options)
     this.#variables = options.variables
   }
 
@@ -50,7 +55,7 @@ export class PlanRun {
 
   /** What the arguments of a list ask for, read once for all rows that ask it. Throws `ArgumentError`. */
   requestOf(field: FieldArguments, kind: Kind): ListRequest {
-    const read = (): ListRequest => listRequest(kind, this.argumentsOf(field))
+    const read = (): ListRequest => listRequest(this.served, kind, this.argumentsOf(field))
     if (field.constant !== undefined) return (field.request ??= read())
     let request = this.#requests.get(field)
     if (request === undefined) this.#requests.set(field, (request = read()))

@@ -1,6 +1,7 @@
 import type { Indexers, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { Condition } from '../condition/condition.ts'
+import type { RelationInverse } from './relation-inverse.ts'
 import type { RelationDefinition } from './relation-definition.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 
@@ -35,6 +36,9 @@ export interface Relation {
    */
   follow(origin: RelationOrigin): Condition
 }
+
+/** A relation that can be read both ways, as far as indexes tell. */
+export type TwoWayRelation = Relation & RelationInverse
 
 /** What a compiler of relations must know of the cluster. */
 export interface RelationContext {

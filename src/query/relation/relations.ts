@@ -2,7 +2,8 @@ import type { Indexers } from '../../informer/store/store-view.ts'
 import { compileEvents } from './events-relation.ts'
 import { compileOwned, compileOwner } from './ownership-relation.ts'
 import { compileReference, compileReverseReference } from './reference-relation.ts'
-import type { Relation, RelationContext } from './relation.ts'
+import type { Relation, RelationContext, TwoWayRelation } from './relation.ts'
+import { inverseOf } from './relation-inverse.ts'
 import {
   type RelationDefinition,
   RelationDefinitionError,
@@ -18,7 +19,7 @@ import { compileReverseSelects, compileSelects } from './selects-relation.ts'
 export function compileRelations(
   definitions: readonly RelationDefinition[],
   context: RelationContext,
-): ReadonlyMap<string, Relation> {
+): ReadonlyMap<string, TwoWayRelation> {
   const byName = new Map<string, RelationDefinition>()
   for (const definition of definitions) {
     const name = relationName(definition)
@@ -26,7 +27,13 @@ export function compileRelations(
     byName.set(name, definition)
   }
   return new Map(
-    [...byName].map(([name, definition]) => [name, compile(definition, byName, context)]),
+    [...byName].map(([name, definition]) => [
+      name,
+      {
+        ...compile(definition, byName, context),
+        ...inverseOf(definition, byName, context),
+      },
+    ]),
   )
 }
 
