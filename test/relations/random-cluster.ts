@@ -101,14 +101,14 @@ export class RandomCluster {
       uid: `uid-${this.#made}`,
       ...this.#metadata(type, namespace),
     }
-    this.#storage.create(resources[type], { metadata, ...this.#content(type, namespace) } as Fields)
+    this.#storage.create(resources[type], { metadata, ...this.#content(type, namespace) })
   }
 
   #change(type: Type, known: Fields): void {
     const { name, namespace = '', uid, creationTimestamp } = known.metadata
     const identity = { name, uid, creationTimestamp, ...(namespace === '' ? {} : { namespace }) }
     const metadata = { ...identity, ...this.#metadata(type, namespace) }
-    this.#storage.update(resources[type], { metadata, ...this.#content(type, namespace) } as Fields)
+    this.#storage.update(resources[type], { metadata, ...this.#content(type, namespace) })
   }
 
   #name(type: Type): string {

@@ -111,12 +111,12 @@ const certified = (ingress: Fields, secret: Fields): boolean =>
 const isDeployed = (deployment: Fields, pod: Fields, world: World): boolean =>
   world.objects('ReplicaSet').some((set) => owns(deployment, set) && owns(set, pod))
 
-const many = (to: Type, holds: RecomputedRelation['holds']): RecomputedRelation => ({
+const toMany = (to: Type, holds: RecomputedRelation['holds']): RecomputedRelation => ({
   to,
   many: true,
   holds,
 })
-const one = (to: Type, holds: RecomputedRelation['holds']): RecomputedRelation => ({
+const toOne = (to: Type, holds: RecomputedRelation['holds']): RecomputedRelation => ({
   to,
   many: false,
   holds,
@@ -125,41 +125,41 @@ const one = (to: Type, holds: RecomputedRelation['holds']): RecomputedRelation =
 /** Relations of the schema, as `schema/*.graphql` declares them. */
 export const relations: Readonly<Partial<Record<Type, Record<string, RecomputedRelation>>>> = {
   Pod: {
-    node: one('Node', onNode),
-    serviceAccount: one('ServiceAccount', named('ServiceAccount')),
-    configMaps: many('ConfigMap', named('ConfigMap')),
-    secrets: many('Secret', named('Secret')),
-    persistentVolumeClaims: many('PersistentVolumeClaim', named('PersistentVolumeClaim')),
-    services: many('Service', backwards(selects)),
-    replicaSet: one('ReplicaSet', backwards(owns)),
-    deployment: one('Deployment', backwards(isDeployed)),
-    events: many('Event', (pod, event) => isAbout(event, pod, 'v1', 'Pod')),
+    node: toOne('Node', onNode),
+    serviceAccount: toOne('ServiceAccount', named('ServiceAccount')),
+    configMaps: toMany('ConfigMap', named('ConfigMap')),
+    secrets: toMany('Secret', named('Secret')),
+    persistentVolumeClaims: toMany('PersistentVolumeClaim', named('PersistentVolumeClaim')),
+    services: toMany('Service', backwards(selects)),
+    replicaSet: toOne('ReplicaSet', backwards(owns)),
+    deployment: toOne('Deployment', backwards(isDeployed)),
+    events: toMany('Event', (pod, event) => isAbout(event, pod, 'v1', 'Pod')),
   },
-  Node: { pods: many('Pod', backwards(onNode)) },
-  Namespace: { pods: many('Pod', backwards(inNamespace)) },
-  ConfigMap: { pods: many('Pod', backwards(named('ConfigMap'))) },
+  Node: { pods: toMany('Pod', backwards(onNode)) },
+  Namespace: { pods: toMany('Pod', backwards(inNamespace)) },
+  ConfigMap: { pods: toMany('Pod', backwards(named('ConfigMap'))) },
   Secret: {
-    pods: many('Pod', backwards(named('Secret'))),
-    ingresses: many('Ingress', backwards(certified)),
+    pods: toMany('Pod', backwards(named('Secret'))),
+    ingresses: toMany('Ingress', backwards(certified)),
   },
-  ServiceAccount: { pods: many('Pod', backwards(named('ServiceAccount'))) },
-  PersistentVolumeClaim: { pods: many('Pod', backwards(named('PersistentVolumeClaim'))) },
+  ServiceAccount: { pods: toMany('Pod', backwards(named('ServiceAccount'))) },
+  PersistentVolumeClaim: { pods: toMany('Pod', backwards(named('PersistentVolumeClaim'))) },
   Service: {
-    pods: many('Pod', selects),
-    ingresses: many('Ingress', backwards(routes)),
+    pods: toMany('Pod', selects),
+    ingresses: toMany('Ingress', backwards(routes)),
   },
   Ingress: {
-    services: many('Service', routes),
-    secrets: many('Secret', certified),
+    services: toMany('Service', routes),
+    secrets: toMany('Secret', certified),
   },
   ReplicaSet: {
-    pods: many('Pod', owns),
-    deployment: one('Deployment', backwards(owns)),
+    pods: toMany('Pod', owns),
+    deployment: toOne('Deployment', backwards(owns)),
   },
   Deployment: {
-    pods: many('Pod', isDeployed),
-    replicaSets: many('ReplicaSet', owns),
-    events: many('Event', (deployment, event) =>
+    pods: toMany('Pod', isDeployed),
+    replicaSets: toMany('ReplicaSet', owns),
+    events: toMany('Event', (deployment, event) =>
       isAbout(event, deployment, 'apps/v1', 'Deployment'),
     ),
   },

@@ -5,17 +5,19 @@ import { ClientError, type ClientErrorCode } from './client-error.ts'
 import type { KindParts } from './kind-part.ts'
 import type { ServedSchema } from './served-schema.ts'
 
+type ReadableParts = Pick<KindParts, 'part'>
+
 /** What the conditions on related objects of one cluster read in one execution: kinds as it has settled them. */
 class RelatedParts implements RelatedStores {
   readonly #served: ServedSchema
-  readonly #parts: KindParts
+  readonly #parts: ReadableParts
   readonly #cluster: string
   readonly #errors = new Map<string, ClientError>()
   /** The stores that have been read, and at which version of theirs. */
   readonly #versions = new Map<StoreView, string>()
   #known = new Map<Condition, Map<StoreView, object>>()
 
-  constructor(served: ServedSchema, parts: KindParts, cluster: string) {
+  constructor(served: ServedSchema, parts: ReadableParts, cluster: string) {
     this.#served = served
     this.#parts = parts
     this.#cluster = cluster
@@ -74,7 +76,7 @@ class RelatedParts implements RelatedStores {
 /** What conditions on related objects read in one execution, by cluster. */
 export function relatedParts(
   served: ServedSchema,
-  parts: KindParts,
+  parts: ReadableParts,
 ): (cluster: string) => RelatedStores {
   const made = new Map<string, RelatedParts>()
   return (cluster) => {
