@@ -4,7 +4,7 @@ import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KindAt, KindPart } from '../operation/kind-part.ts'
 import { type ListRequest, listRequest } from '../operation/list-request.ts'
-import { relatedParts } from '../operation/related-parts.ts'
+import { filterParts } from '../operation/filter-parts.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import type { FragmentCache } from './fragment-cache.ts'
@@ -42,7 +42,7 @@ export class PlanRun {
     this.budget = options.budget
     this.fragments = options.fragments
     this.part = options.part
-    this.related = relatedParts(options.served, options)
+    this.related = filterParts(options.served, options)
     this.#variables = options.variables
   }
 

@@ -8,7 +8,7 @@ import type { ServedSchema } from './served-schema.ts'
 type ReadableParts = Pick<KindParts, 'part'>
 
 /** What the conditions on related objects of one cluster read in one execution: kinds as it has settled them. */
-class RelatedParts implements RelatedStores {
+class FilterParts implements RelatedStores {
   readonly #served: ServedSchema
   readonly #parts: ReadableParts
   readonly #cluster: string
@@ -74,15 +74,15 @@ class RelatedParts implements RelatedStores {
 }
 
 /** What conditions on related objects read in one execution, by cluster. */
-export function relatedParts(
+export function filterParts(
   served: ServedSchema,
   parts: ReadableParts,
 ): (cluster: string) => RelatedStores {
-  const made = new Map<string, RelatedParts>()
+  const made = new Map<string, FilterParts>()
   return (cluster) => {
     let related = made.get(cluster)
     if (related === undefined)
-      made.set(cluster, (related = new RelatedParts(served, parts, cluster)))
+      made.set(cluster, (related = new FilterParts(served, parts, cluster)))
     return related
   }
 }
