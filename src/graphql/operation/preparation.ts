@@ -51,7 +51,16 @@ function needsMore({ needed, neededIndexes }: SettledKinds): boolean {
 export const turns: Turns = new Turns()
 
 /** Kinds that are settled for one execution, with leases until they are released. */
-export interface SettledParts extends KindParts {
+export interface SettledParts {
+  readonly part: KindParts['part']
+  readonly named: KindParts['named']
+  /** Whether something was asked for that has to be prepared first: then what was read is not the whole answer. */
+  readonly isLacking: boolean
+  /**
+   * The same with what was asked for although nobody has waited for it: `undefined` where that is nothing, or the last round
+   * has been. What was settled before is released with it.
+   */
+  more(): SettledParts | Promise<SettledParts> | undefined
   release(): void
 }
 
@@ -61,14 +70,22 @@ export function settleKinds(
   kinds: readonly KindAt[],
 ): SettledParts | Promise<SettledParts> {
   const prepared = new PreparedKinds({ served, syncDeadlineMs: limits.syncDeadlineMs })
-  const settled = (): SettledParts => {
+  const settled = (round: number): SettledParts => {
     const parts = prepared.settle()
     return {
       part: (at) => parts.part(at),
       named: (at) => parts.named(at),
+      get isLacking() {
+        return parts.needed.length > 0
+      },
+      more() {
+        if (round >= maxRounds || parts.needed.length === 0) return undefined
+        const wait = prepared.prepare(parts.needed)
+        return wait === undefined ? settled(round + 1) : wait.then(() => settled(round + 1))
+      },
       release: () => prepared[Symbol.dispose](),
     }
   }
   const wait = prepared.prepare(kinds)
-  return wait === undefined ? settled() : wait.then(settled)
+  return wait === undefined ? settled(1) : wait.then(() => settled(1))
 }

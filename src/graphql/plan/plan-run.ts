@@ -2,9 +2,9 @@ import type { VariableValues } from 'graphql'
 import type { RelatedStores } from '../../query/condition/related-by.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
-import type { KindAt, KindPart } from '../operation/kind-part.ts'
 import { type ListRequest, listRequest } from '../operation/list-request.ts'
 import { filterParts } from '../operation/filter-parts.ts'
+import type { SettledParts } from '../operation/preparation.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import type { FragmentCache } from './fragment-cache.ts'
@@ -16,8 +16,8 @@ export interface PlanRunOptions {
   readonly variables: VariableValues
   readonly budget: WorkBudget
   readonly fragments: FragmentCache
-  /** What has been settled for this execution; throws where a kind cannot be read, or has not been asked for. */
-  readonly part: (at: KindAt) => KindPart
+  /** What has been settled for this execution. */
+  readonly parts: SettledParts
 }
 
 /** One run of a plan: the request's variables, and what is worked out of them once. */
@@ -29,9 +29,13 @@ export class PlanRun {
   readonly limits: OperationLimits
   readonly budget: WorkBudget
   readonly fragments: FragmentCache
-  readonly part: (at: KindAt) => KindPart
+  /** Throws where a kind cannot be read, or has not been asked for. */
+  readonly part: SettledParts['part']
+  /** The same for look-ups of single objects; `undefined` where the viewer may look at none of these. */
+  readonly named: SettledParts['named']
   /** What conditions on related objects read in a cluster. */
   readonly related: (cluster: string) => RelatedStores
+  readonly #parts: SettledParts
   readonly #variables: VariableValues
   readonly #arguments = new Map<FieldArguments, Readonly<Record<string, unknown>>>()
   readonly #requests = new Map<FieldArguments, ListRequest>()
@@ -41,9 +45,24 @@ export class PlanRun {
     this.limits = options.limits
     this.budget = options.budget
     this.fragments = options.fragments
-    this.part = options.part
-    this.related = filterParts(options.served, options)
+    this.#parts = options.parts
+    this.part = options.parts.part
+    this.named = options.parts.named
+    this.related = filterParts(options.served, options.parts)
     this.#variables = options.variables
+  }
+
+  /**
+   * Reads kinds that only what has been read names. Where one of them has to be prepared first, `undefined`: the run goes on, to
+   * find the others, and another one answers.
+   */
+  late<T>(read: () => T): T | undefined {
+    try {
+      return read()
+    } catch (error) {
+      if (this.#parts.isLacking) return undefined
+      throw error
+    }
   }
 
   /** The coerced arguments of a field. Throws the GraphQLError of one that cannot be. */
