@@ -2,16 +2,18 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY packages/client/package.json packages/client/
 COPY tools/node/package.json tools/node/
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY src/ src/
-RUN npm run build
+RUN npm exec -- tsc -p tsconfig.build.json
 
 # The Node binary that the repository pins for itself is optional: this image has its own.
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY packages/client/package.json packages/client/
 COPY tools/node/package.json tools/node/
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 

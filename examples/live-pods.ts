@@ -1,11 +1,12 @@
 /**
- * Follows the pods of a running gateway and prints how many there are in each phase, whenever that changes.
+ * Follows the pods of a running gateway by graphql-ws and prints how many there are in each phase, whenever that changes. The
+ * gateway may go and come back meanwhile.
  *
  *     npm start                                                        # in one terminal
  *     npm exec -- node --conditions=informerql-source examples/live-pods.ts [url]   # in another
  */
 import { createClient } from 'graphql-ws'
-import { type Frame, FrameFold } from 'informerql/client'
+import { liveCollection } from 'informerql/client'
 import { WebSocket } from 'ws'
 
 interface Pod {
@@ -13,28 +14,25 @@ interface Pod {
 }
 
 const url = process.argv[2] ?? 'ws://127.0.0.1:4000/graphql'
-const client = createClient({ url, webSocketImpl: WebSocket })
-const pods = new FrameFold<Pod>()
-
-const answers = client.iterate<{ pods: Frame<Pod> }>({
-  query: `subscription {
-    pods {
+const client = createClient({ url, webSocketImpl: WebSocket, shouldRetry: () => true })
+const pods = liveCollection<unknown, object, Pod>({
+  client,
+  query: `subscription ($resumeFrom: String) {
+    pods(resumeFrom: $resumeFrom) {
       reset synced resumeToken
-      changes { type objectId object { status { phase } } }
+      changes { type removal objectId object { status { phase } } }
     }
   }`,
 })
+
 let printed = ''
-for await (const { data, errors } of answers) {
-  if (errors !== undefined) throw new AggregateError(errors)
-  if (data === undefined || data === null) continue
-  pods.apply(data.pods)
-  if (!pods.synced) continue
-  const phases = Map.groupBy(pods.objects.values(), (pod) => pod.status?.phase ?? 'Unknown')
-  const line = [...phases]
-    .map(([phase, { length }]) => `${phase} ${length}`)
-    .toSorted()
-    .join('  ')
+pods.subscribe(() => {
+  const { rows, status, error } = pods.getSnapshot()
+  if (status === 'failed') throw error
+  if (status === 'loading') return
+  const phases = Map.groupBy(rows, (pod) => pod.status?.phase ?? 'Unknown')
+  const counts = [...phases].map(([phase, { length }]) => `${phase} ${length}`).toSorted()
+  const line = [status, ...counts].join('  ')
   if (line !== printed) console.log(line)
   printed = line
-}
+})

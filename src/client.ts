@@ -7,3 +7,23 @@ export {
 } from './client/connection-pages.ts'
 export { type Frame, type FrameChange, FrameFold } from './client/frame-fold.ts'
 export { foldNodes, goneObjects } from './client/list-fold.ts'
+export {
+  type LiveCollection,
+  liveCollection,
+  type LiveCollectionOptions,
+  type RowOf,
+} from './client/live-collection.ts'
+export type { LiveDocument, TypedDocument } from './client/live-document.ts'
+export type { LiveSnapshot, LiveStatus } from './client/live-snapshot.ts'
+export type {
+  LiveError,
+  LiveRequest,
+  LiveResult,
+  LiveSink,
+  LiveTransport,
+} from './client/live-transport.ts'
+export type { LiveView, ViewOptions } from './client/live-view.ts'
+export type { Compare } from './client/sorted-rows.ts'
+export type { RowChange } from './client/staged-fold.ts'
+export { WebSocketClient, type WebSocketClientOptions } from './client/web-socket-client.ts'
+export type { WebSocketConstructor, WebSocketLike } from './client/web-socket-connection.ts'

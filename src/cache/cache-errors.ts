@@ -73,6 +73,14 @@ export function reindexed(place: UnreadablePlace): UnreadableResourceError {
   return new UnreadableResourceError('NOT_SYNCED', place, problem, { retryAfterMs })
 }
 
+/** A cache that lacks an index, which is being built. */
+export function notIndexed(place: UnreadablePlace, index: string): UnreadableResourceError {
+  const name = groupResourceOf(place.resource)
+  const problem = `${name} is still being indexed by ${index}`
+  const hint = 'ask again in a moment: the indexing goes on'
+  return new UnreadableResourceError('NOT_SYNCED', place, problem, { hint, retryAfterMs })
+}
+
 /** A cluster to which there is no connection. */
 export function unreachable(place: UnreadablePlace, cause: Error): UnreadableResourceError {
   return new UnreadableResourceError('CLUSTER_UNREACHABLE', place, cause.message, {

@@ -4,6 +4,7 @@ import type { Indexers } from '../informer/store/store-view.ts'
 import { DeadlineError } from '../lib/deadline.ts'
 import {
   isLasting,
+  notIndexed,
   notSynced,
   retryAfterMs,
   stopped,
@@ -14,10 +15,10 @@ import { Lease } from './lease.ts'
 
 export interface CachedResourceOptions extends UnreadablePlace {
   readonly informer: SharedInformer
-  /** Indexes that its store gets when they are first asked for. */
-  readonly lazyIndexers: Indexers
   /** How long it runs without a lease. */
   readonly idleStopMs: number
+  /** The functions of lazy indexes, those that are made when they are first asked for, by name; those that there are. */
+  readonly indexersNamed: (names: readonly string[]) => Indexers
   /** Called in the tick in which the first list has been waited for; may {@link CachedResource.refuse} it. */
   readonly synced: (cached: CachedResource) => void
   /** Called when it stops, before anything else happens. */
@@ -36,7 +37,7 @@ export class CachedResource {
   readonly #stop = new AbortController()
   /** Those who wait for the first sync. */
   readonly #waiting = new Set<AbortController>()
-  /** Lazy indexes that are being made. */
+  /** The lazy indexes that are being made. */
   readonly #making = new Map<string, Promise<void>>()
   #leases = 0
   #idleSinceMs = performance.now()
@@ -69,6 +70,41 @@ export class CachedResource {
   /** What its store takes, about, indexes included. */
   get heldBytes(): number {
     return this.informer.store.heldBytes
+  }
+
+  /**
+   * Makes lazy indexes that are not there yet, in slices, and keeps them from then on. Resolves when they are there, and never
+   * rejects: where the resource is stopped meanwhile, there are none. `undefined` where there is nothing to wait for.
+   */
+  makeIndexes(names: readonly string[]): Promise<unknown> | undefined {
+    const { store } = this.informer
+    const missing = names.filter((name) => !store.hasIndex(name))
+    if (missing.length === 0 || this.isStopped) return undefined
+    const fresh = missing.filter((name) => !this.#making.has(name))
+    if (fresh.length > 0) {
+      const indexers = this.#options.indexersNamed(fresh)
+      const made = this.#make(indexers)
+      for (const name of Object.keys(indexers)) this.#making.set(name, made)
+    }
+    return Promise.all(missing.flatMap((name) => this.#making.get(name) ?? []))
+  }
+
+  /** Why it cannot be read by these indexes now; `undefined` where it can. */
+  unindexed(names: Iterable<string>): UnreadableResourceError | undefined {
+    for (const name of names) {
+      if (!this.informer.store.hasIndex(name)) return notIndexed(this.#options, name)
+    }
+    return undefined
+  }
+
+  async #make(indexers: Indexers): Promise<void> {
+    try {
+      await this.informer.backfillIndexers(indexers)
+    } catch {
+      // It has been stopped meanwhile: whoever waits is told so.
+    } finally {
+      for (const name of Object.keys(indexers)) this.#making.delete(name)
+    }
   }
 
   /** Starts the informer. To be called once. */
@@ -125,22 +161,6 @@ export class CachedResource {
     }
     this.#options.synced(this)
     if (this.#refusal !== undefined) throw this.#refusal
-  }
-
-  /**
-   * Makes a lazy index, where it is not there yet, and keeps it from then on; `undefined` where there is nothing to wait for.
-   * Never rejects: where the resource is stopped meanwhile, there is no index.
-   */
-  makeIndex(name: string): Promise<void> | undefined {
-    const { lazyIndexers } = this.#options
-    const compute = Object.hasOwn(lazyIndexers, name) ? lazyIndexers[name] : undefined
-    if (compute === undefined || this.isStopped || this.informer.store.hasIndex(name)) return
-    let making = this.#making.get(name)
-    if (making === undefined) {
-      making = this.informer.backfillIndexers({ [name]: compute }).catch(() => {})
-      this.#making.set(name, making)
-    }
-    return making
   }
 
   /** The informer's observer: a list has failed. One that will hardly succeed ends the waits for it. */

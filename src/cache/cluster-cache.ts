@@ -3,7 +3,7 @@ import type { InformerObserver } from '../informer/informer-observer.ts'
 import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { createSharedInformer } from '../informer/shared-informer.ts'
-import type { Indexers, StoreView } from '../informer/store/store-view.ts'
+import type { IndexFunction, Indexers, StoreView } from '../informer/store/store-view.ts'
 import type { CacheBounds } from './cache-bounds.ts'
 import { notCached, notServed, reindexed, stopped, unreachable } from './cache-errors.ts'
 import { CachedResource } from './cached-resource.ts'
@@ -60,6 +60,8 @@ export class ClusterCache implements AsyncDisposable {
   readonly #cached = new Map<string, CachedResource>()
   /** What the indexes of a store are made from, by name. */
   readonly #made = new WeakMap<CachedResource, Readonly<Record<string, string>>>()
+  /** The lazy indexes that have been asked for, by resource: informers that start anew have them from the start. */
+  readonly #wanted = new Map<string, Set<string>>()
   #connection: ClusterConnection
   #served: ReadonlyMap<string, ServedResource> = new Map()
   #stopped = false
@@ -91,7 +93,9 @@ export class ClusterCache implements AsyncDisposable {
       const { informer } = cached
       const made = this.#made.get(cached) ?? {}
       const texts = now.indexTexts ?? {}
-      if (Object.entries(texts).some(([name, text]) => (made[name] ?? text) !== text)) {
+      const isOther = ([name, text]: [string, string]): boolean =>
+        (made[name] ?? text) !== text && informer.store.hasIndex(name)
+      if (Object.entries(texts).some(isOther)) {
         cached.refuse(reindexed({ cluster: this.name, resource: cached.resource }))
         continue
       }
@@ -167,7 +171,7 @@ export class ClusterCache implements AsyncDisposable {
 
   #start(
     key: string,
-    { resource, metadataOnly, indexers, lazyIndexers = {}, indexTexts = {} }: ServedResource,
+    { resource, metadataOnly, indexers, indexTexts = {} }: ServedResource,
     connection: ClusterConnection & { readonly state: 'connected' },
   ): CachedResource {
     const { bounds, reflector } = this.#options
@@ -176,14 +180,13 @@ export class ClusterCache implements AsyncDisposable {
     const cached: CachedResource = new CachedResource({
       cluster: this.name,
       resource,
-      lazyIndexers,
       idleStopMs: bounds.limits.idleStopMs,
       informer: createSharedInformer({
         ...reflector,
         ...how,
         resource,
         source: connection.source(resource, how),
-        indexers,
+        indexers: { ...indexers, ...this.#indexersNamed(key, this.#wanted.get(key) ?? []) },
         resourceVersionsComparable: connection.resourceVersionsComparable,
         observer: {
           ...observer,
@@ -193,6 +196,7 @@ export class ClusterCache implements AsyncDisposable {
           },
         },
       }),
+      indexersNamed: (names) => this.#indexersNamed(key, names),
       synced: (one) => bounds.synced(one),
       ended: (one) => {
         bounds.ended(one)
@@ -204,6 +208,20 @@ export class ClusterCache implements AsyncDisposable {
     bounds.started(cached)
     cached.start()
     return cached
+  }
+
+  #indexersNamed(key: string, names: Iterable<string>): Indexers {
+    const lazy = this.#served.get(key)?.lazyIndexers ?? {}
+    let wanted = this.#wanted.get(key)
+    if (wanted === undefined) this.#wanted.set(key, (wanted = new Set()))
+    const found: Record<string, IndexFunction> = {}
+    for (const name of names) {
+      const valuesOf = Object.hasOwn(lazy, name) ? lazy[name] : undefined
+      if (valuesOf === undefined) continue
+      wanted.add(name)
+      found[name] = valuesOf
+    }
+    return found
   }
 }
 

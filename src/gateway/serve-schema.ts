@@ -43,7 +43,7 @@ export function serveSchema(options: ServeSchemaOptions): ServedSchema {
   const model = buildSchemaModel({ ...mergedApis(apis), ...parts })
   for (const one of model.problems) problem(one)
   const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
-  const relations = resolveRelations(kinds, model.relations)
+  const relations = resolveRelations(kinds, model.relations, model.ofAnyKind)
   const schema = createSchema(model, { relay })
   const clusters = new Map<string, ClusterCache>()
   for (const { cluster, cache } of members) {
@@ -61,7 +61,7 @@ export function serveSchema(options: ServeSchemaOptions): ServedSchema {
 function servedResources(
   cluster: Cluster,
   kinds: readonly Kind[],
-  { compiled }: SchemaRelations,
+  { compiled, indexTexts }: SchemaRelations,
 ): readonly ServedResource[] {
   const resources = cluster.state === 'connected' ? cluster.api.resources : []
   const names = new Set(resources.map(resourceName))
@@ -71,12 +71,15 @@ function servedResources(
       resource,
       metadataOnly,
       uncached,
-      indexers: {
-        ...indexersOf(indexes.filter(({ lazy }) => lazy !== true)),
+      indexers: indexersOf(indexes.filter(({ lazy }) => lazy !== true)),
+      lazyIndexers: {
+        ...indexersOf(indexes.filter(({ lazy }) => lazy === true)),
         ...indexersFor(compiled, typeName),
       },
-      lazyIndexers: indexersOf(indexes.filter(({ lazy }) => lazy === true)),
-      indexTexts: Object.fromEntries(indexes.map((index) => [index.name, JSON.stringify(index)])),
+      indexTexts: {
+        ...Object.fromEntries(indexes.map((index) => [index.name, JSON.stringify(index)])),
+        ...indexTexts,
+      },
     }))
 }
 

@@ -26,7 +26,7 @@ it('what docs/clients.md shows for browsers, Apollo Client and urql compiles', a
   const { project, schema } = open()
   await project.write('informerql-apollo.ts', await schema('--for', 'apollo'))
   await project.write('informerql-urql.ts', await schema('--for', 'urql'))
-  await project.write('browser.ts', snippetWith('new FrameFold'))
+  await project.write('browser.ts', snippetWith('new WebSocketClient'))
   await project.write(
     'apollo-app.ts',
     `${snippetWith('new ApolloClient')}

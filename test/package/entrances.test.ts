@@ -33,7 +33,7 @@ describe('The entrances', () => {
     for (const [entrance, most] of [
       ['informerql/informer', 130],
       ['informerql/kubernetes', 10],
-      ['informerql/client', 10],
+      ['informerql/client', 20],
     ] as const) {
       const { foreign, modules } = await loaded(entrance)
       expect(foreign, entrance).toEqual([])

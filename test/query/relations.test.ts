@@ -156,7 +156,12 @@ function follow(
   const view = stores(relation.definition.from)
   const id = view.idOf(key)
   if (id === undefined) throw new Error(`no object ${key}`)
-  const related = relation.follow({ view, id, stores, budget })
+  const related = relation.follow({
+    view,
+    id,
+    part: (type) => ({ view: stores(type), scope: unrestricted }),
+    budget,
+  })
   const target = stores(relation.definition.to)
   const condition = compileListCondition({ labelSelector: labelSelector ?? null }, [])
   const both = { form: 'and', conditions: [related, condition] } as const

@@ -39,7 +39,7 @@ function relatedBy(name: string): RelatedBy {
   const relation = relations.get(name)
   if (relation === undefined) throw new TypeError(name)
   const { definition, ...rest } = relation
-  return { name, from: definition.from, to: definition.to, ...rest }
+  return { name, from: definition.from, to: definition.to, indexes: new Map(), ...rest }
 }
 
 const indexes = builtInDefinitions

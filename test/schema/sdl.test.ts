@@ -185,11 +185,75 @@ describe("the user's own SDL", () => {
     ['unknown-field', 1, 'extend type Pod @index(name: "a", path: "metadata.labels.b.c")', 'path'],
     ['unknown-field', 1, 'extend type Secret @index(name: "a", path: "data.password")', 'path'],
     ['reserved-index-name', 1, 'extend type Pod @index(name: "labels", path: "a")', 'another name'],
+    ['unknown-field', 1, 'extend type Pod { a: Node @reference(path: "spec.nodename") }', 'path'],
+    ['unknown-field', 1, 'extend type Pod { a: Node @named(name: "{spec.nodename}") }', 'path'],
+    ['unknown-field', 1, 'extend type Pod { a: Node @uid(path: "spec.nodeUid") }', 'path'],
+    [
+      'unknown-field',
+      1,
+      'extend type Pod { a: PodConnection @selects(path: "spec.pods") }',
+      'path',
+    ],
+    ['unsupported', 1, 'extend type Pod { a: Node @reference }', 'as'],
+    ['unsupported', 1, 'extend type Pod { a: Node @reference(at: "spec") }', 'by as'],
+    [
+      'unsupported',
+      1,
+      'extend type Pod { a: Node @reference(path: "spec.nodeName", groupPath: "kind") }',
+      'both',
+    ],
+    [
+      'unsupported',
+      1,
+      'extend type Pod { a: Node @reference(path: "spec.nodeName") @reverse(of: "Pod.node") }',
+      '@reference',
+    ],
+    [
+      'unsupported',
+      1,
+      'extend type Pod { a: NodeConnection @reference(path: "spec.nodeName") @named(name: "{metadata.name}-#") }',
+      'alone',
+    ],
+    ['unknown-relation', 1, 'extend type Pod { a: Node @reference(as: "Pod.nope") }', 'correct'],
+    ['bad-path', 1, 'extend type Pod { a: Node @named(name: "node") }', '{metadata.name}'],
+    [
+      'bad-path',
+      1,
+      'extend type Pod { a: Node @named(name: "{metadata.name") }',
+      '{metadata.name}',
+    ],
+    ['bad-path', 1, 'extend type Pod { a: Node @named(name: "#{metadata.name}") }', '# at the end'],
+    ['field-type', 1, 'extend type Pod { a: Node @named(name: "{metadata.name}-#") }', 'NodeConn'],
+    ['bad-path', 1, 'extend type Pod { a: Node @through(path: "node") }', '2 to 6'],
+    ['unknown-relation', 1, 'extend type Pod { a: Node @through(path: "job.nope") }', 'Job.nope'],
+    ['field-type', 1, 'extend type Pod { a: Lease @through(path: "job.cronJob") }', 'CronJob'],
+    [
+      'field-type',
+      1,
+      'extend type Pod { a: Ingress @through(path: "services.ingresses") }',
+      'IngressConnection',
+    ],
+    ['circle', 1, 'extend type Node { a: PodConnection @through(path: "a.pods") }', 'another way'],
   ])('%s in line %i: %s', (kind, line, text, wayOut) => {
     const problem = problemOf(text)
     expect(problem).toMatchObject({ code: 'SCHEMA_SDL', problem: kind, file: 'mine.graphql', line })
     expect(problem.message).toMatch(new RegExp(`^mine\\.graphql:${line}: `))
     expect(problem.hint).toContain(wayOut)
+  })
+
+  it('names the whole circle of relations that go through each other', () => {
+    const { problems } = build(`
+      extend type Node { a: PodConnection @through(path: "pods.b") }
+      extend type Pod {
+        b: PodConnection @through(path: "node.a")
+        c: PodConnection @through(path: "b.services.pods")
+      }
+    `)
+    expect(problems.map(({ message }) => message)).toEqual([
+      'mine.graphql:4: Pod.b goes in a circle: Node.a → Pod.b → Node.a',
+      'mine.graphql:2: Node.a goes in a circle: Node.a → Pod.b → Node.a',
+      'mine.graphql:5: Pod.c: there is no relation Pod.b to go through',
+    ])
   })
 
   it('may say nothing at all', () => {
@@ -224,6 +288,31 @@ describe("the user's own SDL", () => {
       extend type Secret { certificates: CertManagerCertificateConnection @reverse(of: "CertManagerCertificate.secret") }
     `
     expect(build(text, true).problems).toEqual([])
-    expect(build(text).problems).toHaveLength(2)
+  })
+
+  it('waits for kinds that a CRD may bring, and tells them from misspelt ones', () => {
+    const waiting = build(`
+      extend type CertManagerCertificate { secret: Secret @reference(path: "spec.secretName") }
+      extend type Secret { certificates: CertManagerCertificateConnection @reverse(of: "CertManagerCertificate.secret") }
+      extend type StableExampleComWidget @index(name: "size", path: "spec.size")
+      extend type Pod { gateway: HTTPRoute @reference(path: "metadata.labels.a") }
+    `)
+    expect(waiting.problems).toEqual([])
+    expect(waiting.dormant.map(({ typeName, place }) => [typeName, place.line])).toEqual([
+      ['CertManagerCertificate', 2],
+      ['StableExampleComWidget', 4],
+      ['HTTPRoute', 5],
+      ['CertManagerCertificate', 3],
+    ])
+    for (const [written, meant] of [
+      ['Deploymnt', 'Deployment'],
+      ['HorizontalPodAutoscalr', 'HorizontalPodAutoscaler'],
+      ['configMap', 'ConfigMap'],
+      ['Pods', 'Pod'],
+    ] as const) {
+      const problem = problemOf(`extend type ${written} @index(name: "a", path: "spec")`)
+      expect(problem.hint).toContain(`did you mean ${meant}?`)
+    }
+    expect(problemOf('extend type Gadget @index(name: "a", path: "spec")').hint).toContain('prefix')
   })
 })

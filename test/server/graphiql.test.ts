@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
-import { chromium, type Browser, type Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { GraphQLServer } from '../../src/server/graphql-server.ts'
+import { describeInBrowser } from '../support/browser.ts'
 import { serve, smallApi } from './small-api.ts'
 
 let server: GraphQLServer
@@ -54,15 +53,6 @@ describe('GraphiQL', () => {
   })
 })
 
-const chromiumPath = [
-  process.env['CHROMIUM_PATH'],
-  ...(process.env['PATH'] ?? '')
-    .split(delimiter)
-    .flatMap((folder) =>
-      ['chromium', 'chromium-browser', 'google-chrome'].map((name) => join(folder, name)),
-    ),
-].find((path) => path !== undefined && path !== '' && existsSync(path))
-
 /** Presses the button, and reads what the page shows. */
 async function run(page: Page): Promise<string> {
   await page.getByRole('button', { name: /execute query/i }).click()
@@ -73,21 +63,11 @@ async function run(page: Page): Promise<string> {
   return (await result.first().innerText()).replaceAll(/\s+/g, ' ')
 }
 
-const found = chromiumPath === undefined ? 'skipped: no chromium on the path, no CHROMIUM_PATH' : ''
-describe.skipIf(chromiumPath === undefined)(`GraphiQL in a browser ${found}`, () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await chromium.launch({
-      ...(chromiumPath === undefined ? {} : { executablePath: chromiumPath }),
-      args: ['--no-sandbox'],
-    })
-  })
-  afterAll(() => browser.close())
-
+describeInBrowser('GraphiQL', (browser) => {
   /** Opens GraphiQL; everything that the page asks of another host, or is not allowed to do, goes into `problems`. */
   async function open(query?: string): Promise<{ page: Page; problems: string[] }> {
     const problems: string[] = []
-    const page = await browser.newPage()
+    const page = await browser().newPage()
     const foreign = (url: string): boolean =>
       /^(https?|wss?):/.test(url) && new URL(url).host !== `127.0.0.1:${server.port}`
     page.on('request', (request) => {

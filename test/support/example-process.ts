@@ -20,16 +20,32 @@ export async function startExample(
   args: readonly string[] = [],
 ): Promise<ExampleProcess> {
   const kubeconfig = await writeKubeconfig(server)
+  const place = server.ca === undefined ? ['--server', server.url] : []
+  const example = run(name, [...args, ...place], { KUBECONFIG: kubeconfig.path })
+  return {
+    ...example,
+    [Symbol.asyncDispose]: async () => {
+      await example[Symbol.asyncDispose]()
+      await kubeconfig[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Starts an example that is a client of a gateway. */
+export function startClientExample(name: string, url: string): ExampleProcess {
+  return run(name, [url], {})
+}
+
+function run(
+  name: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): ExampleProcess {
   const child: ChildProcess = spawn(
     process.execPath,
-    [
-      '--conditions=informerql-source',
-      `examples/${name}.ts`,
-      ...args,
-      ...(server.ca === undefined ? ['--server', server.url] : []),
-    ],
+    ['--conditions=informerql-source', `examples/${name}.ts`, ...args],
     {
-      env: { ...process.env, KUBECONFIG: kubeconfig.path },
+      env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       // Also where a test gives up before it has a process to dispose of.
       timeout: 60_000,
@@ -66,7 +82,6 @@ export async function startExample(
     [Symbol.asyncDispose]: async () => {
       child.kill('SIGKILL')
       await ended
-      await kubeconfig[Symbol.asyncDispose]()
     },
   }
 }

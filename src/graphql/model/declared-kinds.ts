@@ -1,7 +1,8 @@
 import type { CodedError } from '../../lib/coded-error.ts'
+import type { ReferenceOfAnyKind } from '../../query/relation/relation-definition.ts'
+import type { GroupAliases } from '../naming/api-groups.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
 import type { TypeExtension } from '../sdl/sdl-document.ts'
-import { SdlError } from '../sdl/sdl-error.ts'
 import type { CustomResourceVersion } from './custom-resource-definition.ts'
 import { customResourceIndexes } from './custom-resource-indexes.ts'
 import type { Definitions } from './definitions.ts'
@@ -13,6 +14,7 @@ import { schemaAtPath, type SchemaAtPath } from './schema-at-path.ts'
 import { isReservedIndexName, SdlIndexes } from './sdl-indexes.ts'
 import { SdlObjectRefs } from './sdl-object-refs.ts'
 import { SdlRelations } from './sdl-relations.ts'
+import { type DormantDeclaration, UnknownTypes } from './unknown-types.ts'
 
 /** A kind before anything is declared of it. */
 export type BareKind = Omit<Kind, 'indexes' | 'relations' | 'objectRefs' | 'events'>
@@ -25,22 +27,34 @@ export interface DeclaredKindsOptions {
   /** By `group/version/kind`. */
   readonly customResources: ReadonlyMap<string, CustomResourceVersion>
   readonly indexFunctions: IndexFunctions
+  readonly aliases: GroupAliases
   /** Whether a type is served, but no part of the schema: what speaks of it is passed over. */
   readonly isLeftOut: (typeName: string) => boolean
 }
 
-/** Kinds with their indexes and relations, and what is wrong with the declarations. */
-export function declaredKinds(options: DeclaredKindsOptions): {
+/** Kinds with what is declared of them. */
+export interface DeclaredKinds {
   readonly kinds: readonly Kind[]
+  /** What is wrong with the declarations. */
   readonly problems: readonly CodedError[]
-} {
+  /** What waits for kinds that are not served. */
+  readonly dormant: readonly DormantDeclaration[]
+  /** The references to whatever kind that may be read backwards. */
+  readonly ofAnyKind: readonly ReferenceOfAnyKind[]
+}
+
+/** Kinds with their indexes and relations, and what is wrong with the declarations. */
+export function declaredKinds(options: DeclaredKindsOptions): DeclaredKinds {
   const { kinds, definitions, isLeftOut } = options
   const byType = new Map(kinds.map((kind) => [kind.typeName, kind]))
+  const unknown = new UnknownTypes([...byType.keys()], options.aliases)
   const problems: CodedError[] = []
   const known = options.extensions.filter(({ typeName, optional, place }) => {
-    const isKnown = byType.has(typeName)
-    if (!isKnown && !optional && !isLeftOut(typeName)) problems.push(unknownType(typeName, place))
-    return isKnown
+    if (byType.has(typeName)) return true
+    if (optional || isLeftOut(typeName)) return false
+    const problem = unknown.problem(typeName, place, `there is no type ${typeName} of a kind`)
+    if (problem !== undefined) problems.push(problem)
+    return false
   })
   const lists = new Set(kinds.map(({ listField }) => listField))
   problems.push(...unknownListFields(options.indexFunctions, (field) => lists.has(field)))
@@ -52,7 +66,12 @@ export function declaredKinds(options: DeclaredKindsOptions): {
   const relations = new SdlRelations({
     isKind: (typeName) => byType.has(typeName),
     isLeftOut,
+    unknownType: (typeName, place, message) => unknown.problem(typeName, place, message),
     hasField: hasOwnField,
+    at: (typeName, path) => {
+      const kind = byType.get(typeName)
+      return kind === undefined ? { form: 'absent' } : schemaAtPath(kind, path, definitions)
+    },
     given: byType.get('Namespace')?.resource.group === '' ? kinds.flatMap(namespaceOf) : [],
   })
   problems.push(...relations.addAll(known))
@@ -72,6 +91,8 @@ export function declaredKinds(options: DeclaredKindsOptions): {
       ...(hasEvents ? { events: eventsOf(kind.typeName) } : {}),
     })),
     problems,
+    dormant: unknown.dormant,
+    ofAnyKind: relations.ofAnyKind,
   }
 }
 
@@ -105,11 +126,6 @@ function indexesOf(
   return [...known, ...found.indexes]
 }
 
-function unknownType(typeName: string, place: { file: string; line: number }): SdlError {
-  const hint = '`informerql schema` prints the names of all types; is its CRD installed?'
-  return new SdlError('unknown-type', place, `there is no type ${typeName} of a kind`, hint)
-}
-
 function hasField(kind: BareKind | undefined, field: string, definitions: Definitions): boolean {
   if (kind === undefined) return false
   return (
@@ -118,12 +134,17 @@ function hasField(kind: BareKind | undefined, field: string, definitions: Defini
   )
 }
 
-function namespaceOf({ typeName, resource }: BareKind): readonly RelationField[] {
+/** From each namespaced kind to its Namespace, and back to those of the kind, unless a field of every kind has the name. */
+function namespaceOf({ typeName, listField, resource }: BareKind): readonly RelationField[] {
   if (!resource.namespaced) return []
   const [name, from, to] = ['namespace', typeName, 'Namespace']
   const paths = ['metadata.namespace']
   const definition = { form: 'reference', name, from, to, paths, many: false } as const
-  return [{ definition, many: false, description: 'The namespace that the object is in.' }]
+  const up = { definition, many: false, description: 'The namespace that the object is in.' }
+  if (isInjectedField(listField, { ...resource, namespaced: false })) return [up]
+  const of = `${from}.${name}`
+  const back = { form: 'reverse', name: listField, from: to, to: from, of } as const
+  return [up, { definition: back, many: true }]
 }
 
 function eventsOf(typeName: string): NonNullable<Kind['events']> {

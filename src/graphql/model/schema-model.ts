@@ -1,7 +1,10 @@
 import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
 import type { OpenApiDocuments } from '../../kubernetes/open-api.ts'
 import type { CodedError } from '../../lib/coded-error.ts'
-import type { RelationDefinition } from '../../query/relation/relation-definition.ts'
+import type {
+  ReferenceOfAnyKind,
+  RelationDefinition,
+} from '../../query/relation/relation-definition.ts'
 import { checkGroupAliases, type GroupAliases } from '../naming/api-groups.ts'
 import { parseSdl } from '../sdl/sdl-document.ts'
 import type { SdlSource } from '../sdl/sdl-source.ts'
@@ -11,6 +14,7 @@ import { Definitions } from './definitions.ts'
 import { deprecationOf } from './deprecation.ts'
 import type { IndexFunctions } from './index-functions.ts'
 import type { Kind } from './kind.ts'
+import type { DormantDeclaration } from './unknown-types.ts'
 import { isKindOfProfile, type SchemaProfile, unknownPartsOf } from './schema-profile.ts'
 import {
   canWatch,
@@ -52,6 +56,10 @@ export interface SchemaModel {
   readonly problems: readonly CodedError[]
   /** All relations, `events` of every kind included. */
   readonly relations: readonly RelationDefinition[]
+  /** References to whatever kind, which reverse relations may be of. */
+  readonly ofAnyKind: readonly ReferenceOfAnyKind[]
+  /** What of the user's SDL waits for kinds that no cluster serves yet. */
+  readonly dormant: readonly DormantDeclaration[]
   readonly definitions: Definitions
   readonly aliases: GroupAliases
   readonly profile: SchemaProfile
@@ -85,6 +93,7 @@ export function buildSchemaModel(options: SchemaModelOptions): SchemaModel {
     definitions,
     customResources,
     indexFunctions: options.indexers ?? {},
+    aliases,
     // What is a part of the schema is known before it is asked whether it is left out.
     isLeftOut: (typeName) => served.has(typeName),
   })
@@ -105,6 +114,8 @@ export function buildSchemaModel(options: SchemaModelOptions): SchemaModel {
     relations: declared.kinds.flatMap(({ relations, events }) =>
       [...relations, ...(events === undefined ? [] : [events])].map(({ definition }) => definition),
     ),
+    ofAnyKind: declared.ofAnyKind,
+    dormant: declared.dormant,
     definitions,
     aliases,
     profile,

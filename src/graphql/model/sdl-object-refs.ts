@@ -40,8 +40,11 @@ export class SdlObjectRefs {
     const unreadable = pathProblem(path, place)
     if (unreadable !== undefined) return unreadable
     const written = isList ? `[${type}]` : type
-    const wanted = parsePath(path).many ? '[ObjectRef]' : 'ObjectRef'
-    if (written !== wanted)
+    const { many, steps } = parsePath(path)
+    // Of the items that have a value or a member one may be meant.
+    const isEither = many && !steps.some(({ form: step }) => step === 'each')
+    const wanted = many ? '[ObjectRef]' : 'ObjectRef'
+    if (written !== wanted && !(isEither && written === 'ObjectRef'))
       return fail('field-type', `${path} does not give a ${written}`, `write its type as ${wanted}`)
     fields.push({
       name,

@@ -1,14 +1,15 @@
-import { parsePath, PathError } from '../../query/index/path.ts'
-import { compileReference } from '../../query/relation/reference-relation.ts'
 import {
-  type ReferenceRelation,
+  type ReferenceOfAnyKind,
   type RelationDefinition,
-  RelationDefinitionError,
   relationName,
 } from '../../query/relation/relation-definition.ts'
-import type { RelationField } from './kind.ts'
+import type { RelationDirectiveArguments } from '../sdl/sdl-directives.ts'
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
 import { SdlError, type SdlPlace, type SdlProblem } from '../sdl/sdl-error.ts'
+import { namedOf, type OwnRelationContext, referenceOf, uidOf } from './declared-relation.ts'
+import type { RelationField } from './kind.ts'
+import { inOrderOfSteps, stepsOf } from './relation-steps.ts'
+import type { SchemaAtPath } from './schema-at-path.ts'
 import { pathProblem } from './sdl-indexes.ts'
 
 /** What relations are checked against. */
@@ -17,8 +18,12 @@ export interface RelationSurroundings {
   isKind(typeName: string): boolean
   /** Whether a type is no part of the schema by choice: relations to it are passed over. */
   isLeftOut(typeName: string): boolean
+  /** Why a type that is none is an error; `undefined` where what speaks of it may wait until it is there. */
+  unknownType(typeName: string, place: SdlPlace, message: string): SdlError | undefined
   /** Whether the kind has a field of this name, relations aside. */
   hasField(typeName: string, field: string): boolean
+  /** What the API says of a path of a kind's objects. */
+  at(typeName: string, path: string): SchemaAtPath
   /** Relations that are there without a declaration; they can be read backwards. */
   readonly given: readonly RelationField[]
 }
@@ -26,6 +31,12 @@ export interface RelationSurroundings {
 interface Declared {
   readonly relation: RelationField
   readonly place: SdlPlace | undefined
+}
+
+/** A relation as it is written, and on which type. */
+interface Written {
+  readonly extension: TypeExtension
+  readonly declaration: RelationDeclaration
 }
 
 /** A declaration that is passed over without a word: it speaks of a type that the cluster does not serve. */
@@ -37,6 +48,8 @@ const connection = /^(.+)Connection$/
 export class SdlRelations {
   readonly #around: RelationSurroundings
   readonly #declared = new Map<string, Declared>()
+  readonly #references = new Map<string, RelationDirectiveArguments['reference']>()
+  readonly #ofAnyKind = new Map<string, ReferenceOfAnyKind>()
 
   constructor(around: RelationSurroundings) {
     this.#around = around
@@ -51,21 +64,46 @@ export class SdlRelations {
       .filter(({ definition }) => definition.from === typeName)
   }
 
-  /** Takes in all relations; those that are read backwards last. Returns what is wrong with them. */
-  addAll(extensions: readonly TypeExtension[]): readonly SdlError[] {
-    const all = extensions.flatMap((extension) =>
-      extension.relations
-        .filter(({ form }) => form.directive !== 'objectRef')
-        .map((declaration) => ({ extension, declaration })),
-    )
-    const reverse = (one: (typeof all)[number]): boolean =>
-      one.declaration.form.directive === 'reverse'
-    return [...all.filter((one) => !reverse(one)), ...all.filter(reverse)].flatMap(
-      ({ extension, declaration }) => this.#add(extension, declaration) ?? [],
-    )
+  /** The references to whatever kind, which may be read backwards. */
+  get ofAnyKind(): readonly ReferenceOfAnyKind[] {
+    return [...this.#ofAnyKind.values()]
   }
 
-  #add(extension: TypeExtension, declaration: RelationDeclaration): SdlError | undefined {
+  /** Takes in all relations; those that are made of others last. Returns what is wrong with them. */
+  addAll(extensions: readonly TypeExtension[]): readonly SdlError[] {
+    const own: Written[] = []
+    const reverse: Written[] = []
+    const through: Written[] = []
+    for (const extension of extensions) {
+      for (const declaration of extension.relations) {
+        const { form, name } = declaration
+        const written = { extension, declaration }
+        const fullName = `${extension.typeName}.${name}`
+        if (form.directive === 'objectRef') {
+          const { path } = form.arguments
+          if (pathProblem(path, declaration.place) !== undefined) continue
+          this.#ofAnyKind.set(fullName, { from: extension.typeName, name, path })
+          continue
+        }
+        if (form.directive === 'reference') this.#references.set(fullName, form.arguments)
+        if (form.directive === 'reverse') reverse.push(written)
+        else if (form.directive === 'through') through.push(written)
+        else own.push(written)
+      }
+    }
+    const nextOf = (name: string): string | undefined =>
+      this.#declared.get(name)?.relation.definition.to
+    const problems = [...own, ...reverse].flatMap((one) => this.#add(one) ?? [])
+    const { ordered, circles } = inOrderOfSteps(through, nextOf)
+    for (const one of ordered) {
+      const circle = circles.get(one)
+      const problem = circle === undefined ? this.#add(one) : circleOf(one, circle)
+      if (problem !== undefined) problems.push(problem)
+    }
+    return problems
+  }
+
+  #add({ extension, declaration }: Written): SdlError | undefined {
     try {
       const relation = this.#relation(extension, declaration)
       this.#declared.set(relationName(relation.definition), {
@@ -104,13 +142,10 @@ export class SdlRelations {
       )
     const target = this.#target(declaration)
     if (target === undefined) {
-      if (optional || this.#around.isLeftOut(connection.exec(type)?.[1] ?? type))
-        throw new PassedOver()
-      throw fail(
-        'unknown-type',
-        `there is no type ${type}`,
-        'use the name of a kind, or of its Connection',
-      )
+      const node = connection.exec(type)?.[1] ?? type
+      if (optional || this.#around.isLeftOut(node)) throw new PassedOver()
+      const message = `${typeName}.${name}: there is no type ${type}`
+      throw this.#around.unknownType(node, place, message) ?? new PassedOver()
     }
     const definition = this.#definition(typeName, target, declaration, optional)
     return {
@@ -145,33 +180,52 @@ export class SdlRelations {
       if (unknown === undefined) return
       if (optional || this.#around.isLeftOut(unknown)) throw new PassedOver()
       const message = `${from}.${name}: there is no type ${unknown}`
-      throw new SdlError('unknown-type', place, message, 'use the name of a kind')
+      throw this.#around.unknownType(unknown, place, message) ?? new PassedOver()
+    }
+    const own: OwnRelationContext = {
+      ends: { ...base, many },
+      declaration,
+      needConnection,
+      present: (paths) => this.#presentPaths(from, paths, declaration, optional),
+      referenceNamed: (full) => this.#references.get(full),
     }
     if (isList === true) needConnection()
     switch (form.directive) {
-      case 'reference': {
-        const { path: paths, namespacePath: namespacePaths } = form.arguments
-        const reference: ReferenceRelation = {
-          form: 'reference',
-          ...base,
-          paths,
-          many,
-          ...(namespacePaths ? { namespacePaths } : {}),
-        }
-        checkReference(reference, place)
-        if (paths.some((path) => parsePath(path).many)) needConnection()
-        return reference
-      }
+      case 'reference':
+        return referenceOf(form.arguments, own)
+      case 'named':
+        return namedOf(form.arguments, own)
+      case 'uid':
+        return uidOf(form.arguments, own)
       case 'reverse': {
-        needConnection()
+        if (form.arguments.one !== true) needConnection()
         this.#checkReversed(form.arguments.of, { from, to }, declaration, optional)
         return { form: 'reverse', ...base, of: form.arguments.of }
       }
       case 'selects': {
         needConnection()
-        const unreadable = pathProblem(form.arguments.path, place)
-        if (unreadable !== undefined) throw unreadable
-        return { form: 'selects', ...base, ...form.arguments }
+        const { namespaceSelector, ...rest } = form.arguments
+        const paths = namespaceSelector ? [rest.path, namespaceSelector] : [rest.path]
+        for (const path of paths) {
+          const unreadable = pathProblem(path, place)
+          if (unreadable !== undefined) throw unreadable
+        }
+        own.present(paths)
+        const namespacesPath = namespaceSelector ? { namespacesPath: namespaceSelector } : {}
+        return { form: 'selects', ...base, ...rest, ...namespacesPath }
+      }
+      case 'through': {
+        const found = stepsOf({ from, to }, form.arguments.path, declaration, (full) => {
+          const step = this.#declared.get(full)?.relation
+          return step === undefined ? undefined : { to: step.definition.to, many: step.many }
+        })
+        // A step may have been passed over, with a type that is not served.
+        if (found instanceof SdlError) {
+          if (optional && found.problem === 'unknown-relation') throw new PassedOver()
+          throw found
+        }
+        if (found.many) needConnection()
+        return { form: 'through', ...base, steps: found.steps }
       }
       case 'objectRef':
         throw new TypeError(`${from}.${name} is no relation`)
@@ -185,31 +239,53 @@ export class SdlRelations {
     }
   }
 
+  #presentPaths(
+    typeName: string,
+    paths: readonly string[],
+    { name, place }: RelationDeclaration,
+    optional: boolean,
+  ): ReadonlySet<string> {
+    const isPresent = (path: string): boolean => this.#around.at(typeName, path).form !== 'absent'
+    const present = new Set(paths.filter(isPresent))
+    if (present.size === new Set(paths).size) return present
+    if (optional) {
+      if (present.size === 0) throw new PassedOver()
+      return present
+    }
+    const missing = paths.find((path) => !present.has(path)) ?? ''
+    const message = `${typeName}.${name}: a ${typeName} has nothing at ${missing}`
+    const hint = 'correct the path; `informerql schema` prints the fields of the type'
+    throw new SdlError('unknown-field', place, message, hint)
+  }
+
   #checkReversed(
     of: string,
     { from, to }: { readonly from: string; readonly to: string },
     { name, place }: RelationDeclaration,
     optional: boolean,
   ): void {
+    if (this.#ofAnyKind.get(of)?.from === to) return
     const reversed = this.#declared.get(of)?.relation.definition
-    const fits = reversed?.form === 'reference' || reversed?.form === 'selects'
+    const fits = reversed !== undefined && reversible.has(reversed.form)
     if (fits && reversed.from === to && reversed.to === from) return
     // The relation itself may have been passed over, with a type that is not served.
     if (optional && reversed === undefined) throw new PassedOver()
-    const message = `${from}.${name}: ${of} is no @reference or @selects from ${to} to ${from}`
+    const message = `${from}.${name}: ${of} is no @reference, @named, @uid or @selects from ${to} to ${from}, and no @objectRef of ${to}`
     throw new SdlError('unknown-relation', place, message, `declare ${of} or correct the name`)
   }
 }
 
-/** Compiles it once, so that what is wrong with its paths is told with the file and line. */
-function checkReference(reference: ReferenceRelation, place: SdlPlace): void {
-  try {
-    compileReference(reference, { isNamespaced: () => true })
-  } catch (error) {
-    if (!(error instanceof PathError || error instanceof RelationDefinitionError)) throw error
-    throw new SdlError('bad-path', place, error.message, error.hint ?? 'correct the path')
-  }
+function circleOf({ extension, declaration: { name, place } }: Written, circle: string): SdlError {
+  const message = `${extension.typeName}.${name} goes in a circle: ${circle}`
+  return new SdlError('circle', place, message, 'let one of them go another way')
 }
+
+const reversible: ReadonlySet<RelationDefinition['form']> = new Set([
+  'reference',
+  'numbered',
+  'uid',
+  'selects',
+])
 
 interface Target {
   readonly to: string

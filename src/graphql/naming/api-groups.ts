@@ -91,3 +91,8 @@ export function prefixOfGroup(group: string, aliases: GroupAliases = {}): string
   if (builtInGroups.has(group)) return ''
   return fixedAliases.get(group) ?? graphqlNameOf(pascalCaseOfDnsName(group))
 }
+
+/** All prefixes that are not spelled-out groups: the fixed ones and the operator's, without empty ones. */
+export function knownPrefixes(aliases: GroupAliases = {}): readonly string[] {
+  return [...Object.values(aliases), ...fixedAliases.values()].filter((prefix) => prefix !== '')
+}

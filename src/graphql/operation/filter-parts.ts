@@ -1,6 +1,6 @@
 import type { StoreView } from '../../informer/store/store-view.ts'
 import type { Condition } from '../../query/condition/condition.ts'
-import type { RelatedPart, RelatedStores } from '../../query/condition/related-by.ts'
+import type { RelatedBy, RelatedPart, RelatedStores } from '../../query/condition/related-by.ts'
 import { ClientError, type ClientErrorCode } from './client-error.ts'
 import type { KindParts } from './kind-part.ts'
 import type { ServedSchema } from './served-schema.ts'
@@ -23,12 +23,13 @@ class FilterParts implements RelatedStores {
     this.#cluster = cluster
   }
 
-  part(type: string, argument: string): RelatedPart {
+  part(type: string, relation: RelatedBy, argument: string): RelatedPart {
     const kind = this.#served.kinds.get(type)
     if (kind === undefined)
       throw new TypeError(`${argument} speaks of ${type}, which is not served`)
     try {
-      const part = this.#parts.part({ cluster: this.#cluster, kind })
+      const indexes = relation.indexes.get(type)
+      const part = this.#parts.part({ cluster: this.#cluster, kind, indexes })
       if (!this.#versions.has(part.view)) this.#versions.set(part.view, part.view.resourceVersion)
       return part
     } catch (error) {

@@ -1,3 +1,4 @@
+import type { WantedIndexes } from '../../cache/lease.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import type { NameGate, Scope } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
@@ -7,6 +8,8 @@ export interface KindAt {
   /** The cluster's name. */
   readonly cluster: string
   readonly kind: Kind
+  /** Indexes that are built when they are asked for: those that it is to be read by, and those that make that faster. */
+  readonly indexes?: WantedIndexes | undefined
 }
 
 /** One kind in one cluster as one execution reads it: its store, and what of it the viewer may see. */

@@ -17,12 +17,14 @@ import {
   type ValidatedExecutionArgs,
   type VariableValues,
 } from 'graphql'
-import type { Kind } from '../model/kind.ts'
+import type { WantedIndexes } from '../../cache/lease.ts'
+import type { Kind, RelationField } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import { type FieldsType, fragmentsOf, narrowedType } from './document-fragments.ts'
 import type { KindAt } from './kind-part.ts'
 import type { ServedSchema } from './served-schema.ts'
+import type { KindNeed } from './schema-relations.ts'
 import { whereKinds } from './where-kinds.ts'
 
 /** An operation that can be executed, its variables coerced. */
@@ -53,7 +55,7 @@ class KindSearch {
   readonly #served: ServedSchema
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly #variables: VariableValues
-  readonly #found = new Map<string, Set<Kind>>()
+  readonly #found = new Map<string, Map<Kind, { needed: Set<string>; useful: Set<string> }>>()
   /** Each selection is searched once for a type and a cluster, however many fragments lead to it. */
   readonly #entered = new Map<SelectionSetNode, Set<string>>()
 
@@ -65,7 +67,7 @@ class KindSearch {
 
   found(): readonly KindAt[] {
     return [...this.#found].flatMap(([cluster, kinds]) =>
-      [...kinds].map((kind) => ({ cluster, kind })),
+      Array.from(kinds, ([kind, indexes]) => ({ cluster, kind, indexes })),
     )
   }
 
@@ -116,19 +118,23 @@ class KindSearch {
       const isQuery = source.form === 'list' || source.form === 'lookup'
       // What is read live needs no cache; a subscription is told why there is none.
       if (!isLive && !(isQuery && source.kind.uncached)) this.#add(at, [source.kind])
-      this.#add(at, whereKinds(this.#served, source.kind, args?.['where']))
+      this.#addNeeds(at, whereKinds(this.#served, source.kind, args?.['where']))
       this.#inner(node, field, at)
     } else {
       if (source.form === 'relation') {
         // Where it starts from may have been read live.
-        this.#add(cluster, this.#kindsNamed([source.relation.definition.from]))
+        this.#need(cluster, source.relation)
         const relation = this.#served.relations.byField.get(source.relation)
-        this.#add(cluster, relation?.reads ?? [])
         if (relation !== undefined) this.#addFiltered(node, field, relation.to, cluster)
       } else if (source.form === 'owned') {
         this.#add(cluster, this.#owned(node, field, type, cluster))
       } else if (source.form === 'ofRowType' && field.name === 'events') {
-        this.#add(cluster, this.#kindsNamed(['Event']))
+        for (const { events } of this.#served.kinds.values()) {
+          if (events === undefined) continue
+          // Of whatever kind: they read Events by the same index.
+          this.#need(cluster, events)
+          break
+        }
         for (const event of this.#kindsNamed(['Event']))
           this.#addFiltered(node, field, event, cluster)
       }
@@ -170,7 +176,7 @@ class KindSearch {
   #addFiltered(node: FieldNode, field: AnyField, kind: Kind, cluster: string): void {
     if (node.arguments?.some(isWhere) !== true) return
     const where = this.#arguments(field, node)?.['where']
-    this.#add(cluster, whereKinds(this.#served, kind, where))
+    this.#addNeeds(cluster, whereKinds(this.#served, kind, where))
   }
 
   #kindsNamed(names: readonly unknown[]): readonly Kind[] {
@@ -200,11 +206,27 @@ class KindSearch {
     return skip?.['if'] !== true && include?.['if'] !== false
   }
 
-  #add(cluster: string, kinds: readonly Kind[]): void {
+  #need(cluster: string, relation: RelationField): void {
+    const needs = this.#served.relations.byField.get(relation)?.needs ?? []
+    for (const [, { kind, indexes }] of needs) {
+      if (!kind.uncached) this.#add(cluster, [kind], indexes)
+    }
+  }
+
+  #addNeeds(cluster: string, needs: readonly KindNeed[]): void {
+    for (const { kind, indexes } of needs) this.#add(cluster, [kind], indexes)
+  }
+
+  #add(cluster: string, kinds: readonly Kind[], indexes: WantedIndexes = {}): void {
     if (kinds.length === 0) return
     let found = this.#found.get(cluster)
-    if (found === undefined) this.#found.set(cluster, (found = new Set()))
-    for (const kind of kinds) found.add(kind)
+    if (found === undefined) this.#found.set(cluster, (found = new Map()))
+    for (const kind of kinds) {
+      let wanted = found.get(kind)
+      if (wanted === undefined) found.set(kind, (wanted = { needed: new Set(), useful: new Set() }))
+      for (const name of indexes.needed ?? []) wanted.needed.add(name)
+      for (const name of indexes.useful ?? []) wanted.useful.add(name)
+    }
   }
 }
 

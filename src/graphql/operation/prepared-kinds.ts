@@ -38,9 +38,12 @@ export class PreparedKinds implements Disposable {
   prepare(kinds: Iterable<KindAt>): Promise<unknown> | undefined {
     const waits: Promise<void>[] = []
     for (const at of kinds) {
-      if (this.#disposed || this.#known(at) !== undefined) continue
-      const lease = this.#acquire(at)
-      if (lease instanceof UnreadableResourceError || lease.unreadable() === undefined) continue
+      const known = this.#known(at)
+      if (this.#disposed || (known !== undefined && at.indexes === undefined)) continue
+      const lease = known ?? this.#acquire(at)
+      if (lease instanceof UnreadableResourceError) continue
+      if (at.indexes !== undefined) lease.want(at.indexes)
+      if (lease.unreadable() === undefined) continue
       waits.push(lease.ready(this.#options.syncDeadlineMs).catch(() => {}))
     }
     return waits.length === 0 ? undefined : Promise.all(waits)
@@ -48,7 +51,7 @@ export class PreparedKinds implements Disposable {
 
   /** Has lazy indexes made, and waits until they are there, or the deadline; never rejects. */
   async makeIndexes(indexes: Iterable<IndexAt>): Promise<void> {
-    const waits: Promise<void>[] = []
+    const waits: Promise<unknown>[] = []
     for (const { at, index } of indexes) {
       const lease = this.#lease(at)
       const made = lease instanceof Lease ? lease.makeIndex(index) : undefined
@@ -160,6 +163,11 @@ export class SettledKinds implements CachedParts {
   part(at: KindAt): KindPart {
     const outcome = this.#outcomes.get(at.cluster)?.get(at.kind) ?? this.#settle(at)
     if (outcome instanceof ClientError) throw outcome
+    for (const name of at.indexes?.needed ?? []) {
+      if (outcome.view.hasIndex(name)) continue
+      this.#needed.push(at)
+      throw notLoaded(at)
+    }
     return outcome
   }
 

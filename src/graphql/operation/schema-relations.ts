@@ -1,6 +1,11 @@
+import type { WantedIndexes } from '../../cache/lease.ts'
 import type { RelatedField, WhereFields } from '../../query/condition/related-filter.ts'
-import type { TwoWayRelation } from '../../query/relation/relation.ts'
-import { type RelationDefinition, relationName } from '../../query/relation/relation-definition.ts'
+import type { Relation, RelationContext, TwoWayRelation } from '../../query/relation/relation.ts'
+import {
+  type ReferenceOfAnyKind,
+  type RelationDefinition,
+  relationName,
+} from '../../query/relation/relation-definition.ts'
 import { compileRelations } from '../../query/relation/relations.ts'
 import type { RelatedBy } from '../../query/condition/related-by.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
@@ -15,6 +20,14 @@ export interface SchemaRelation {
   readonly to: Kind
   /** The kinds that must be readable besides the one it starts from; {@link to} is the last. */
   readonly reads: readonly Kind[]
+  /** The same kinds and the one that it starts from, by type name, with the indexes that it reads them by. */
+  readonly needs: ReadonlyMap<string, KindNeed>
+}
+
+/** A kind that a relation reads, and the indexes that it needs of it. */
+export interface KindNeed {
+  readonly kind: Kind
+  readonly indexes: WantedIndexes
 }
 
 /** The relations of a schema, resolved once when it is made. */
@@ -23,6 +36,8 @@ export interface SchemaRelations {
   readonly byField: ReadonlyMap<RelationField, SchemaRelation>
   /** The compiled relations alone: what the stores need indexes for. */
   readonly compiled: readonly TwoWayRelation[]
+  /** What the indexes of relations are made from, by their names. */
+  readonly indexTexts: Readonly<Record<string, string>>
   /** The kinds whose objects, as the SDL says, objects of this kind may own directly. */
   ownedKinds(kind: Kind): readonly Kind[]
   /** What a `where` may ask of the objects of a kind. */
@@ -33,10 +48,13 @@ export interface SchemaRelations {
 export function resolveRelations(
   kinds: ReadonlyMap<string, Kind>,
   definitions: readonly RelationDefinition[],
+  ofAnyKind: readonly ReferenceOfAnyKind[],
 ): SchemaRelations {
-  const compiled = compileRelations(definitions, {
+  const context: RelationContext = {
     isNamespaced: (type) => kinds.get(type)?.resource.namespaced ?? true,
-  })
+    groupKindOf: (type) => kinds.get(type)?.resource,
+  }
+  const compiled = compileRelations(definitions, context, ofAnyKind)
   const byField = new Map<RelationField, SchemaRelation>()
   for (const kind of kinds.values()) {
     for (const field of [...kind.relations, ...(kind.events === undefined ? [] : [kind.events])]) {
@@ -44,7 +62,8 @@ export function resolveRelations(
       const relation = compiled.get(name)
       if (relation === undefined) throw new TypeError(`relation ${name} is not compiled`)
       const reads = relation.reads.map((type) => kindNamed(kinds, type, name))
-      byField.set(field, { name, relation, reads, to: kindNamed(kinds, field.definition.to, name) })
+      const to = kindNamed(kinds, field.definition.to, name)
+      byField.set(field, { name, relation, reads, to, needs: needsOf(relation, kind, reads) })
     }
   }
   const owned = ownedTypes(definitions)
@@ -73,23 +92,82 @@ export function resolveRelations(
     byField,
     compiled: [...compiled.values()],
     whereFields,
+    indexTexts: textsOf([...compiled.values()], [...definitions, ...ofAnyKind], context),
     ownedKinds: ({ typeName }) =>
       [...(owned.get(typeName) ?? [])].map((type) => kindNamed(kinds, type, typeName)),
   }
 }
 
+/** A filter asks a relation of all objects of a kind: what is only faster for one of them is needed for that. */
 function relatedBy({ name, relation }: SchemaRelation): RelatedBy {
-  const { definition, reads, isLocal, followBack } = relation
+  const {
+    definition,
+    reads,
+    indexers,
+    shortcuts = {},
+    isLocal,
+    followBack,
+    backIndexers,
+  } = relation
   const { from, to } = definition
+  const indexes = new Map(
+    [from, ...reads].map((type) => {
+      const needed = Object.keys({ ...indexers[type], ...shortcuts[type] })
+      return [type, { needed, useful: Object.keys(backIndexers?.[type] ?? {}) }]
+    }),
+  )
   return {
     name,
     from,
     to,
-    reads,
+    indexes,
     isLocal,
     follow: (origin) => relation.follow(origin),
     ...(followBack === undefined ? {} : { followBack }),
   }
+}
+
+/** An index has the name of the relation that it is made from behind a colon, and of any kind the kind behind that. */
+function textsOf(
+  compiled: readonly Relation[],
+  definitions: readonly (RelationDefinition | ReferenceOfAnyKind)[],
+  context: RelationContext,
+): Readonly<Record<string, string>> {
+  const made = new Map(
+    definitions.map((definition) => {
+      const ends = 'to' in definition ? [definition.from, definition.to] : [definition.from]
+      const place = ends.map((type) => [
+        context.isNamespaced(type),
+        context.groupKindOf?.(type)?.kind,
+      ])
+      return [relationName(definition), JSON.stringify([definition, place])]
+    }),
+  )
+  const texts: Record<string, string> = {}
+  for (const { indexers, shortcuts = {} } of compiled) {
+    for (const byName of [...Object.values(indexers), ...Object.values(shortcuts)]) {
+      for (const name of Object.keys(byName)) {
+        const [relation = ''] = name.slice(name.indexOf(':') + 1).split('=')
+        const text = made.get(relation)
+        if (text !== undefined) texts[name] = text
+      }
+    }
+  }
+  return texts
+}
+
+function needsOf(
+  { indexers, shortcuts = {} }: Relation,
+  from: Kind,
+  reads: readonly Kind[],
+): ReadonlyMap<string, KindNeed> {
+  return new Map(
+    [from, ...reads].map((kind) => {
+      const needed = Object.keys(indexers[kind.typeName] ?? {})
+      const useful = Object.keys(shortcuts[kind.typeName] ?? {})
+      return [kind.typeName, { kind, indexes: { needed, useful } }]
+    }),
+  )
 }
 
 function kindNamed(kinds: ReadonlyMap<string, Kind>, type: string, relation: string): Kind {

@@ -1,5 +1,5 @@
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
-import { objectKey } from '../../kubernetes/object.ts'
+import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { ArgumentsCache } from '../../query/condition/arguments-cache.ts'
 import { type Condition, nothing } from '../../query/condition/condition.ts'
@@ -177,8 +177,10 @@ export class StoreReader implements StoreReads {
     return this.#connection(part, list, condition, args)
   }
 
-  followOne(row: Row, field: RelationField): Row | null {
-    const { part, condition } = this.#leadsTo(row, this.#relation(field))
+  followOne(row: Row, field: RelationField): FoundRow {
+    const relation = this.#relation(field)
+    if (relation.to.uncached) return this.#followLive(row, relation)
+    const { part, condition } = this.#leadsTo(row, relation)
     const options = { ...part, budget: this.#budget }
     if (condition.form !== 'keys') return rowOf(part, findObject({ ...options, condition }))
     for (const key of condition.keys.toSorted()) {
@@ -186,6 +188,27 @@ export class StoreReader implements StoreReads {
       if (id !== undefined) return rowOf(part, id)
     }
     return null
+  }
+
+  /** What has no cache is looked up by its name. */
+  #followLive({ cluster, kind, object }: Row, { relation, needs, to }: SchemaRelation): FoundRow {
+    const { view } = this.#parts.part({ cluster, kind })
+    const id = sameObject(view, object.metadata, objectKey(object.metadata))
+    if (id === undefined) return null
+    const part = (type: string): KindPart => {
+      const need = needs.get(type)
+      if (need === undefined || need.kind === to) throw byCondition({ cluster, kind: to })
+      return this.#parts.part({ cluster, ...need })
+    }
+    const condition = relation.follow({ view, id, object, budget: this.#budget, part })
+    if (condition.form === 'nothing') return null
+    const [key] = condition.form === 'keys' ? condition.keys : []
+    if (key === undefined) throw byCondition({ cluster, kind: to })
+    const { namespace, name } = splitObjectKey(key)
+    return this.#live.lookup(
+      { cluster, kind: to },
+      namespace === '' ? { name } : { namespace, name },
+    )
   }
 
   #connection(
@@ -215,10 +238,15 @@ export class StoreReader implements StoreReads {
   /** What a relation leads to. From an object that is no more, it leads nowhere, whoever has its name now. */
   #leadsTo(
     { cluster, kind, object }: Row,
-    { relation, reads, to }: SchemaRelation,
+    { relation, needs, to }: SchemaRelation,
     withRelated = false,
   ): { readonly part: KindPart; readonly condition: Condition } {
-    const part = this.#parts.part({ cluster, kind: to })
+    const partOf = (type: string): KindPart => {
+      const need = needs.get(type)
+      if (need === undefined) throw new TypeError(`the relation does not read ${type}`)
+      return this.#parts.part({ cluster, ...need })
+    }
+    const part = partOf(to.typeName)
     const { view } = this.#parts.part({ cluster, kind })
     const id = sameObject(view, object.metadata, objectKey(object.metadata))
     if (id === undefined) return { part, condition: nothing }
@@ -228,11 +256,7 @@ export class StoreReader implements StoreReads {
       object,
       withRelated,
       budget: this.#budget,
-      stores: (type) => {
-        const read = reads.find(({ typeName }) => typeName === type)
-        if (read === undefined) throw new TypeError(`the relation does not read ${type}`)
-        return this.#parts.part({ cluster, kind: read }).view
-      },
+      part: partOf,
     })
     return { part, condition }
   }
@@ -267,6 +291,15 @@ function byUid({ cluster, kind }: KindAt): ClientError {
     cluster,
     kind: typeName,
     hint: `use ${lookupField}, with its name`,
+  })
+}
+
+function byCondition({ cluster, kind: { typeName } }: KindAt): ClientError {
+  const message = `${typeName} is read live: it is found by its name only`
+  return new ClientError('UNSUPPORTED', message, {
+    cluster,
+    kind: typeName,
+    hint: 'declare the relation by @reference or @named, to one object',
   })
 }
 

@@ -26,7 +26,7 @@ export function jsonField(path: string | null | undefined): JsonField {
   const whole = { value: { form: 'leaf', write: writeJson }, isThroughList: false } as const
   if (path === undefined || path === null) return { path: [], ...whole }
   const { steps } = parsePath(path)
-  const each = steps.findIndex(({ form }) => form === 'each')
+  const each = steps.findIndex(({ form }) => form !== 'field')
   const names = steps
     .slice(0, each < 0 ? steps.length : each)
     .flatMap((step) => (step.form === 'field' ? [step.name] : []))

@@ -1,5 +1,7 @@
 import { type GraphQLObjectType, isObjectType, type SelectionSetNode } from 'graphql'
+import type { WantedIndexes } from '../../cache/lease.ts'
 import type { Kind } from '../model/kind.ts'
+import type { KindNeed } from '../operation/schema-relations.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
 import { whereKinds } from '../operation/where-kinds.ts'
 import type { CollectContext } from './collected-fields.ts'
@@ -34,7 +36,7 @@ export class PlanCompiler {
   readonly collect: CollectContext
   readonly #writers: PlanWriters
   /** The kinds that the root field which is being compiled reads, its relations' included. */
-  #kinds = new Set<Kind>()
+  #kinds = new Map<Kind, { readonly needed: Set<string>; readonly useful: Set<string> }>()
   /** The lists that it reads whose `where` may speak of further kinds. */
   #filtered: FilteredList[] = []
   #place = ''
@@ -75,15 +77,23 @@ export class PlanCompiler {
     }
   }
 
-  /** The root field that is being compiled reads this kind. */
-  reads(kind: Kind): void {
-    this.#kinds.add(kind)
+  /** The root field that is being compiled reads this kind, by these indexes. */
+  reads(kind: Kind, indexes: WantedIndexes = {}): void {
+    let known = this.#kinds.get(kind)
+    if (known === undefined) {
+      this.#kinds.set(kind, (known = { needed: new Set(), useful: new Set() }))
+    }
+    for (const name of indexes.needed ?? []) known.needed.add(name)
+    for (const name of indexes.useful ?? []) known.useful.add(name)
   }
 
   /** The root field that is being compiled reads a list of this kind with these arguments. */
   filters(kind: Kind, args: FieldArguments): void {
     if (args.constant === undefined) this.#filtered.push({ kind, args })
-    else for (const one of whereKinds(this.served, kind, args.constant['where'])) this.reads(one)
+    else {
+      const needs = whereKinds(this.served, kind, args.constant['where'])
+      for (const need of needs) this.reads(need.kind, need.indexes)
+    }
   }
 
   /** The lists whose arguments only a request tells, since this was last asked. */
@@ -94,9 +104,9 @@ export class PlanCompiler {
   }
 
   /** The kinds that have been read since this was last asked. */
-  takeKinds(): readonly Kind[] {
-    const kinds = [...this.#kinds]
-    this.#kinds = new Set()
+  takeKinds(): readonly KindNeed[] {
+    const kinds = Array.from(this.#kinds, ([kind, indexes]) => ({ kind, indexes }))
+    this.#kinds = new Map()
     return kinds
   }
 

@@ -107,7 +107,7 @@ export class PlanVariation {
       const filtered = root.filtered.flatMap((one) =>
         whereKinds(served, one.kind, one.args.coerce(variables)['where']),
       )
-      return [...root.kinds, ...filtered].map((kind) => ({ cluster, kind }))
+      return [...root.kinds, ...filtered].map((need) => ({ cluster, ...need }))
     })
   }
 

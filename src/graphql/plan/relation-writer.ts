@@ -1,5 +1,5 @@
 import type { SelectionSetNode } from 'graphql'
-import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import type { ObjectId } from '../../informer/store/store-view.ts'
 import type { Condition } from '../../query/condition/condition.ts'
 import { objectByKey } from '../../query/page/lookup.ts'
 import { findObject } from '../../query/page/page.ts'
@@ -27,8 +27,9 @@ export function relationWriter(
   const { field, args } = selected
   const found = compiler.served.relations.byField.get(field)
   if (found === undefined) throw new NotCoveredError(field.definition.name)
-  const { relation, reads, to, name } = found
-  for (const kind of reads) compiler.reads(kind)
+  const { relation, needs, to, name } = found
+  if (to.uncached) throw new NotCoveredError('a live read')
+  for (const { kind, indexes } of needs.values()) compiler.reads(kind, indexes)
   const { place } = compiler
   const follow = (
     run: PlanRun,
@@ -37,17 +38,18 @@ export function relationWriter(
     withRelated = false,
   ): Condition => {
     run.budget.report?.at(place)
-    const stores = (type: string): StoreView => {
-      const kind = reads.find(({ typeName }) => typeName === type)
-      if (kind === undefined) throw new NotCoveredError(type)
-      return run.part({ cluster, kind }).view
-    }
-    return relation.follow({ view, id, withRelated, stores, budget: run.budget })
+    const part = partIn(run, cluster)
+    return relation.follow({ view, id, withRelated, part, budget: run.budget })
+  }
+  const partIn = (run: PlanRun, cluster: string) => (type: string) => {
+    const need = needs.get(type)
+    if (need === undefined) throw new NotCoveredError(type)
+    return run.part({ cluster, ...need })
   }
   if (!field.many) {
     const write = compiler.row(to, selectionSets)
     return (run, part, id) => {
-      const target = run.part({ cluster: part.cluster, kind: to })
+      const target = partIn(run, part.cluster)(to.typeName)
       const targetId = firstOf(run, target, follow(run, part, id))
       if (targetId === undefined) return 'null'
       run.budget.spend('rows', 1)
@@ -57,7 +59,7 @@ export function relationWriter(
   const write = compiler.connection(to, args, selectionSets)
   return (run, part, id) => {
     const { cluster, view } = part
-    const target = run.part({ cluster, kind: to })
+    const target = partIn(run, cluster)(to.typeName)
     const origin = view.uidOf(id) || view.keyOf(id)
     const withRelated = run.argumentsOf(args)['related'] === true
     const list = `${name}${withRelated ? '+related' : ''}/${origin}`

@@ -4,6 +4,7 @@ import { objectByKey } from '../../query/page/lookup.ts'
 import type { Kind } from '../model/kind.ts'
 import { idsCondition } from '../operation/ids-condition.ts'
 import type { KindAt } from '../operation/kind-part.ts'
+import type { KindNeed } from '../operation/schema-relations.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import type { ListFieldArguments, LookupArguments } from '../schema/read-context.ts'
@@ -16,7 +17,7 @@ import type { PlanRun } from './plan-run.ts'
 /** One field of `Query` in a plan. */
 export interface RootWriter {
   /** The kinds that it reads, in the cluster that its arguments name. */
-  readonly kinds: readonly Kind[]
+  readonly kinds: readonly KindNeed[]
   /** The lists whose arguments may name further kinds. */
   readonly filtered: readonly FilteredList[]
   readonly args: FieldArguments

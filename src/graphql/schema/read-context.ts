@@ -220,7 +220,7 @@ export interface StoreReads {
   /** Follows a relation with `many`. */
   follow(row: Row, relation: RelationField, args: RelationArguments): ConnectionSource
   /** Follows a relation without `many`. */
-  followOne(row: Row, relation: RelationField): Row | null
+  followOne(row: Row, relation: RelationField): Read<Row | null>
 }
 
 /** How the clusters and their caches are. */

@@ -1,5 +1,6 @@
 import {
   DirectiveLocation,
+  GraphQLBoolean,
   GraphQLDirective,
   GraphQLEnumType,
   type GraphQLFieldConfigArgumentMap,
@@ -20,14 +21,29 @@ export interface IndexArguments {
 /** The arguments of the directives that make a field a relation, by directive. */
 export interface RelationDirectiveArguments {
   readonly reference: {
-    readonly path: readonly string[]
+    readonly path?: readonly string[] | null
     readonly namespacePath?: readonly string[] | null
+    readonly kindPath?: readonly string[] | null
+    readonly groupPath?: readonly string[] | null
+    readonly defaultKind?: boolean | null
+    readonly as?: string | null
+    readonly at?: string | null
+    /** Of the `@named` beside it. */
+    readonly names?: RelationDirectiveArguments['named']
   }
-  readonly reverse: { readonly of: string }
+  readonly named: {
+    readonly name: readonly string[]
+    readonly namespace?: string | null
+    readonly namespacePath?: string | null
+  }
+  readonly uid: { readonly path: readonly string[] }
+  readonly through: { readonly path: string }
+  readonly reverse: { readonly of: string; readonly one?: boolean | null }
   readonly selects: {
     readonly path: string
     readonly selector: 'map' | 'labelSelector'
     readonly whenAbsent: 'nothing' | 'everything'
+    readonly namespaceSelector?: string | null
   }
   readonly owned: { readonly through?: readonly string[] | null }
   readonly owner: { readonly through?: readonly string[] | null }
@@ -85,7 +101,7 @@ export const indexDirective: GraphQLDirective = new GraphQLDirective({
     path: {
       type: new GraphQLNonNull(texts),
       description:
-        'Dots, `[*]`, `["quoted.key"]` and `[member="value"]`: `spec.containers[*].image`; several where the API has several places.',
+        'Dots, `[*]`, `["quoted.key"]`, `[member="value"]` and `[member]`: `spec.containers[*].image`; several where the API has several places.',
     },
     type: { type: new GraphQLNonNull(indexType), default: { value: 'STRING' } },
     reduce: {
@@ -111,7 +127,7 @@ const onField = (
 export const relationDirectives: Readonly<Record<RelationDirective, GraphQLDirective>> = {
   reference: onField('reference', 'The object names those that it means.', {
     path: {
-      type: new GraphQLNonNull(texts),
+      type: texts,
       description: 'Where the names stand; several where the API has several places.',
     },
     namespacePath: {
@@ -119,14 +135,78 @@ export const relationDirectives: Readonly<Record<RelationDirective, GraphQLDirec
       description:
         "Where their namespaces stand, one for each path; else they are in the object's own.",
     },
+    kindPath: {
+      type: texts,
+      description:
+        'Where their kinds stand, one for each path, where names of several kinds stand at the same place: those of other kinds are not meant.',
+    },
+    groupPath: {
+      type: texts,
+      description:
+        'Where the API groups of the kinds stand, or their `apiVersion`; one that is absent may be any.',
+    },
+    defaultKind: {
+      type: GraphQLBoolean,
+      description: 'Whether a name without a kind means this kind; else it means none.',
+    },
+    as: {
+      type: GraphQLString,
+      description: 'Another `@reference`, as in `Pod.configMaps`, whose paths are taken instead.',
+    },
+    at: {
+      type: GraphQLString,
+      description: 'What those paths begin with: `spec.template`.',
+    },
   }),
-  reverse: onField('reverse', 'A `@reference` or `@selects` read backwards.', {
-    of: { type: text, description: 'The relation, as in `Pod.node`.' },
+  named: onField('named', 'The names of those that are meant are put together by a rule.', {
+    name: {
+      type: new GraphQLNonNull(texts),
+      default: { value: ['{metadata.name}'] },
+      description:
+        '`{metadata.name}-{spec.volumes[*].name}`: text, and paths in braces; `#` at the end stands for any number. Of several, all are meant.',
+    },
+    namespace: { type: GraphQLString, description: 'The namespace, where it is always the same.' },
+    namespacePath: {
+      type: GraphQLString,
+      description: "Where the namespace stands; else it is the object's own.",
+    },
   }),
+  uid: onField('uid', 'The object says the UIDs of those that it means.', {
+    path: {
+      type: new GraphQLNonNull(texts),
+      description: 'Where the UIDs stand; several where the API has several places.',
+    },
+  }),
+  through: onField('through', 'Relations one after the other.', {
+    path: {
+      type: text,
+      description: 'The names of their fields, from this type on, with dots: `pods.node`.',
+    },
+  }),
+  reverse: onField(
+    'reverse',
+    'A `@reference`, `@named`, `@uid`, `@selects` or `@objectRef` read backwards.',
+    {
+      of: { type: text, description: 'The relation, as in `Pod.node`.' },
+      one: {
+        type: GraphQLBoolean,
+        description:
+          'Whether at most one object is expected, so that the field is no connection; of several it is the first one by namespace and name.',
+      },
+    },
+  ),
   selects: onField('selects', 'The object selects others of its namespace by their labels.', {
-    path: { type: text, description: 'Where the selector stands.' },
+    path: {
+      type: text,
+      description: 'Where the selector stands, or with `[*]` several, of which one is enough.',
+    },
     selector: { type: new GraphQLNonNull(selectorForm), default: { value: 'MAP' } },
     whenAbsent: { type: new GraphQLNonNull(selected), default: { value: 'NOTHING' } },
+    namespaceSelector: {
+      type: GraphQLString,
+      description:
+        'Where `any` or `matchNames` say which other namespaces it reaches; where neither does, its own.',
+    },
   }),
   owned: onField('owned', 'The objects that have this one among their owners.', {
     through: { type: texts, description: 'The types in between, from this one downwards.' },

@@ -135,11 +135,13 @@ class DocumentReader {
   }
 
   #relation(field: FieldDefinitionNode): RelationDeclaration | undefined {
-    const [directive, second] = field.directives ?? []
+    const [directive, second, third] = (field.directives ?? []).toSorted(referenceFirst)
     const directives = Object.keys(relationDirectives).map((name) => `@${name}`)
+    const isPair = directive?.name.value === 'reference' && second?.name.value === 'named'
     if (
       directive === undefined ||
-      second !== undefined ||
+      (second !== undefined && !isPair) ||
+      third !== undefined ||
       !isRelationDirective(directive.name.value)
     ) {
       const hint = `give it one of ${directives.join(', ')}`
@@ -158,12 +160,20 @@ class DocumentReader {
     const name = directive.name.value
     const found = this.#arguments(relationDirectives[name], directive)
     if (found === undefined) return undefined
+    let names: Readonly<Record<string, unknown>> | undefined
+    if (second !== undefined) {
+      names = this.#arguments(relationDirectives.named, second)
+      if (names === undefined) return undefined
+    }
     return {
       place: this.#placeOf(field),
       name: field.name.value,
       ...writtenType(field.type),
       ...(field.description === undefined ? {} : { description: field.description.value }),
-      form: { directive: name, arguments: found } as unknown as RelationForm,
+      form: {
+        directive: name,
+        arguments: names === undefined ? found : { ...found, names },
+      } as unknown as RelationForm,
     }
   }
 
@@ -194,6 +204,11 @@ class DocumentReader {
   #placeOf(node: LocatedNode): SdlPlace {
     return { file: this.#source.file, line: node.loc?.startToken.line ?? 1 }
   }
+}
+
+/** `@named` may stand beside `@reference`, in whichever order: then both say whom the object means. */
+function referenceFirst(a: ConstDirectiveNode, b: ConstDirectiveNode): number {
+  return Number(b.name.value === 'reference') - Number(a.name.value === 'reference')
 }
 
 /** Editors want the directives to be defined; that they are is no news here. */

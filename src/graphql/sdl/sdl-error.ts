@@ -22,6 +22,8 @@ export type SdlProblem =
   | 'unknown-field'
   /** The API itself has a field of the relation's name; it wins. */
   | 'native-field'
+  /** A relation that goes through itself. */
+  | 'circle'
   /** The directive and the field's type do not go together. */
   | 'field-type'
 

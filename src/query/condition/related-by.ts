@@ -7,8 +7,8 @@ import type { WorkBudget } from './work-budget.ts'
 export interface RelatedOrigin {
   readonly view: StoreView
   readonly id: ObjectId
-  /** The store of a type that the relation reads. */
-  readonly stores: (type: string) => StoreView
+  /** What may be read of a type among those that the relation reads. */
+  readonly part: (type: string) => RelatedPart
   readonly budget: WorkBudget
 }
 
@@ -20,8 +20,8 @@ export interface RelatedBy {
   readonly from: string
   /** The type of those that it leads to. */
   readonly to: string
-  /** The types, besides `from`, that are read to follow it. */
-  readonly reads: readonly string[]
+  /** The types that are read to follow it, `from` among them, with the indexes that they are read by. */
+  readonly indexes: ReadonlyMap<string, RelatedIndexes>
   /** Whether it never leaves the namespace of the object that it starts from. */
   readonly isLocal: boolean
   /** Where it leads from an object: a condition on the store of `to`. */
@@ -33,6 +33,13 @@ export interface RelatedBy {
   followBack?(target: RelatedOrigin, from: StoreView): Condition | undefined
 }
 
+/** Indexes of a store, by name. */
+export interface RelatedIndexes {
+  readonly needed: readonly string[]
+  /** Those that it can be read backwards by. */
+  readonly useful: readonly string[]
+}
+
 /** A kind that a condition on related objects rests on: its store, and what of it the viewer may see. */
 export interface RelatedPart {
   readonly view: StoreView
@@ -41,8 +48,11 @@ export interface RelatedPart {
 
 /** What conditions on related objects read in one execution. */
 export interface RelatedStores {
-  /** Throws where the type cannot be read: then nothing is known of who is related to whom. `argument` is the one that asks. */
-  part(type: string, argument: string): RelatedPart
+  /**
+   * A type that a relation reads. Throws where it cannot be read: then nothing is known of who is related to whom. `argument` is
+   * the one that asks.
+   */
+  part(type: string, relation: RelatedBy, argument: string): RelatedPart
   /** The error of a condition that rests on objects which the viewer may not see all of. */
   outOfSight(type: string, argument: string): Error
   /** What has been found out about a condition, by the store of the objects that are asked about; nothing once a part has changed. */

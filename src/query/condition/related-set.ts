@@ -50,7 +50,9 @@ class RelatedSet implements IdSet {
     this.#options = options
     const { condition, stores, bind } = options
     this.version = options.view.resourceVersion
-    this.#part = stores.part(condition.relation.to, condition.argument)
+    const { relation, argument } = condition
+    stores.part(relation.from, relation, argument)
+    this.#part = stores.part(relation.to, relation, argument)
     const { view, scope } = this.#part
     this.#targets = bind(allOf([condition.condition, scopeCondition(scope)]), view)
   }
@@ -165,15 +167,7 @@ class RelatedSet implements IdSet {
   #origin(view: StoreView, id: ObjectId): RelatedOrigin {
     const { condition, budget, stores } = this.#options
     const { relation, argument } = condition
-    return {
-      view,
-      id,
-      budget,
-      stores: (type) =>
-        type === relation.from && view !== this.#options.view
-          ? this.#options.view
-          : stores.part(type, argument).view,
-    }
+    return { view, id, budget, part: (type) => stores.part(type, relation, argument) }
   }
 
   #told(way: 'forwards' | 'backwards'): void {

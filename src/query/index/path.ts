@@ -1,13 +1,14 @@
 import { CodedError } from '../../lib/coded-error.ts'
 
 /**
- * One step of a path: into a field, into every item of a list (every value of a map), or into those items of which a member
- * has a value.
+ * One step of a path: into a field, into every item of a list (every value of a map), into those items of which a member
+ * has a value (`true` and numbers by their text), or into those that have a member at all.
  */
 export type PathStep =
   | { readonly form: 'field'; readonly name: string }
   | { readonly form: 'each' }
   | { readonly form: 'matching'; readonly member: string; readonly value: string }
+  | { readonly form: 'having'; readonly member: string }
 
 /** A path into an object, as the SDL writes it: `spec.containers[*].image`, `metadata.labels["app.example/tier"]`, `status.conditions[type="Ready"].status`. */
 export interface Path {
@@ -33,10 +34,11 @@ export class PathError extends CodedError {
 
 const fieldName = /[^.[\]"\s]+/y
 const match = /\[[^.[\]"\s=]+="(?:[^"\\]|\\.)*"\]/y
+const having = /\[[^.[\]"\s=*]+\]/y
 const quotedKey = /\["(?:[^"\\]|\\.)*"\]/y
 const nothing: readonly unknown[] = []
 
-/** Reads a path: names separated by dots, `[*]`, `[member="value"]`, `["quoted.key"]` (JSON strings). Throws {@link PathError}. */
+/** Reads a path: names separated by dots, `[*]`, `[member="value"]`, `[member]`, `["quoted.key"]` (JSON strings). Throws {@link PathError}. */
 export function parsePath(text: string): Path {
   const steps: PathStep[] = []
   let at = 0
@@ -54,10 +56,16 @@ export function parsePath(text: string): Path {
       at += matching.length
       continue
     }
+    const member = matchAt(having, text, at)?.slice(1, -1)
+    if (member !== undefined && !/^\d+$/.test(member)) {
+      steps.push({ form: 'having', member })
+      at += member.length + 2
+      continue
+    }
     if (text[at] === '[') {
       const key = matchAt(quotedKey, text, at)
       if (key === undefined)
-        throw new PathError(text, at + 1, 'expected [*], ["key"] or [member="value"]')
+        throw new PathError(text, at + 1, 'expected [*], ["key"], [member] or [member="value"]')
       steps.push({ form: 'field', name: unquote(text, at, key.slice(1, -1)) })
       at += key.length
       continue
@@ -126,12 +134,26 @@ function collect(
     }
     const items: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
     for (const item of items) {
-      if (step?.form !== 'matching' || fieldOf(item, step.member) === step.value)
-        collect(steps, at + 1, item, values)
+      if (step === undefined || isMeant(step, item)) collect(steps, at + 1, item, values)
     }
     return
   }
   if (value !== undefined && value !== null) values.push(value)
+}
+
+function isMeant(step: PathStep, item: unknown): boolean {
+  switch (step.form) {
+    case 'field':
+    case 'each':
+      return true
+    case 'having':
+      return (fieldOf(item, step.member) ?? null) !== null
+    case 'matching': {
+      const value = fieldOf(item, step.member)
+      const isPlain = typeof value === 'boolean' || typeof value === 'number'
+      return (isPlain ? String(value) : value) === step.value
+    }
+  }
 }
 
 function fieldOf(value: unknown, name: string): unknown {

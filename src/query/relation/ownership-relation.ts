@@ -1,5 +1,7 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { type Condition, hasValue } from '../condition/condition.ts'
+import { bindCondition } from '../condition/id-set.ts'
+import { scopeCondition } from '../condition/scope.ts'
 import type { Relation, RelationOrigin } from './relation.ts'
 import type { OwnedRelation, OwnerRelation } from './relation-definition.ts'
 
@@ -42,23 +44,28 @@ export function compileOwner(definition: OwnerRelation): Relation {
   }
 }
 
-/** From UIDs to UIDs through the types in between: those that have them in one index give theirs in another. */
+/** From UIDs to UIDs through the types in between: those that may be seen and have them in one index give theirs in another. */
 function hop(
-  { stores, budget }: RelationOrigin,
+  { part, budget }: RelationOrigin,
   through: readonly string[],
   { of, give }: { readonly of: string; readonly give: string },
   start: readonly string[],
 ): readonly string[] {
   let uids = start
   for (const type of through) {
-    const view = stores(type)
+    const { view, scope } = part(type)
+    const seen =
+      scope.form === 'all' ? undefined : bindCondition(scopeCondition(scope), view, budget)
     const [having, giving] = [view.index(of), view.index(give)]
     const next = new Set<string>()
     for (const uid of uids) {
       const posting = having.posting(uid)
       if (posting === undefined) continue
       budget.spend('examined', posting.size)
-      for (const id of posting) for (const given of giving.valuesOf(id)) next.add(given)
+      for (const id of posting) {
+        if (seen !== undefined && !seen.has(id)) continue
+        for (const given of giving.valuesOf(id)) next.add(given)
+      }
     }
     uids = [...next]
   }

@@ -1,42 +1,41 @@
 import type { IndexFunction } from '../../informer/store/store-view.ts'
-import { objectKey } from '../../kubernetes/object.ts'
-import { hasKey, hasValue } from '../condition/condition.ts'
-import { parsePath, type Path, valueAt, valuesAt } from '../index/path.ts'
-import { originObject, type Relation, type RelationContext } from './relation.ts'
+import { type Condition, hasKey, hasValue } from '../condition/condition.ts'
+import { parsePath, valuesAt } from '../index/path.ts'
+import { referencedKeys } from './referenced-keys.ts'
 import {
+  originObject,
+  type Relation,
+  type RelationContext,
+  type RelationOrigin,
+} from './relation.ts'
+import {
+  type ReferenceOfAnyKind,
   type ReferenceRelation,
-  RelationDefinitionError,
   relationName,
   type ReverseRelation,
+  type UidRelation,
 } from './relation-definition.ts'
 
-/** The index of a reference on the store of the referring type, from the key of an object to those that mean it. */
-export function referenceIndexName(definition: ReferenceRelation): string {
-  return `ref:${relationName(definition)}`
+/** The index of a reference on the store of the referring type, from the objects that are meant to those that mean them. */
+interface ReferenceIndex {
+  readonly name: string
+  readonly valuesOf: IndexFunction
 }
 
 /**
- * A reference is followed by the keys in the object itself; where its reverse is declared, the index has them at hand. Throws
- * `PathError` and `RelationDefinitionError`.
+ * A reference is followed by what its index says of the object, or else by the object itself. Throws `PathError`,
+ * `NameTemplateError` and `RelationDefinitionError`.
  */
 export function compileReference(
   definition: ReferenceRelation,
   context: RelationContext,
 ): Relation {
-  const keysOf = referencedKeys(definition, context)
-  const index = reverseIndexOf(definition, context)
-  return {
-    definition,
-    reads: [definition.to],
-    indexers: {},
-    follow(origin) {
-      const { view, id } = origin
-      const keys = view.hasIndex(index)
-        ? view.index(index).valuesOf(id)
-        : keysOf(originObject(origin))
-      return hasKey(keys)
-    },
-  }
+  return forwards(definition, keyIndexOf(definition, context), hasKey)
+}
+
+/** As {@link compileReference}, where the object says UIDs. */
+export function compileUid(definition: UidRelation): Relation {
+  return forwards(definition, uidIndexOf(definition), (uids) => hasValue('uid', uids))
 }
 
 /** A reference read backwards: the index of the referring store, asked for the key of the object. */
@@ -45,97 +44,84 @@ export function compileReverseReference(
   reference: ReferenceRelation,
   context: RelationContext,
 ): Relation {
-  const index = reverseIndexOf(reference, context)
-  const indexer = index === namespaceIndex ? {} : { [index]: referencedKeys(reference, context) }
+  const index = keyIndexOf(reference, context)
+  return backwards(definition, index, ({ view, id }) => [view.keyOf(id)])
+}
+
+/** As {@link compileReverseReference}, where the object says UIDs. */
+export function compileReverseUid(definition: ReverseRelation, reference: UidRelation): Relation {
+  return backwards(definition, uidIndexOf(reference), ({ view, id }) =>
+    view.index('uid').valuesOf(id),
+  )
+}
+
+/** References to whatever kind, read backwards: those of them that mean this kind. */
+export function compileReverseOfAnyKind(
+  definition: ReverseRelation,
+  { from, name, path }: ReferenceOfAnyKind,
+  context: RelationContext,
+): Relation {
+  const reference: ReferenceRelation = {
+    form: 'reference',
+    from,
+    name: `${name}=${definition.from}`,
+    to: definition.from,
+    paths: [],
+    refPaths: [path],
+    many: true,
+  }
+  return compileReverseReference(definition, reference, context)
+}
+
+function forwards(
+  definition: ReferenceRelation | UidRelation,
+  { name, valuesOf }: ReferenceIndex,
+  condition: (values: readonly string[]) => Condition,
+): Relation {
   return {
     definition,
     reads: [definition.to],
-    indexers: { [definition.to]: indexer },
-    follow: ({ view, id }) => hasValue(index, [view.keyOf(id)]),
+    indexers: {},
+    shortcuts: { [definition.from]: name === namespaceIndex ? {} : { [name]: valuesOf } },
+    follow(origin) {
+      const { view, id } = origin
+      return condition(
+        view.hasIndex(name) ? view.index(name).valuesOf(id) : valuesOf(originObject(origin)),
+      )
+    },
+  }
+}
+
+function backwards(
+  definition: ReverseRelation,
+  { name, valuesOf }: ReferenceIndex,
+  valuesOfOrigin: (origin: RelationOrigin) => readonly string[],
+): Relation {
+  return {
+    definition,
+    reads: [definition.to],
+    indexers: { [definition.to]: name === namespaceIndex ? {} : { [name]: valuesOf } },
+    follow: (origin) => hasValue(name, valuesOfOrigin(origin)),
   }
 }
 
 const namespaceIndex = 'namespace'
 
 /** From an object to its Namespace every store has an index anyway. */
-function reverseIndexOf(reference: ReferenceRelation, context: RelationContext): string {
+function keyIndexOf(reference: ReferenceRelation, context: RelationContext): ReferenceIndex {
   const { paths, to } = reference
   const isOwn = paths.length === 1 && paths[0] === 'metadata.namespace' && !context.isNamespaced(to)
-  return isOwn ? namespaceIndex : referenceIndexName(reference)
+  const name = isOwn ? namespaceIndex : `ref:${relationName(reference)}`
+  return { name, valuesOf: referencedKeys(reference, context) }
 }
 
-/**
- * The keys of the objects that an object means. A namespaced one is looked for in the namespace that stands beside the
- * name or else in the object's own; without either, it means none.
- */
-function referencedKeys(definition: ReferenceRelation, context: RelationContext): IndexFunction {
-  const { namespacePaths } = definition
-  if (namespacePaths !== undefined && namespacePaths.length !== definition.paths.length) {
-    throw new RelationDefinitionError(
-      relationName(definition),
-      'has not as many namespace paths as paths',
-      'give each path its own',
-    )
-  }
-  const isNamespaced = context.isNamespaced(definition.to)
-  const places = definition.paths.map((path, at) =>
-    placeOf(definition, parsePath(path), namespacePaths?.[at]),
-  )
-  return (object) => {
-    const keys: string[] = []
-    for (const { items, name: namePath, namespace: namespacePath } of places) {
-      for (const item of items === undefined ? [object] : valuesAt(items, object)) {
-        const name = namePath === undefined ? item : valueAt(namePath, item)
-        if (typeof name !== 'string' || name === '') continue
-        if (!isNamespaced) {
-          keys.push(name)
-          continue
-        }
-        const said = namespacePath === undefined ? undefined : valueAt(namespacePath, item)
-        const namespace = typeof said === 'string' && said !== '' ? said : object.metadata.namespace
-        if (namespace !== undefined) keys.push(objectKey({ namespace, name }))
-      }
-    }
-    return keys
-  }
+function uidIndexOf(reference: UidRelation): ReferenceIndex {
+  const paths = reference.paths.map(parsePath)
+  const valuesOf: IndexFunction = (object) =>
+    paths.flatMap((path) => valuesAt(path, object).filter(isUid))
+  return { name: `ref:${relationName(reference)}`, valuesOf }
 }
 
-/** Where references stand: the items, and within each item its name and namespace. */
-interface Place {
-  /** `undefined`: the object itself is the only item. */
-  readonly items: Path | undefined
-  /** `undefined`: the item itself is the name. */
-  readonly name: Path | undefined
-  readonly namespace: Path | undefined
-}
-
-function placeOf(
-  definition: ReferenceRelation,
-  path: Path,
-  namespaceText: string | undefined,
-): Place {
-  const itemSteps = path.steps.findLastIndex(({ form }) => form !== 'field') + 1
-  const items = itemSteps === 0 ? undefined : part(path, 0, itemSteps)
-  const name = itemSteps === path.steps.length ? undefined : part(path, itemSteps)
-  if (namespaceText === undefined) return { items, name, namespace: undefined }
-  const namespacePath = parsePath(namespaceText)
-  const shared = JSON.stringify(namespacePath.steps.slice(0, itemSteps))
-  const namespace = part(namespacePath, itemSteps)
-  if (
-    shared !== JSON.stringify(path.steps.slice(0, itemSteps)) ||
-    namespace.many ||
-    namespace.steps.length === 0
-  ) {
-    throw new RelationDefinitionError(
-      relationName(definition),
-      `the namespace at ${namespaceText} does not stand beside the name at ${path.text}`,
-      'let both paths share all up to the last [*]',
-    )
-  }
-  return { items, name, namespace }
-}
-
-function part({ text, steps }: Path, from: number, to?: number): Path {
-  const some = steps.slice(from, to)
-  return { text, steps: some, many: some.some(({ form }) => form !== 'field') }
+function isUid(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
 }

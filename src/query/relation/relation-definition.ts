@@ -20,20 +20,57 @@ export interface ReferenceRelation extends RelationBase {
    * the path up to its last `[*]`. Where it is absent, the object's own namespace is meant.
    */
   readonly namespacePaths?: readonly string[]
+  /** Where the kind stands beside the name, as {@link namespacePaths}: a reference to another kind is not this relation's. */
+  readonly kindPaths?: readonly string[]
+  /** Where the API group stands, or an `apiVersion`, as {@link kindPaths}; one that is absent is any. */
+  readonly groupPaths?: readonly string[]
+  /** Whether a reference that names no kind means this one; else it means none. */
+  readonly isDefaultKind?: boolean
+  /** Paths of whole references: `kind`, `name`, with `apiVersion`, `apiGroup` or `group`, and `namespace`. */
+  readonly refPaths?: readonly string[]
+  /** Names that are put together. */
+  readonly names?: NameRule
   /** Whether it may mean more than one object. */
+  readonly many: boolean
+}
+
+/** Names that are put together from what the object says. */
+export interface NameRule {
+  /**
+   * `{metadata.name}-{spec.volumes[*].name}`: text, and paths in braces; `#` at the end stands for any number. Of several
+   * templates each gives names.
+   */
+  readonly templates: readonly string[]
+  /** Where the namespace stands. */
+  readonly namespacePath?: string
+  /** The namespace, where it is always the same; without either it is the object's own. */
+  readonly namespace?: string
+}
+
+/** The object says whom it means by a rule that ends in any number: `StatefulSet.persistentVolumeClaims`. */
+export interface NumberedRelation extends RelationBase {
+  readonly form: 'numbered'
+  readonly names: NameRule
+}
+
+/** The object says whom it means by its UID: `EndpointSlice.pods` by `endpoints[*].targetRef.uid`. */
+export interface UidRelation extends RelationBase {
+  readonly form: 'uid'
+  readonly paths: readonly string[]
   readonly many: boolean
 }
 
 /** Another relation read backwards: `Node.pods` of `Pod.node`. */
 export interface ReverseRelation extends RelationBase {
   readonly form: 'reverse'
-  /** The full name of a `reference` or `selects` relation. */
+  /** The full name of a `reference`, `numbered`, `uid` or `selects` relation, or of an object reference. */
   readonly of: string
 }
 
 /** The object selects others of its namespace by their labels: `Service.pods` by `spec.selector`. */
 export interface SelectsRelation extends RelationBase {
   readonly form: 'selects'
+  /** Where the selector stands, or with `[*]` several, of which one is enough. */
   readonly path: string
   /**
    * `map`: label values by key, where an empty map selects nothing (Service). `labelSelector`: `matchLabels` and
@@ -42,6 +79,15 @@ export interface SelectsRelation extends RelationBase {
   readonly selector: 'map' | 'labelSelector'
   /** What an absent selector selects; `nothing` by default. */
   readonly whenAbsent?: 'nothing' | 'everything'
+  /** Where `any` or `matchNames` stand, for selectors that reach into other namespaces; where absent, the own one. */
+  readonly namespacesPath?: string
+}
+
+/** Other relations, one after the other: `Service.nodes` by `Service.pods` and `Pod.node`. */
+export interface ThroughRelation extends RelationBase {
+  readonly form: 'through'
+  /** The full names of the relations, from this type to {@link RelationBase.to}; two at least. */
+  readonly steps: readonly string[]
 }
 
 /** The objects that have this one among their owners: `Deployment.pods` through `ReplicaSet`. */
@@ -66,14 +112,24 @@ export interface EventsRelation extends RelationBase {
 /** A relation between two types, as the SDL declares it. Data: nothing is coded by kind. */
 export type RelationDefinition =
   | ReferenceRelation
+  | NumberedRelation
+  | UidRelation
   | ReverseRelation
   | SelectsRelation
   | OwnedRelation
   | OwnerRelation
+  | ThroughRelation
   | EventsRelation
 
+/** An object reference to whatever kind stands at a path of the objects of a type; it can be read backwards. */
+export interface ReferenceOfAnyKind {
+  readonly name: string
+  readonly from: string
+  readonly path: string
+}
+
 /** The name by which `@reverse(of:)` and index names speak of a relation. */
-export function relationName(definition: RelationDefinition): string {
+export function relationName(definition: { readonly from: string; readonly name: string }): string {
   return `${definition.from}.${definition.name}`
 }
 

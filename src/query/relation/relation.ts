@@ -1,6 +1,7 @@
 import type { Indexers, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { Condition } from '../condition/condition.ts'
+import type { RelatedPart } from '../condition/related-by.ts'
 import type { RelationInverse } from './relation-inverse.ts'
 import type { RelationDefinition } from './relation-definition.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
@@ -13,8 +14,8 @@ export interface RelationOrigin {
   readonly object?: KubernetesObject
   /** Of Events only: whether also those count which name the object as related. */
   readonly withRelated?: boolean
-  /** The store of a type among the relation's `reads`; throws where it cannot be read. */
-  readonly stores: (type: string) => StoreView
+  /** What may be read of a type among the relation's `reads`; throws where it cannot be read. */
+  readonly part: (type: string) => RelatedPart
   readonly budget: WorkBudget
 }
 
@@ -29,7 +30,9 @@ export interface Relation {
   /** The types, besides `from`, whose stores must be synced and readable before it is followed; the last is `to`. */
   readonly reads: readonly string[]
   /** The indexes that it needs besides those which every store has, by the type of the store. */
-  readonly indexers: Readonly<Record<string, Indexers>>
+  readonly indexers: IndexersByType
+  /** Indexes that it can do without, and is faster with. */
+  readonly shortcuts?: IndexersByType
   /**
    * What the related objects have in common: a condition on the store of `to`, valid within the tick, to be combined
    * with filters, a Scope and a page. Where the related objects are none, it is `nothing`.
@@ -40,8 +43,19 @@ export interface Relation {
 /** A relation that can be read both ways, as far as indexes tell. */
 export type TwoWayRelation = Relation & RelationInverse
 
+/** Indexes by the type of the store. */
+export type IndexersByType = Readonly<Record<string, Indexers>>
+
 /** What a compiler of relations must know of the cluster. */
 export interface RelationContext {
   /** Whether the objects of a type live in namespaces. */
   isNamespaced(type: string): boolean
+  /** The API group and kind of a type; `undefined` for types that are no kinds. */
+  groupKindOf?(type: string): GroupKind | undefined
+}
+
+/** What references name a kind by. */
+export interface GroupKind {
+  readonly group: string
+  readonly kind: string
 }

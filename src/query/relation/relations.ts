@@ -1,91 +1,152 @@
 import type { Indexers } from '../../informer/store/store-view.ts'
 import { compileEvents } from './events-relation.ts'
 import { compileOwned, compileOwner } from './ownership-relation.ts'
-import { compileReference, compileReverseReference } from './reference-relation.ts'
+import { compileNumbered, compileReverseNumbered } from './numbered-relation.ts'
+import {
+  compileReference,
+  compileReverseOfAnyKind,
+  compileReverseReference,
+  compileReverseUid,
+  compileUid,
+} from './reference-relation.ts'
 import type { Relation, RelationContext, TwoWayRelation } from './relation.ts'
 import { inverseOf } from './relation-inverse.ts'
 import {
+  type ReferenceOfAnyKind,
   type RelationDefinition,
   RelationDefinitionError,
   relationName,
   type ReverseRelation,
 } from './relation-definition.ts'
 import { compileReverseSelects, compileSelects } from './selects-relation.ts'
+import { compileThrough } from './through-relation.ts'
 
 /**
  * Makes relations ready to be followed, by full name (`Pod.node`). Throws {@link RelationDefinitionError} where two have
- * one name or a reverse has nothing to reverse, and `PathError`.
+ * one name, a reverse has nothing to reverse or one goes in a circle, `NameTemplateError` and `PathError`.
  */
 export function compileRelations(
   definitions: readonly RelationDefinition[],
   context: RelationContext,
+  ofAnyKind: readonly ReferenceOfAnyKind[] = [],
 ): ReadonlyMap<string, TwoWayRelation> {
-  const byName = new Map<string, RelationDefinition>()
-  for (const definition of definitions) {
-    const name = relationName(definition)
-    if (byName.has(name)) throw new RelationDefinitionError(name, 'is declared twice')
-    byName.set(name, definition)
-  }
+  const compiled = new RelationCompiler(definitions, context, ofAnyKind).all()
   return new Map(
-    [...byName].map(([name, definition]) => [
+    [...compiled].map(([name, relation]) => [
       name,
-      {
-        ...compile(definition, byName, context),
-        ...inverseOf(definition, byName, context),
-      },
+      { ...relation, ...inverseOf(relation, compiled, context) },
     ]),
   )
 }
 
-/** The indexes that a set of relations needs on the store of a type, besides those which every store has. */
+/** The indexes that a set of relations needs or is faster with on the store of a type, besides those which every store has. */
 export function indexersFor(relations: Iterable<Relation>, type: string): Indexers {
   const indexers: Record<string, Indexers[string]> = {}
-  for (const relation of relations) Object.assign(indexers, relation.indexers[type])
+  for (const relation of relations) {
+    Object.assign(indexers, relation.shortcuts?.[type], relation.indexers[type])
+  }
   return indexers
 }
 
-function compile(
-  definition: RelationDefinition,
-  byName: ReadonlyMap<string, RelationDefinition>,
-  context: RelationContext,
-): Relation {
-  switch (definition.form) {
-    case 'reference':
-      return compileReference(definition, context)
-    case 'reverse':
-      return compileReverse(definition, byName, context)
-    case 'selects':
-      return compileSelects(definition, context)
-    case 'owned':
-      return compileOwned(definition)
-    case 'owner':
-      return compileOwner(definition)
-    case 'events':
-      return compileEvents(definition)
-  }
-}
+class RelationCompiler {
+  readonly #definitions = new Map<string, RelationDefinition>()
+  readonly #ofAnyKind: ReadonlyMap<string, ReferenceOfAnyKind>
+  readonly #context: RelationContext
+  readonly #compiled = new Map<string, Relation>()
 
-function compileReverse(
-  definition: ReverseRelation,
-  byName: ReadonlyMap<string, RelationDefinition>,
-  context: RelationContext,
-): Relation {
-  const forward = byName.get(definition.of)
-  const name = relationName(definition)
-  if (forward === undefined) {
-    throw new RelationDefinitionError(name, `there is no relation ${definition.of} to reverse`)
+  constructor(
+    definitions: readonly RelationDefinition[],
+    context: RelationContext,
+    ofAnyKind: readonly ReferenceOfAnyKind[],
+  ) {
+    this.#context = context
+    this.#ofAnyKind = new Map(ofAnyKind.map((one) => [relationName(one), one]))
+    for (const definition of definitions) {
+      const name = relationName(definition)
+      if (this.#definitions.has(name)) throw new RelationDefinitionError(name, 'is declared twice')
+      this.#definitions.set(name, definition)
+    }
   }
-  if (forward.from !== definition.to || forward.to !== definition.from) {
-    throw new RelationDefinitionError(
-      name,
-      `leads from ${definition.from} to ${definition.to}, but ${definition.of} from ${forward.from} to ${forward.to}`,
-    )
+
+  all(): ReadonlyMap<string, Relation> {
+    return new Map([...this.#definitions.keys()].map((name) => [name, this.#relation(name, [])]))
   }
-  if (forward.form === 'reference') return compileReverseReference(definition, forward, context)
-  if (forward.form === 'selects') return compileReverseSelects(definition, forward, context)
-  throw new RelationDefinitionError(
-    name,
-    `${definition.of} is of the form ${forward.form}, which has no reverse`,
-    'write owned or owner instead',
-  )
+
+  #relation(name: string, on: readonly string[]): Relation {
+    const known = this.#compiled.get(name)
+    if (known !== undefined) return known
+    if (on.includes(name)) {
+      throw new RelationDefinitionError(name, `goes in a circle: ${[...on, name].join(' → ')}`)
+    }
+    const definition = this.#definitions.get(name)
+    if (definition === undefined) {
+      throw new RelationDefinitionError(on.at(-1) ?? name, `there is no relation ${name}`)
+    }
+    const relation = this.#compile(definition, [...on, name])
+    this.#compiled.set(name, relation)
+    return relation
+  }
+
+  #compile(definition: RelationDefinition, on: readonly string[]): Relation {
+    switch (definition.form) {
+      case 'reference':
+        return compileReference(definition, this.#context)
+      case 'numbered':
+        return compileNumbered(definition, this.#context)
+      case 'uid':
+        return compileUid(definition)
+      case 'reverse':
+        return this.#reverse(definition)
+      case 'selects':
+        return compileSelects(definition, this.#context)
+      case 'owned':
+        return compileOwned(definition)
+      case 'owner':
+        return compileOwner(definition)
+      case 'through':
+        return compileThrough(
+          definition,
+          definition.steps.map((step) => this.#relation(step, on)),
+        )
+      case 'events':
+        return compileEvents(definition)
+    }
+  }
+
+  #reverse(definition: ReverseRelation): Relation {
+    const { of, from, to } = definition
+    const name = relationName(definition)
+    const reference = this.#ofAnyKind.get(of)
+    if (reference?.from === to) {
+      return compileReverseOfAnyKind(definition, reference, this.#context)
+    }
+    const forward = this.#definitions.get(of)
+    if (forward === undefined) {
+      throw new RelationDefinitionError(name, `there is no relation ${of} to reverse`)
+    }
+    if (forward.from !== to || forward.to !== from) {
+      const [wanted, found] = [`${from} to ${to}`, `${forward.from} to ${forward.to}`]
+      throw new RelationDefinitionError(name, `leads from ${wanted}, but ${of} from ${found}`)
+    }
+    switch (forward.form) {
+      case 'reference':
+        return compileReverseReference(definition, forward, this.#context)
+      case 'numbered':
+        return compileReverseNumbered(definition, forward, this.#context)
+      case 'uid':
+        return compileReverseUid(definition, forward)
+      case 'selects':
+        return compileReverseSelects(definition, forward, this.#context)
+      case 'reverse':
+      case 'owned':
+      case 'owner':
+      case 'through':
+      case 'events':
+        throw new RelationDefinitionError(
+          name,
+          `${of} is of the form ${forward.form}, which has no reverse`,
+          'write owned, owner or through instead',
+        )
+    }
+  }
 }

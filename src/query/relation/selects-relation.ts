@@ -1,57 +1,68 @@
 import type { Indexers } from '../../informer/store/store-view.ts'
-import { type KubernetesObject, splitObjectKey } from '../../kubernetes/object.ts'
+import { matchesLabels } from '../../kubernetes/label-selector.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
 import {
-  equalitySelector,
-  type LabelRequirement,
-  type LabelSelector,
-  LabelSelectorError,
-  labelSelectorOf,
-  matchesLabels,
-} from '../../kubernetes/label-selector.ts'
-import { allOf, everything, hasKey, hasValue, nothing } from '../condition/condition.ts'
-import { parsePath, valueAt } from '../index/path.ts'
-import {
-  originObject,
-  type Relation,
-  type RelationContext,
-  type RelationOrigin,
-} from './relation.ts'
-import { relationName, type ReverseRelation, type SelectsRelation } from './relation-definition.ts'
+  allOf,
+  anyOf,
+  type Condition,
+  everything,
+  hasKey,
+  hasValue,
+} from '../condition/condition.ts'
 import { selectorCondition } from '../condition/selector-condition.ts'
+import { narrowestOf, type ObjectSelector, reaches, readSelectors } from './object-selector.ts'
+import { originObject, type Relation, type RelationContext } from './relation.ts'
+import { relationName, type ReverseRelation, type SelectsRelation } from './relation-definition.ts'
 
-/**
- * The indexes of the selectors of a relation on the store of the selecting type: by a label that each asks for, and by the
- * text of the selector itself, so that it can be tried without decoding its object.
- */
-function selectorIndexNames(definition: SelectsRelation): { places: string; selectors: string } {
-  const name = relationName(definition)
-  return { places: `sel:${name}`, selectors: `selector:${name}` }
+/** The indexes of the selectors of a relation on the store of the selecting type. */
+interface SelectorIndexes {
+  /** By the text of the selectors themselves, so that they can be tried without decoding their object. */
+  readonly selectors: string
+  /** By a label, in a namespace, that each asks for. */
+  readonly places: string
+  readonly indexers: Indexers
 }
 
-/** Selectors reach the objects of their own namespace; those of cluster-scoped objects, all. */
-export function compileSelects(definition: SelectsRelation, context: RelationContext): Relation {
-  const selectorOf = readSelector(definition)
-  const isNamespaced = context.isNamespaced(definition.from)
-  const { selectors } = selectorIndexNames(definition)
-  /** Where the reverse is declared, the index has it at hand. */
-  const known = ({ view, id }: RelationOrigin): LabelSelector | undefined => {
-    const text = view.hasIndex(selectors) ? view.index(selectors).endValue(id, false) : undefined
-    return text === undefined ? undefined : (JSON.parse(text) as LabelSelector)
+function selectorIndexes(definition: SelectsRelation, context: RelationContext): SelectorIndexes {
+  const name = relationName(definition)
+  const [selectors, places] = [`selector:${name}`, `sel:${name}`]
+  const read = readSelectors(definition, context.isNamespaced(definition.from))
+  return {
+    selectors,
+    places,
+    indexers: {
+      [selectors]: (object) => read(object).map((one) => JSON.stringify(one)),
+      [places]: (object) => read(object).flatMap(placesOf),
+    },
   }
+}
+
+/**
+ * Selectors reach the objects of their own namespace, or those that they say; those of cluster-scoped objects, all. Throws
+ * `PathError`.
+ */
+export function compileSelects(definition: SelectsRelation, context: RelationContext): Relation {
+  const read = readSelectors(definition, context.isNamespaced(definition.from))
+  const { selectors, indexers } = selectorIndexes(definition, context)
+  const { [selectors]: valuesOf = () => [] } = indexers
   return {
     definition,
     reads: [definition.to],
     indexers: {},
+    shortcuts: { [definition.from]: { [selectors]: valuesOf } },
     follow(origin) {
-      const selector = known(origin) ?? selectorOf(originObject(origin))
-      if (selector === undefined) return nothing
       const { view, id } = origin
-      return allOf([
-        isNamespaced ? hasValue('namespace', view.index('namespace').valuesOf(id)) : everything,
-        selectorCondition(selector),
-      ])
+      const own = view.hasIndex(selectors)
+        ? view.index(selectors).valuesOf(id).map(parsedSelector)
+        : read(originObject(origin))
+      return anyOf(own.map(selectedBy))
     },
   }
+}
+
+function selectedBy({ labels, namespaces }: ObjectSelector): Condition {
+  const place = namespaces === 'any' ? everything : hasValue('namespace', namespaces)
+  return allOf([place, selectorCondition(labels)])
 }
 
 /**
@@ -63,38 +74,30 @@ export function compileReverseSelects(
   selects: SelectsRelation,
   context: RelationContext,
 ): Relation {
-  const selectorOf = readSelector(selects)
-  const names = selectorIndexNames(selects)
-  const isNamespaced = context.isNamespaced(selects.from)
-  const indexers: Indexers = {
-    [names.places](object) {
-      const selector = selectorOf(object)
-      return selector === undefined ? [] : placesOf(object.metadata.namespace ?? '', selector)
-    },
-    [names.selectors](object) {
-      const selector = selectorOf(object)
-      return selector === undefined ? [] : [JSON.stringify(selector)]
-    },
-  }
+  const { selectors, places, indexers } = selectorIndexes(selects, context)
   return {
     definition,
     reads: [definition.to],
     indexers: { [definition.to]: indexers },
-    follow(origin) {
-      const labels = origin.view.labelsOf(origin.id)
-      const { namespace } = splitObjectKey(origin.view.keyOf(origin.id))
-      const selecting = origin.stores(definition.to)
-      const [index, selectors] = [selecting.index(names.places), selecting.index(names.selectors)]
-      const place = isNamespaced ? namespace : ''
+    follow({ view, id, part, budget }) {
+      const { namespace } = splitObjectKey(view.keyOf(id))
+      const selecting = part(definition.to).view
+      const [byPlace, texts] = [selecting.index(places), selecting.index(selectors)]
+      const labels = view.labelsOf(id)
       const keys: string[] = []
-      const places = Object.entries(labels).map(([key, value]) => placeOf(place, key, value))
-      for (const posting of [anywhere(place), ...places].map((one) => index.posting(one))) {
-        if (posting === undefined) continue
-        origin.budget.spend('examined', posting.size)
-        for (const id of posting) {
-          const [text = ''] = selectors.valuesOf(id)
-          const selector = JSON.parse(text) as LabelSelector
-          if (matchesLabels(selector, labels)) keys.push(selecting.keyOf(id))
+      const values = [[anyLabel, ''] as const, ...Object.entries(labels)]
+      for (const [key, value] of values) {
+        for (const where of [namespace, anyNamespace]) {
+          const posting = byPlace.posting(placeOf(where, key, value))
+          if (posting === undefined) continue
+          budget.spend('examined', posting.size)
+          for (const candidate of posting) {
+            const isMet = texts.valuesOf(candidate).some((text) => {
+              const selector = parsedSelector(text)
+              return reaches(selector, namespace) && matchesLabels(selector.labels, labels)
+            })
+            if (isMet) keys.push(selecting.keyOf(candidate))
+          }
         }
       }
       return hasKey(keys)
@@ -102,48 +105,29 @@ export function compileReverseSelects(
   }
 }
 
-function placesOf(namespace: string, selector: LabelSelector): readonly string[] {
-  let fewest: Extract<LabelRequirement, { operator: 'in' | 'notin' }> | undefined
-  for (const requirement of selector) {
-    if (requirement.operator !== 'in') continue
-    if (fewest === undefined || requirement.values.length < fewest.values.length) {
-      fewest = requirement
-    }
-  }
-  if (fewest === undefined) return [anywhere(namespace)]
-  const { key, values } = fewest
-  return values.map((value) => placeOf(namespace, key, value))
+function placesOf({ labels, namespaces }: ObjectSelector): readonly string[] {
+  const { key, values } = narrowestOf(labels) ?? { key: anyLabel, values: [''] }
+  return (namespaces === 'any' ? [anyNamespace] : namespaces).flatMap((namespace) =>
+    values.map((value) => placeOf(namespace, key, value)),
+  )
 }
 
-const placeOf = (namespace: string, key: string, value: string) => `${namespace}/${key}=${value}`
-/** No label key is `*`. */
-const anywhere = (namespace: string) => `${namespace}/*`
+const placeOf = (namespace: string, key: string, value: string): string =>
+  `${namespace}/${key}=${value}`
 
-/**
- * Reads the selector of an object; `undefined` where it selects nothing. A malformed one, which the API server would have
- * refused, selects nothing either.
- */
-function readSelector(
-  definition: SelectsRelation,
-): (object: KubernetesObject) => LabelSelector | undefined {
-  const path = parsePath(definition.path)
-  const whenAbsent = definition.whenAbsent === 'everything' ? [] : undefined
-  return (object) => {
-    const value = valueAt(path, object)
-    if (typeof value !== 'object' || value === null) return whenAbsent
-    if (definition.selector === 'labelSelector') return readLabelSelector(value)
-    if (Object.keys(value).length === 0) return whenAbsent
-    return Object.values(value).every((one) => typeof one === 'string')
-      ? equalitySelector(value as Record<string, string>)
-      : undefined
-  }
-}
+/** No label key, and no namespace, is `*`. */
+const anyLabel = '*'
+const anyNamespace = '*'
 
-function readLabelSelector(value: object): LabelSelector | undefined {
-  try {
-    return labelSelectorOf(value)
-  } catch (error) {
-    if (error instanceof LabelSelectorError) return undefined
-    throw error
+/** Selectors by their text: they come from templates, so that there are few of them. */
+const parsed = new Map<string, ObjectSelector>()
+const maxParsed = 10_000
+
+function parsedSelector(text: string): ObjectSelector {
+  let selector = parsed.get(text)
+  if (selector === undefined) {
+    if (parsed.size >= maxParsed) parsed.clear()
+    parsed.set(text, (selector = JSON.parse(text) as ObjectSelector))
   }
+  return selector
 }

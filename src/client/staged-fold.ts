@@ -1,0 +1,89 @@
+import type { Frame } from './frame-fold.ts'
+
+/** What has become of one row that is shown. */
+export type RowChange<Row> =
+  | { readonly type: 'ADDED'; readonly id: string; readonly row: Row }
+  | { readonly type: 'MODIFIED'; readonly id: string; readonly row: Row; readonly previous: Row }
+  | {
+      readonly type: 'REMOVED'
+      readonly id: string
+      readonly previous: Row
+      /** `undefined` where a new snapshot came without it. */
+      readonly removal: 'DELETED' | 'UNMATCHED' | 'HIDDEN' | undefined
+    }
+
+/**
+ * Folds frames so that what is shown is never a part: from a reset on, rows are gathered aside while the old ones stay, and
+ * take their place when the snapshot is complete. The first snapshot is shown as it comes, since there is nothing to keep.
+ */
+export class StagedFold<Row> {
+  #rows = new Map<string, Row>()
+  #staged: Map<string, Row> | undefined
+  #synced = false
+  #hasBeenSynced = false
+
+  get rows(): ReadonlyMap<string, Row> {
+    return this.#rows
+  }
+
+  /** Whether what is shown is complete, and is followed. */
+  get synced(): boolean {
+    return this.#synced
+  }
+
+  /** Applies a frame, and returns what has become of the rows that are shown. */
+  apply({ reset, synced, changes }: Frame<Row>): readonly RowChange<Row>[] {
+    const told: RowChange<Row>[] = []
+    if (reset) {
+      this.#synced = false
+      this.#staged = new Map()
+      // A first snapshot that was cut off is no older truth.
+      if (!this.#hasBeenSynced) told.push(...this.#removals(this.#staged))
+    }
+    const staged = this.#hasBeenSynced ? this.#staged : undefined
+    for (const change of changes) {
+      const { type, objectId, object } = change
+      if (type === 'REMOVED') {
+        if (staged === undefined) told.push(...this.#remove(objectId, change.removal ?? undefined))
+        else staged.delete(objectId)
+      } else if (object !== undefined && object !== null) {
+        if (staged === undefined) told.push(this.#set(objectId, object))
+        else staged.set(objectId, object)
+      }
+    }
+    if (synced && !this.#synced) {
+      this.#synced = true
+      this.#hasBeenSynced = true
+      this.#staged = undefined
+      if (staged !== undefined) told.push(...this.#replace(staged))
+    }
+    return told
+  }
+
+  #set(id: string, row: Row): RowChange<Row> {
+    const previous = this.#rows.get(id)
+    this.#rows.set(id, row)
+    return previous === undefined
+      ? { type: 'ADDED', id, row }
+      : { type: 'MODIFIED', id, row, previous }
+  }
+
+  #remove(id: string, removal: 'DELETED' | 'UNMATCHED' | 'HIDDEN' | undefined): RowChange<Row>[] {
+    const previous = this.#rows.get(id)
+    if (previous === undefined) return []
+    this.#rows.delete(id)
+    return [{ type: 'REMOVED', id, previous, removal }]
+  }
+
+  #replace(staged: ReadonlyMap<string, Row>): RowChange<Row>[] {
+    const told = this.#removals(staged)
+    for (const [id, row] of staged) told.push(this.#set(id, row))
+    return told
+  }
+
+  #removals(staying: ReadonlyMap<string, Row>): RowChange<Row>[] {
+    return [...this.#rows.keys()]
+      .filter((id) => !staying.has(id))
+      .flatMap((id) => this.#remove(id, undefined))
+  }
+}

@@ -1,0 +1,196 @@
+import { parsePath, PathError } from '../../query/index/path.ts'
+import { NameTemplateError, parseNameTemplate } from '../../query/relation/name-template.ts'
+import { compileReference } from '../../query/relation/reference-relation.ts'
+import {
+  type NameRule,
+  type ReferenceRelation,
+  type RelationDefinition,
+  RelationDefinitionError,
+} from '../../query/relation/relation-definition.ts'
+import type { RelationDirectiveArguments } from '../sdl/sdl-directives.ts'
+import type { RelationDeclaration } from '../sdl/sdl-document.ts'
+import { SdlError } from '../sdl/sdl-error.ts'
+
+/** The ends of a relation. */
+export interface RelationEnds {
+  readonly name: string
+  readonly from: string
+  readonly to: string
+  /** Whether the field is a connection. */
+  readonly many: boolean
+}
+
+/** What the declarations of relations by the object's own fields are read with. */
+export interface OwnRelationContext {
+  readonly ends: RelationEnds
+  readonly declaration: RelationDeclaration
+  /** Refuses a field that is not a connection. */
+  readonly needConnection: () => void
+  /**
+   * Those of the paths at which the API may have something. Throws `SdlError` where that is not all of them and they may
+   * not be absent; passes the declaration over where it is none of them.
+   */
+  readonly present: (paths: readonly string[]) => ReadonlySet<string>
+  /** The `@reference` of that full name. */
+  readonly referenceNamed: (name: string) => RelationDirectiveArguments['reference'] | undefined
+}
+
+/** The relation of a `@reference`, with the `@named` beside it. Throws `SdlError`. */
+export function referenceOf(
+  args: RelationDirectiveArguments['reference'],
+  context: OwnRelationContext,
+): ReferenceRelation {
+  const { ends, declaration } = context
+  const { path, namespacePath, kindPath, groupPath, defaultKind } = pathsOf(args, context)
+  const names = args.names === undefined ? undefined : nameRuleOf(args.names)
+  const reference: ReferenceRelation = {
+    form: 'reference',
+    name: ends.name,
+    from: ends.from,
+    to: ends.to,
+    paths: path ?? [],
+    many: ends.many,
+    ...(namespacePath ? { namespacePaths: namespacePath } : {}),
+    ...(kindPath ? { kindPaths: kindPath } : {}),
+    ...(groupPath ? { groupPaths: groupPath } : {}),
+    ...(defaultKind ? { isDefaultKind: true } : {}),
+    ...(names === undefined ? {} : { names }),
+  }
+  if (groupPath && !kindPath) {
+    throw unsupported(declaration, 'groupPath without kindPath', 'give both, or neither')
+  }
+  checked(declaration, () => compileReference(reference, { isNamespaced: () => true }))
+  const templates = (names?.templates ?? []).map(parseNameTemplate)
+  if (templates.some(({ isNumbered }) => isNumbered)) {
+    const hint = 'write @named alone, or leave the # out'
+    throw unsupported(declaration, 'a number at the end of a name beside a @reference', hint)
+  }
+  if (reference.paths.some(isManyPath) || templates.some(({ many }) => many))
+    context.needConnection()
+  return withPresentPaths(reference, context)
+}
+
+/** The relation of a `@named` that stands alone. Throws `SdlError`. */
+export function namedOf(
+  args: RelationDirectiveArguments['named'],
+  context: OwnRelationContext,
+): RelationDefinition {
+  const { ends, declaration } = context
+  const names = nameRuleOf(args)
+  const templates = checked(declaration, () => names.templates.map(parseNameTemplate))
+  const numbered = templates.filter(({ isNumbered }) => isNumbered)
+  if (numbered.length === 0) {
+    return referenceOf({ path: [], names: args }, context)
+  }
+  if (numbered.length < templates.length) {
+    const hint = 'end all of them in #, or none'
+    throw unsupported(declaration, 'names with a number at the end beside others', hint)
+  }
+  context.needConnection()
+  context.present(namePathsOf(names))
+  return { form: 'numbered', name: ends.name, from: ends.from, to: ends.to, names }
+}
+
+/** The relation of a `@uid`. Throws `SdlError`. */
+export function uidOf(
+  { path }: RelationDirectiveArguments['uid'],
+  { ends, declaration, needConnection, present }: OwnRelationContext,
+): RelationDefinition {
+  const isMany = checked(declaration, () => path.some((text) => parsePath(text).many))
+  if (isMany || path.length > 1) needConnection()
+  const known = present(path)
+  const paths = path.filter((text) => known.has(text))
+  return { form: 'uid', name: ends.name, from: ends.from, to: ends.to, paths, many: ends.many }
+}
+
+function isManyPath(text: string): boolean {
+  return parsePath(text).many
+}
+
+type ReferenceArguments = RelationDirectiveArguments['reference']
+
+/** The paths of a `@reference`: its own, or with `as` those of another one, at another place. */
+function pathsOf(
+  args: ReferenceArguments,
+  { declaration, referenceNamed }: OwnRelationContext,
+): ReferenceArguments {
+  if (!args.as) {
+    if (args.at) throw unsupported(declaration, 'at without as', 'name the relation by as, too')
+    if (args.path || args.names !== undefined) return args
+    throw unsupported(declaration, '@reference without a path', 'give it one, or as')
+  }
+  if (args.path) throw unsupported(declaration, 'path beside as', 'give one of them')
+  const other = referenceNamed(args.as)
+  if (other?.path === undefined || other.path === null) {
+    const { name, place } = declaration
+    const message = `${name}: ${args.as} is no @reference with a path`
+    throw new SdlError('unknown-relation', place, message, 'correct the name, as in Pod.configMaps')
+  }
+  const moved = (paths: readonly string[] | null | undefined): readonly string[] | null =>
+    paths?.map((path) => (args.at ? `${args.at}.${path}` : path)) ?? null
+  return {
+    path: moved(other.path),
+    namespacePath: moved(other.namespacePath),
+    kindPath: moved(other.kindPath),
+    groupPath: moved(other.groupPath),
+    ...(other.defaultKind ? { defaultKind: true } : {}),
+  }
+}
+
+function withPresentPaths(
+  reference: ReferenceRelation,
+  { present }: OwnRelationContext,
+): ReferenceRelation {
+  const { paths, namespacePaths = [], kindPaths = [], groupPaths = [], names } = reference
+  const named = names === undefined ? [] : namePathsOf(names)
+  const known = present(paths)
+  present([...namespacePaths, ...kindPaths, ...groupPaths])
+  present(named)
+  if (paths.every((path) => known.has(path))) return reference
+  const isKnown = paths.map((path) => known.has(path))
+  const kept = (texts: readonly string[]): readonly string[] => texts.filter((_, at) => isKnown[at])
+  return {
+    ...reference,
+    paths: kept(paths),
+    ...(reference.namespacePaths === undefined ? {} : { namespacePaths: kept(namespacePaths) }),
+    ...(reference.kindPaths === undefined ? {} : { kindPaths: kept(kindPaths) }),
+    ...(reference.groupPaths === undefined ? {} : { groupPaths: kept(groupPaths) }),
+  }
+}
+
+function nameRuleOf({
+  name,
+  namespace,
+  namespacePath,
+}: RelationDirectiveArguments['named']): NameRule {
+  return {
+    templates: name,
+    ...(namespace ? { namespace } : {}),
+    ...(namespacePath ? { namespacePath } : {}),
+  }
+}
+
+function namePathsOf({ templates, namespacePath }: NameRule): readonly string[] {
+  const inBraces = templates.flatMap((text) =>
+    [...text.matchAll(/\{([^{}]*)\}/g)].map(([, path = '']) => path),
+  )
+  return namespacePath === undefined ? inBraces : [...inBraces, namespacePath]
+}
+
+function unsupported(declaration: RelationDeclaration, what: string, hint: string): SdlError {
+  return new SdlError('unsupported', declaration.place, `${declaration.name}: ${what}`, hint)
+}
+
+/** What is wrong with paths and rules is told with the file and line. */
+function checked<T>({ place }: RelationDeclaration, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    const isExpected =
+      error instanceof PathError ||
+      error instanceof NameTemplateError ||
+      error instanceof RelationDefinitionError
+    if (!isExpected) throw error
+    throw new SdlError('bad-path', place, error.message, error.hint ?? 'correct the path')
+  }
+}

@@ -1,0 +1,168 @@
+import type { IndexFunction } from '../../informer/store/store-view.ts'
+import { splitApiVersion } from '../../kubernetes/api-resource.ts'
+import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
+import { parsePath, type Path, valueAt, valuesAt } from '../index/path.ts'
+import { parseNameTemplate } from './name-template.ts'
+import type { GroupKind, RelationContext } from './relation.ts'
+import {
+  type NameRule,
+  type ReferenceRelation,
+  RelationDefinitionError,
+  relationName,
+} from './relation-definition.ts'
+
+/**
+ * The keys of the objects that an object means. A namespaced one is looked for in the namespace that stands beside the
+ * name or else in the object's own; without either, it means none. Throws {@link RelationDefinitionError} and `PathError`.
+ */
+export function referencedKeys(
+  definition: ReferenceRelation,
+  context: RelationContext,
+): IndexFunction {
+  const { paths, namespacePaths, kindPaths, groupPaths, refPaths = [], names, to } = definition
+  const beside: [string, readonly string[] | undefined][] = [
+    ['namespace', namespacePaths],
+    ['kind', kindPaths],
+    ['group', groupPaths],
+  ]
+  for (const [what, texts] of beside) {
+    if (texts === undefined || texts.length === paths.length) continue
+    throw new RelationDefinitionError(
+      relationName(definition),
+      `has not as many ${what} paths as paths`,
+      'give each path its own',
+    )
+  }
+  const isNamespaced = context.isNamespaced(to)
+  const meant = context.groupKindOf?.(to)
+  const places = [
+    ...paths.map((path, at) =>
+      placeOf(definition, path, {
+        namespace: namespacePaths?.[at],
+        kind: kindPaths?.[at],
+        group: groupPaths?.[at],
+      }),
+    ),
+    ...refPaths.map(placeOfReference),
+  ]
+  const isOfKind = kindTest(meant, definition.isDefaultKind === true)
+  const namedKeys = names === undefined ? undefined : keysByRule(names, isNamespaced)
+  return (object) => {
+    const keys: string[] = []
+    for (const place of places) {
+      for (const item of place.items === undefined ? [object] : valuesAt(place.items, object)) {
+        const name = place.name === undefined ? item : valueAt(place.name, item)
+        if (typeof name !== 'string' || name === '') continue
+        if (place.kind !== undefined && !isOfKind(place, item)) continue
+        const said = place.namespace === undefined ? undefined : valueAt(place.namespace, item)
+        const key = keyIn(isNamespaced, name, said, object)
+        if (key !== undefined) keys.push(key)
+      }
+    }
+    if (namedKeys !== undefined) keys.push(...namedKeys(object))
+    return keys
+  }
+}
+
+/** The keys by a rule of names, or what stands before the number at their end. Throws `NameTemplateError` and `PathError`. */
+export function keysByRule(rule: NameRule, isNamespaced: boolean): IndexFunction {
+  const templates = rule.templates.map(parseNameTemplate)
+  const namespacePath = rule.namespacePath === undefined ? undefined : parsePath(rule.namespacePath)
+  return (object) => {
+    const said =
+      rule.namespace ?? (namespacePath === undefined ? undefined : valueAt(namespacePath, object))
+    // A namespace that is to stand somewhere and does not means that there is no reference at all.
+    if (namespacePath !== undefined && typeof said !== 'string') return none
+    return templates.flatMap((template) =>
+      template.namesOf(object).flatMap((name) => keyIn(isNamespaced, name, said, object) ?? []),
+    )
+  }
+}
+
+const none: readonly string[] = []
+
+function keyIn(
+  isNamespaced: boolean,
+  name: string,
+  said: unknown,
+  { metadata }: KubernetesObject,
+): string | undefined {
+  if (!isNamespaced) return name
+  const namespace = typeof said === 'string' && said !== '' ? said : metadata.namespace
+  return namespace === undefined ? undefined : objectKey({ namespace, name })
+}
+
+/** Where references stand: the items, and within each item what it says. */
+interface Place {
+  /** `undefined`: the object itself is the only item. */
+  readonly items: Path | undefined
+  /** `undefined`: the item itself is the name. */
+  readonly name: Path | undefined
+  readonly namespace: Path | undefined
+  readonly kind: Path | undefined
+  /** The first of them that is there counts. */
+  readonly groups: readonly Path[]
+}
+
+function kindTest(
+  meant: GroupKind | undefined,
+  isDefault: boolean,
+): (place: Place, item: unknown) => boolean {
+  return ({ kind, groups }, item) => {
+    const said = kind === undefined ? undefined : valueAt(kind, item)
+    if (said === undefined || said === '' ? !isDefault : said !== meant?.kind) return false
+    for (const path of groups) {
+      const group = valueAt(path, item)
+      if (typeof group === 'string') return groupIn(group, path) === meant?.group
+    }
+    return true
+  }
+}
+
+/** An `apiVersion` says the group, too. */
+function groupIn(text: string, { steps }: Path): string {
+  const last = steps.at(-1)
+  return last?.form === 'field' && last.name === 'apiVersion' ? splitApiVersion(text).group : text
+}
+
+/** The path of a whole reference, whose members have the names that they have everywhere. */
+function placeOfReference(text: string): Place {
+  const [name, namespace, kind] = ['name', 'namespace', 'kind'].map(parsePath)
+  const groups = ['apiVersion', 'apiGroup', 'group'].map(parsePath)
+  return { items: parsePath(text), name, namespace, kind, groups }
+}
+
+function placeOf(
+  definition: ReferenceRelation,
+  text: string,
+  beside: Readonly<Record<'namespace' | 'kind' | 'group', string | undefined>>,
+): Place {
+  const path = parsePath(text)
+  const itemSteps = path.steps.findLastIndex(({ form }) => form !== 'field') + 1
+  const shared = JSON.stringify(path.steps.slice(0, itemSteps))
+  const within = (what: string, other: string | undefined): Path | undefined => {
+    if (other === undefined) return undefined
+    const { steps } = parsePath(other)
+    const rest = part({ text: other, steps, many: false }, itemSteps)
+    if (shared === JSON.stringify(steps.slice(0, itemSteps)) && !rest.many && rest.steps.length > 0)
+      return rest
+    throw new RelationDefinitionError(
+      relationName(definition),
+      `the ${what} at ${other} does not stand beside the name at ${text}`,
+      'let both paths share all up to the last [*]',
+    )
+  }
+  const group = within('group', beside.group)
+  return {
+    items: itemSteps === 0 ? undefined : part(path, 0, itemSteps),
+    name: itemSteps === path.steps.length ? undefined : part(path, itemSteps),
+    namespace: within('namespace', beside.namespace),
+    kind: within('kind', beside.kind),
+    groups: group === undefined ? [] : [group],
+  }
+}
+
+function part({ text, steps }: Path, from: number, to?: number): Path {
+  const some = steps.slice(from, to)
+  return { text, steps: some, many: some.some(({ form }) => form !== 'field') }
+}

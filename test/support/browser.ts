@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { type Browser, chromium } from 'playwright-core'
+import { afterAll, beforeAll, describe } from 'vitest'
+
+const chromiumPath = [
+  process.env['CHROMIUM_PATH'],
+  ...(process.env['PATH'] ?? '')
+    .split(delimiter)
+    .flatMap((folder) =>
+      ['chromium', 'chromium-browser', 'google-chrome'].map((name) => join(folder, name)),
+    ),
+].find((path) => path !== undefined && path !== '' && existsSync(path))
+
+const why = chromiumPath === undefined ? ', skipped: no chromium on the path, no CHROMIUM_PATH' : ''
+
+/** A suite of tests in a real browser; skipped visibly where there is none. */
+export function describeInBrowser(name: string, suite: (browser: () => Browser) => void): void {
+  describe.skipIf(chromiumPath === undefined)(`${name} in a browser${why}`, () => {
+    let browser: Browser | undefined
+    beforeAll(async () => {
+      browser = await chromium.launch({
+        ...(chromiumPath === undefined ? {} : { executablePath: chromiumPath }),
+        args: ['--no-sandbox'],
+      })
+    })
+    afterAll(() => browser?.close())
+    suite(() => {
+      if (browser === undefined) throw new Error('the browser starts before the first test')
+      return browser
+    })
+  })
+}
