@@ -84,6 +84,8 @@ describe('an answer that is to be explained', () => {
         postings: ['nodeName'],
         values: [],
         tested: ['not labels["no-such"]'],
+        forwards: [],
+        backwards: [],
         order: ['restarts'],
         scanned: false,
         examined: pods.totalCount,
@@ -109,6 +111,31 @@ describe('an answer that is to be explained', () => {
     )
     expect(fields[0]).toMatchObject({ path: 'pods', returned: 0 })
     expect([...fields[0].values, ...fields[0].tested]).toEqual(['name'])
+  })
+
+  it('says of a filter by related objects from which side it was answered', async () => {
+    const { nodes } = (await gateway.data('{ nodes(first: 1) { nodes { metadata { name } } } }'))
+      .nodes
+    const name: string = nodes[0].metadata.name
+    const backwards = await explained(
+      'query ($name: String) { pods(where: { node: { is: { name: { eq: $name } } } }) { totalCount } }',
+      { name },
+    )
+    expect(backwards.fields).toMatchObject([
+      {
+        kinds: ['Node', 'Pod'],
+        postings: ['node(name)'],
+        backwards: ['Pod.node'],
+        forwards: [],
+        scanned: false,
+      },
+    ])
+    const forwards = await explained(
+      '{ nodes(where: { pods: { none: { phase: { eq: "Running" } } } }) { totalCount } }',
+    )
+    expect(forwards.fields).toMatchObject([
+      { kinds: ['Node', 'Pod'], tested: ['not pods(phase)'], forwards: ['Node.pods'] },
+    ])
   })
 
   it('says of a list without a condition that it walked the order, no further than it had to', async () => {

@@ -46,13 +46,13 @@ afterAll(async () => {
   await cluster[Symbol.asyncDispose]()
 })
 
-async function serve(plans: Planned | undefined): Promise<Ask> {
+async function serve(plans: Planned | undefined, of = gateway): Promise<Ask> {
   const server = await startGraphQLServer({
     server: { ...defaultServerOptions(), port: 0, maxBodyBytes: 1_000_000 },
-    plugins: [gateway.plugin],
+    plugins: [of.plugin],
     ...(plans === undefined ? {} : { planned: plans }),
     log,
-    readiness: gateway.readiness,
+    readiness: of.readiness,
     defaultQuery: '{ __typename }',
   })
   servers.push(server)
@@ -117,4 +117,30 @@ describe('a plan answers what graphql-js answers, byte by byte', () => {
     }
     expect(planned - before, 'answered by plans').toBeGreaterThan(operations / 2)
   }, 300_000)
+
+  it.each([
+    '{ pods { nodes { owners { id kind metadata { name } ... on ReplicaSet { spec { replicas } owners { kind } } } } } }',
+    '{ pods { nodes { owners { ...Of } } } } fragment Of on KubernetesObject { clusterName ... on ReplicaSet { pods(first: 2) { totalCount } deployment { metadata { name } } } }',
+    '{ pods { nodes { ownerChain { id apiVersion kind namespace name t: __typename } rootOwner { kind name object { __typename metadata { name } ... on Deployment { replicaSets(first: 1) { totalCount } } } } } } }',
+    '{ nodes { nodes { owners { id } ownerChain { id } rootOwner { id } } } }',
+    '{ events(first: 50) { nodes { involved { id apiVersion kind namespace name object { id health { status } } } } } }',
+    '{ horizontalPodAutoscalers { nodes { target: metadata { name } owners { kind } } } }',
+    '{ pods(first: 3) { nodes { cluster { name state version t: __typename resources { kind state } } } } }',
+  ])('is covered: %s', async (query) => {
+    // Which kinds are cached is a part of some answers.
+    await byGraphqlJs(query)
+    const before = planned
+    await expectSame(query)
+    expect(planned - before).toBe(2)
+    expect(JSON.parse(await byPlan(query))).not.toHaveProperty('errors')
+  })
+
+  it('also where the kinds of owners have not been cached before', async () => {
+    const fresh = await createGateway({ clusters: [{ name: 'test', server: cluster.url }], log })
+    const ask = await serve(fresh.planned, fresh)
+    const query = '{ pods { nodes { rootOwner { kind object { metadata { name } } } } } }'
+    expect(await ask(query)).toBe(await byGraphqlJs(query))
+    expect(await fresh.planned.answer({ query })).toBeDefined()
+    await fresh[Symbol.asyncDispose]()
+  })
 })

@@ -1,6 +1,7 @@
 import {
   type GraphQLArgument,
   type GraphQLField,
+  type GraphQLInputObjectType,
   type GraphQLInterfaceType,
   getNamedType,
   type GraphQLObjectType,
@@ -181,13 +182,29 @@ export class RandomOperations {
       const second = other === index.name || this.#chance(0.6) ? '' : `, { ${other}: ASC }`
       return `[{ ${index.name}: ${this.#pick(['ASC', 'DESC'])} }${second}]`
     }
-    const filter = `{ ${index.name}: { exists: ${this.#chance(0.5)} } }`
+    const filter = this.#condition(named)
     return this.#pick([
       filter,
       `{ not: ${filter} }`,
       `{ name: { contains: "a" } }`,
       `{ or: [{ name: { startsWith: "a" } }, ${filter}] }`,
     ])
+  }
+
+  /** On an index, or on what a relation leads to. */
+  #condition(where: GraphQLInputObjectType, depth = 2): string {
+    const fields = Object.values(where.getFields()).filter((one) => !combinators.has(one.name))
+    const related = fields.filter(({ type }) => /Where(?:Many|One)$/.test(String(type)))
+    if (depth === 0 || related.length === 0 || this.#chance(0.6)) {
+      const index = this.#pick(fields.filter((one) => !related.includes(one)))
+      return `{ ${index.name}: { exists: ${this.#chance(0.5)} } }`
+    }
+    const relation = this.#pick(related)
+    const filter = getNamedType(relation.type) as GraphQLInputObjectType
+    const operator = this.#pick(Object.values(filter.getFields()))
+    const inner = getNamedType(operator.type) as GraphQLInputObjectType
+    const condition = this.#chance(0.3) ? '{}' : this.#condition(inner, depth - 1)
+    return `{ ${relation.name}: { ${operator.name}: ${condition} } }`
   }
 
   /** As a constant, or as a variable, which may have a default instead of a value. */

@@ -47,11 +47,14 @@ const fieldsOf = (name: string, from?: GraphQLSchema): Record<string, string> =>
     ]),
   )
 
-const inputFieldsOf = (name: string): string[] => {
+const inputTypesOf = (name: string): Record<string, string> => {
   const type = schema.getType(name)
   if (!isInputObjectType(type)) throw new Error(`${name} is not an input type`)
-  return Object.keys(type.getFields())
+  const fields = Object.values(type.getFields())
+  return Object.fromEntries(fields.map((field) => [field.name, String(field.type)]))
 }
+
+const inputFieldsOf = (name: string): string[] => Object.keys(inputTypesOf(name))
 
 const argsOf = (type: string, name: string): string[] => {
   const field = typeOf(type).getFields()[name]
@@ -236,10 +239,13 @@ describe('the schema of Kubernetes 1.36', () => {
     expect(inputFieldsOf('LabelFilter')).toEqual(['key', ...inputFieldsOf('StringFilter')])
   })
 
-  it('has one field of where for each index, and orders by each of them', () => {
-    expect(inputFieldsOf('PodOrder')).toEqual(inputFieldsOf('PodWhere').slice(0, -4))
+  it('has one field of where for each index, one for each relation, and orders by each index', () => {
+    const where = inputFieldsOf('PodWhere')
+    const indexes = inputFieldsOf('PodOrder')
     expect(schema.getType('PodOrder')).toMatchObject({ isOneOf: true })
-    expect(inputFieldsOf('PodWhere')).toEqual([
+    expect(where.slice(0, indexes.length)).toEqual(indexes)
+    expect(where.slice(-4)).toEqual(['labels', 'and', 'or', 'not'])
+    expect(indexes).toEqual([
       'name',
       'namespace',
       'creationTimestamp',
@@ -256,11 +262,20 @@ describe('the schema of Kubernetes 1.36', () => {
       'terminatedReason',
       'reason',
       'ready',
-      'labels',
-      'and',
-      'or',
-      'not',
     ])
+    const relations = where.slice(indexes.length, -4)
+    expect(Object.keys(fieldsOf('Pod'))).toEqual(expect.arrayContaining(relations))
+    expect(relations).toEqual(expect.arrayContaining(['node', 'deployment', 'services', 'events']))
+    expect(inputTypesOf('PodWhere')).toMatchObject({
+      node: 'NodeWhereOne',
+      services: 'ServiceWhereMany',
+    })
+    expect(inputFieldsOf('NodeWhereOne')).toEqual(['is', 'isNot'])
+    expect(inputFieldsOf('ServiceWhereMany')).toEqual(['some', 'none', 'every'])
+  })
+
+  it('filters by the index where a relation has the same name', () => {
+    expect(inputTypesOf('PodWhere')).toMatchObject({ namespace: 'StringFilter' })
   })
 
   it('prints as SDL in an order of its own', () => {

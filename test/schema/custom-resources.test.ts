@@ -215,6 +215,7 @@ describe('custom resources', () => {
       'health',
       'owners',
       'ownerChain',
+      'rootOwner',
       'owned',
       'events',
     ]

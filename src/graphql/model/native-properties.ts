@@ -15,6 +15,7 @@ const injected: ReadonlySet<string> = new Set([
   'health',
   'owners',
   'ownerChain',
+  'rootOwner',
   'owned',
   'events',
 ])

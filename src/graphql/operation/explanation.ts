@@ -25,6 +25,10 @@ export interface ExplainedField {
   readonly values: readonly string[]
   /** Parts that were tried on each object examined. */
   readonly tested: readonly string[]
+  /** Relations by which conditions on other objects were answered, from the objects that are asked about: `Node.pods`. */
+  readonly forwards: readonly string[]
+  /** The same, from the other objects. */
+  readonly backwards: readonly string[]
   readonly order: readonly string[]
   /** Whether objects were walked and tried one by one, since no posting was small enough, or there is none. */
   readonly scanned: boolean
@@ -76,7 +80,18 @@ export function explain({ served, report, kinds, fragments }: Explained): Explan
 }
 
 function explainedField(
-  { place, views, access, postings, values, tested, order, ...counts }: FieldReads,
+  {
+    place,
+    views,
+    access,
+    postings,
+    values,
+    tested,
+    forwards,
+    backwards,
+    order,
+    ...counts
+  }: FieldReads,
   cached: ReadonlyMap<StoreView, KindAt>,
 ): ExplainedField {
   return {
@@ -86,6 +101,8 @@ function explainedField(
     postings: [...postings],
     values: [...values],
     tested: [...tested],
+    forwards: [...forwards],
+    backwards: [...backwards],
     order: [...order],
     scanned: access.has('scan'),
     ...counts,

@@ -1,5 +1,12 @@
 import { objectKey } from '../../kubernetes/object.ts'
-import { allOf, type Condition, hasKey, namespacesOf } from '../../query/condition/condition.ts'
+import {
+  allOf,
+  type Condition,
+  hasKey,
+  namespacesOf,
+  type RelatedCondition,
+  relatedIn,
+} from '../../query/condition/condition.ts'
 import { compileListCondition } from '../../query/condition/list-condition.ts'
 import { listHash } from '../../query/page/cursor.ts'
 import type { Kind } from '../model/kind.ts'
@@ -33,8 +40,22 @@ export function listToFollow(
   const { ids = null, namespace = null, namespaces = null, labelSelector = null } = args
   const filter = { namespace, namespaces, labelSelector, where: args.where ?? null }
   const identity = { list: `${at.cluster}/${kind.listField}`, ids, ...filter }
-  const condition = allOf([idsCondition(args.ids, at), compileListCondition(args, kind.indexes)])
+  const { related } = served.relations.whereFields(kind)
+  const filtered = compileListCondition(args, kind.indexes, related)
+  const other = relatedIn(filtered)
+  if (other !== undefined) throw aboutOthers(other)
+  const condition = allOf([idsCondition(args.ids, at), filtered])
   return { at, condition, within: namespacesOf(condition), list: listHash(identity) }
+}
+
+/** Changes of other objects do not tell a subscription that one of its own has come to match. */
+function aboutOthers({ argument, relation }: RelatedCondition): ClientError {
+  const message = `${argument}: a subscription cannot be filtered by other objects`
+  return new ClientError('UNSUPPORTED', message, {
+    argument,
+    kind: relation.to,
+    hint: 'ask by a query, or filter by indexes of the kind itself',
+  })
 }
 
 /** The one object that the arguments of a subscription choose, whether or not it is there. Throws `ClientError`. */

@@ -1,11 +1,13 @@
 import { allOf, type Condition, everything } from '../../query/condition/condition.ts'
 import { compileListCondition, type ListArguments } from '../../query/condition/list-condition.ts'
+import type { RelatedStores } from '../../query/condition/related-by.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
 import { listPage, type Page } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ListFieldArguments, OrderKey } from '../schema/read-context.ts'
 import type { KindPart } from './kind-part.ts'
+import type { ServedSchema } from './served-schema.ts'
 
 /** What the arguments of a list ask for, read once for all rows that ask the same. */
 export interface ListRequest {
@@ -20,14 +22,20 @@ export interface ListRequest {
 }
 
 /** Reads the arguments of a list of a kind. Throws `ArgumentError`, naming the one that cannot be honoured. */
-export function listRequest(kind: Kind, args: ListFieldArguments): ListRequest {
+export function listRequest(
+  { relations }: ServedSchema,
+  kind: Kind,
+  args: ListFieldArguments,
+): ListRequest {
   const { ids = null, namespace = null, namespaces = null, labelSelector = null } = args
   const { where = null, orderBy = null } = args
   const filter = { namespace, namespaces, labelSelector, where }
   const isOpen = Object.values(filter).every((value) => value === null)
   return {
     args,
-    condition: isOpen ? everything : compileListCondition(filter, kind.indexes),
+    condition: isOpen
+      ? everything
+      : compileListCondition(filter, kind.indexes, relations.whereFields(kind).related),
     terms: compileOrder(orderBy, kind.indexes),
     identity: { ids, ...filter, orderBy },
   }
@@ -41,16 +49,25 @@ export interface ListPlace {
   readonly condition: Condition
 }
 
+/** What pages are made with. */
+export interface PageMeans {
+  readonly budget: WorkBudget
+  readonly maxPageSize: number
+  /** What conditions on related objects read in a cluster. */
+  readonly related: (cluster: string) => RelatedStores
+}
+
 /** One page of a list. Throws as `listPage` does. */
 export function pageOf(
   { cluster, view, scope }: KindPart,
   { list, condition }: ListPlace,
   request: ListRequest,
-  limits: { readonly budget: WorkBudget; readonly maxPageSize: number },
+  { related, ...limits }: PageMeans,
 ): Page {
   const { first, after, last, before } = request.args
   return listPage({
     ...limits,
+    related: related(cluster),
     view,
     scope,
     condition: allOf([condition, request.condition]),

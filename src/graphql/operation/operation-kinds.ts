@@ -1,4 +1,5 @@
 import {
+  type ArgumentNode,
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
@@ -23,6 +24,8 @@ import { fieldSourceOf } from '../schema/field-source.ts'
 import { type FieldsType, fragmentsOf, narrowedType } from './document-fragments.ts'
 import type { KindAt } from './kind-part.ts'
 import type { ServedSchema } from './served-schema.ts'
+import type { RelatedNeed } from './schema-relations.ts'
+import { whereKinds } from './where-kinds.ts'
 
 /** An operation that can be executed, its variables coerced. */
 export type OperationToRead = Pick<
@@ -115,11 +118,14 @@ class KindSearch {
       const isQuery = source.form === 'list' || source.form === 'lookup'
       // What is read live needs no cache; a subscription is told why there is none.
       if (!isLive && !(isQuery && source.kind.uncached)) this.#add(at, [source.kind])
+      this.#addNeeds(at, whereKinds(this.#served, source.kind, args?.['where']))
       this.#inner(node, field, at)
     } else {
       if (source.form === 'relation') {
         // Where it starts from may have been read live.
         this.#need(cluster, source.relation)
+        const relation = this.#served.relations.byField.get(source.relation)
+        if (relation !== undefined) this.#addFiltered(node, field, relation.to, cluster)
       } else if (source.form === 'owned') {
         this.#add(cluster, this.#owned(node, field, type, cluster))
       } else if (source.form === 'ofRowType' && field.name === 'events') {
@@ -129,6 +135,8 @@ class KindSearch {
           this.#need(cluster, events)
           break
         }
+        for (const event of this.#kindsNamed(['Event']))
+          this.#addFiltered(node, field, event, cluster)
       }
       this.#inner(node, field, cluster)
     }
@@ -162,6 +170,13 @@ class KindSearch {
       ...related.filter(({ resource }) => cache?.serves(resource) === true),
       ...(Array.isArray(names) ? this.#kindsNamed(names) : []),
     ]
+  }
+
+  /** What the `where` of a list of a kind speaks of. */
+  #addFiltered(node: FieldNode, field: AnyField, kind: Kind, cluster: string): void {
+    if (node.arguments?.some(isWhere) !== true) return
+    const where = this.#arguments(field, node)?.['where']
+    this.#addNeeds(cluster, whereKinds(this.#served, kind, where))
   }
 
   #kindsNamed(names: readonly unknown[]): readonly Kind[] {
@@ -198,6 +213,10 @@ class KindSearch {
     }
   }
 
+  #addNeeds(cluster: string, needs: readonly RelatedNeed[]): void {
+    for (const { kind, indexes } of needs) this.#add(cluster, [kind], indexes)
+  }
+
   #add(cluster: string, kinds: readonly Kind[], indexes: WantedIndexes = {}): void {
     if (kinds.length === 0) return
     let found = this.#found.get(cluster)
@@ -209,6 +228,10 @@ class KindSearch {
       for (const name of indexes.useful ?? []) wanted.useful.add(name)
     }
   }
+}
+
+function isWhere({ name }: ArgumentNode): boolean {
+  return name.value === 'where'
 }
 
 function identityOf(id: unknown): ObjectIdentity | undefined {

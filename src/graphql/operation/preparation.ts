@@ -63,9 +63,16 @@ function needsMore({ needed, neededIndexes }: SettledKinds): boolean {
 export const turns: Turns = new Turns()
 
 /** Kinds that are settled for one execution, with leases until they are released. */
-export interface SettledParts extends KindParts {
+export interface SettledParts {
+  readonly part: KindParts['part']
+  readonly named: KindParts['named']
   /** Whether something was asked for that has to be prepared first: then what was read is not the whole answer. */
   readonly isLacking: boolean
+  /**
+   * The same with what was asked for although nobody has waited for it: `undefined` where that is nothing, or the last round
+   * has been. What was settled before is released with it.
+   */
+  more(): SettledParts | Promise<SettledParts> | undefined
   release(): void
 }
 
@@ -77,17 +84,22 @@ export function settleKinds(
 ): SettledParts | Promise<SettledParts> {
   const access = viewer === undefined ? undefined : new ViewerAccess(served, viewer)
   const prepared = new PreparedKinds({ served, syncDeadlineMs: limits.syncDeadlineMs, access })
-  const settled = (): SettledParts => {
-    const parts = prepared.settle()
+  const settled = (round: number): SettledParts => {
+    const parts = prepared.settle({ last: round === maxRounds })
     return {
       part: (at, reading) => parts.part(at, reading),
       named: (at, keys) => parts.named(at, keys),
       get isLacking() {
         return parts.needed.length > 0
       },
+      more() {
+        if (round >= maxRounds || parts.needed.length === 0) return undefined
+        const wait = prepared.prepare(parts.needed)
+        return wait === undefined ? settled(round + 1) : wait.then(() => settled(round + 1))
+      },
       release: () => prepared[Symbol.dispose](),
     }
   }
   const wait = prepared.prepare(kinds)
-  return wait === undefined ? settled() : wait.then(settled)
+  return wait === undefined ? settled(1) : wait.then(() => settled(1))
 }

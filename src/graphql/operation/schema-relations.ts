@@ -1,27 +1,27 @@
 import type { WantedIndexes } from '../../cache/lease.ts'
-import type { Relation, RelationContext } from '../../query/relation/relation.ts'
+import type { RelatedField, WhereFields } from '../../query/condition/related-filter.ts'
+import type { Relation, RelationContext, TwoWayRelation } from '../../query/relation/relation.ts'
 import {
-  type NameRule,
   type ReferenceOfAnyKind,
   type RelationDefinition,
   relationName,
 } from '../../query/relation/relation-definition.ts'
 import { compileRelations } from '../../query/relation/relations.ts'
+import type { RelatedBy } from '../../query/condition/related-by.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
+import { filteringRelations } from '../model/related-fields.ts'
 
 /** A relation of the schema, ready to be followed. */
 export interface SchemaRelation {
   /** `Pod.node`. */
   readonly name: string
-  readonly relation: Relation
+  readonly relation: TwoWayRelation
   /** The kind that it leads to. */
   readonly to: Kind
   /** The kinds that must be readable besides the one it starts from; {@link to} is the last. */
   readonly reads: readonly Kind[]
   /** The same kinds and the one that it starts from, by type name, with the indexes that it reads them by. */
   readonly needs: ReadonlyMap<string, RelatedNeed>
-  /** Whether an object in a namespace is related to none outside it. */
-  readonly isWithinNamespace: boolean
 }
 
 /** A kind that a relation reads, and the indexes that it needs of it. */
@@ -35,11 +35,13 @@ export interface SchemaRelations {
   /** Every field that is a relation, `events` of each kind included. */
   readonly byField: ReadonlyMap<RelationField, SchemaRelation>
   /** The compiled relations alone: what the stores need indexes for. */
-  readonly compiled: readonly Relation[]
+  readonly compiled: readonly TwoWayRelation[]
   /** What the indexes of relations are made from, by their names. */
   readonly indexTexts: Readonly<Record<string, string>>
   /** The kinds whose objects, as the SDL says, objects of this kind may own directly. */
   ownedKinds(kind: Kind): readonly Kind[]
+  /** What a `where` may ask of the objects of a kind. */
+  whereFields(kind: Kind): WhereFields
 }
 
 /** Resolves all relations of the kinds. Throws `RelationDefinitionError` and `PathError`. */
@@ -62,18 +64,67 @@ export function resolveRelations(
       const reads = relation.reads.map((type) => kindNamed(kinds, type, name))
       const to = kindNamed(kinds, field.definition.to, name)
       const needs = needsOf(relation, kind, reads)
-      const isWithinNamespace =
-        kind.resource.namespaced && to.resource.namespaced && isLocal(field.definition, definitions)
-      byField.set(field, { name, relation, reads, to, needs, isWithinNamespace })
+      byField.set(field, { name, relation, reads, to, needs: needsOf(relation, kind, reads) })
     }
   }
   const owned = ownedTypes(definitions)
+  const fields = new Map<Kind, WhereFields>()
+  const whereFields = (kind: Kind): WhereFields => {
+    let known = fields.get(kind)
+    if (known === undefined) fields.set(kind, (known = whereFieldsOf(kind)))
+    return known
+  }
+  const whereFieldsOf = (kind: Kind): WhereFields => {
+    const related = new Map<string, RelatedField>()
+    for (const field of filteringRelations(kind)) {
+      const found = byField.get(field)
+      if (found === undefined) continue
+      const { name } = field.definition
+      related.set(name, {
+        form: field.many ? 'many' : 'one',
+        name,
+        relation: relatedBy(found),
+        to: () => whereFields(found.to),
+      })
+    }
+    return { indexes: kind.indexes, related }
+  }
   return {
     byField,
     compiled: [...compiled.values()],
+    whereFields,
     indexTexts: textsOf([...compiled.values()], [...definitions, ...ofAnyKind], context),
     ownedKinds: ({ typeName }) =>
       [...(owned.get(typeName) ?? [])].map((type) => kindNamed(kinds, type, typeName)),
+  }
+}
+
+/** A filter asks a relation of all objects of a kind: what is only faster for one of them is needed for that. */
+function relatedBy({ name, relation }: SchemaRelation): RelatedBy {
+  const {
+    definition,
+    reads,
+    indexers,
+    shortcuts = {},
+    isLocal,
+    followBack,
+    backIndexers,
+  } = relation
+  const { from, to } = definition
+  const indexes = new Map(
+    [from, ...reads].map((type) => {
+      const needed = Object.keys({ ...indexers[type], ...shortcuts[type] })
+      return [type, { needed, useful: Object.keys(backIndexers?.[type] ?? {}) }]
+    }),
+  )
+  return {
+    name,
+    from,
+    to,
+    indexes,
+    isLocal,
+    follow: (origin) => relation.follow(origin),
+    ...(followBack === undefined ? {} : { followBack }),
   }
 }
 
@@ -118,43 +169,6 @@ function needsOf(
       return [kind.typeName, { kind, indexes: { needed, useful } }]
     }),
   )
-}
-
-/** Whether a relation between namespaced kinds stays within the namespace that it starts from. */
-function isLocal(
-  definition: RelationDefinition,
-  definitions: readonly RelationDefinition[],
-): boolean {
-  const isNamedLocal = (name: string): boolean => {
-    const named = definitions.find((one) => relationName(one) === name)
-    return named !== undefined && isLocal(named, definitions)
-  }
-  switch (definition.form) {
-    case 'owned':
-    case 'owner':
-    case 'events':
-      return true
-    case 'selects':
-      return definition.namespacesPath === undefined
-    case 'reference':
-      return (
-        definition.namespacePaths === undefined &&
-        definition.refPaths === undefined &&
-        isNamedWithin(definition.names)
-      )
-    case 'numbered':
-      return isNamedWithin(definition.names)
-    case 'reverse':
-      return isNamedLocal(definition.of)
-    case 'through':
-      return definition.steps.every(isNamedLocal)
-    case 'uid':
-      return false
-  }
-}
-
-function isNamedWithin(names: NameRule | undefined): boolean {
-  return names?.namespace === undefined && names?.namespacePath === undefined
 }
 
 function kindNamed(kinds: ReadonlyMap<string, Kind>, type: string, relation: string): Kind {

@@ -3,6 +3,7 @@ import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { ArgumentsCache } from '../../query/condition/arguments-cache.ts'
 import { type Condition, namespacesOf, nothing } from '../../query/condition/condition.ts'
+import type { RelatedStores } from '../../query/condition/related-by.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { objectByKey, objectByUid, sameObject } from '../../query/page/lookup.ts'
 import { findObject } from '../../query/page/page.ts'
@@ -30,6 +31,7 @@ import type { LiveLoader } from './live-loader.ts'
 import { LiveReads } from './live-reads.ts'
 import { type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
 import { namespacesOfRelated, partOnTheWay, targetOf } from './related-parts.ts'
+import { filterParts } from './filter-parts.ts'
 import type { SchemaRelation } from './schema-relations.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
@@ -54,6 +56,7 @@ export class StoreReader implements StoreReads {
   readonly #owned = new Map<string, OwnedKinds>()
   /** What arguments ask for, which is the same for every row that a field is asked of. */
   readonly #requests: ArgumentsCache<Kind, ListRequest>
+  readonly #related: (cluster: string) => RelatedStores
 
   constructor({ served, limits, parts, budget, live }: StoreReaderOptions) {
     this.#served = served
@@ -62,6 +65,7 @@ export class StoreReader implements StoreReads {
     this.#budget = budget
     this.#live = new LiveReads({ loader: live, budget, maxPageSize: limits.maxPageSize })
     this.#requests = new ArgumentsCache(budget)
+    this.#related = filterParts(served, parts)
   }
 
   list(kind: Kind, args: ListFieldArguments): ReturnType<StoreReads['list']> {
@@ -179,7 +183,7 @@ export class StoreReader implements StoreReads {
   follow(row: Row, field: RelationField, args: RelationArguments): ConnectionSource {
     const relation = this.#relation(field)
     const withRelated = args.related === true
-    const condition = this.#related(row, relation, withRelated)
+    const condition = this.#leadsTo(row, relation, withRelated)
     const part = this.#parts.part(targetOf(relation, row.cluster), {
       within: () => namespacesOfRelated(relation, condition, row.object.metadata.namespace),
     })
@@ -191,7 +195,7 @@ export class StoreReader implements StoreReads {
   followOne(row: Row, field: RelationField): FoundRow {
     const relation = this.#relation(field)
     if (relation.to.uncached) return this.#followLive(row, relation)
-    const condition = this.#related(row, relation)
+    const condition = this.#leadsTo(row, relation)
     const at = targetOf(relation, row.cluster)
     if (condition.form !== 'keys') {
       if (condition.form === 'nothing') return null
@@ -237,14 +241,15 @@ export class StoreReader implements StoreReads {
     condition: Condition,
     args: ListFieldArguments,
   ): ConnectionSource {
-    const limits = { budget: this.#budget, maxPageSize: this.#limits.maxPageSize }
+    const { maxPageSize } = this.#limits
+    const limits = { budget: this.#budget, maxPageSize, related: this.#related }
     const request = this.#request(part.kind, args)
     return storeConnection(pageOf(part, { list, condition }, request, limits), part, this.#budget)
   }
 
   /** Every row of a list asks its relations with the same arguments. */
   #request(kind: Kind, args: ListFieldArguments): ListRequest {
-    return this.#requests.of(kind, args, () => listRequest(kind, args))
+    return this.#requests.of(kind, args, () => listRequest(this.#served, kind, args))
   }
 
   #relation(field: RelationField): SchemaRelation {
@@ -255,7 +260,7 @@ export class StoreReader implements StoreReads {
   }
 
   /** What a relation leads to. From an object that is no more, it leads nowhere, whoever has its name now. */
-  #related(
+  #leadsTo(
     { cluster, kind, object }: Row,
     relation: SchemaRelation,
     withRelated = false,

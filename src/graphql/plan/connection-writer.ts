@@ -24,6 +24,7 @@ export function connectionWriter(
   compiler: PlanCompiler,
 ): ConnectionWriter {
   compiler.reads(kind)
+  compiler.filters(kind, args)
   const type = compiler.connectionTypeOf(kind)
   const members: { readonly before: string; readonly write: PageWriter }[] = []
   for (const [key, nodes] of collectFields(selectionSets, new Set([type.name]), compiler.collect)) {
@@ -35,8 +36,9 @@ export function connectionWriter(
   return (run, part, list) => {
     const { report } = run.budget
     report?.at(place)
-    const limits = { budget: run.budget, maxPageSize: run.limits.maxPageSize }
-    const page = pageOf(part, list, run.requestOf(args, kind), limits)
+    const { budget, related, limits } = run
+    const means = { budget, maxPageSize: limits.maxPageSize, related }
+    const page = pageOf(part, list, run.requestOf(args, kind), means)
     run.budget.spend('bytes', names)
     let text = '{'
     for (const { before, write } of members) {

@@ -1,13 +1,11 @@
 import type { FieldNode, GraphQLObjectType } from 'graphql'
 import { facetsOf } from '../operation/facets.ts'
 import type { Facet, FacetArguments } from '../schema/read-context.ts'
-import { collectFields, selectionsOf } from './collected-fields.ts'
 import { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
+import { plainWriter } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PageWriter } from './writers.ts'
-
-type MemberWriter<T> = (source: T) => string
 
 /** Compiles the `facets` of a connection. */
 export function facetsWriter(
@@ -19,7 +17,7 @@ export function facetsWriter(
   const field = connection.getFields()[node?.name.value ?? '']
   if (node === undefined || field === undefined) throw new NotCoveredError('facets')
   const args = new FieldArguments(field, node)
-  const write = objectWriter<Facet>('Facet', nodes, compiler, (name, same) => {
+  const write = plainWriter<Facet>('Facet', nodes, compiler, (name, same) => {
     switch (name) {
       case 'by':
         return ({ by }) => JSON.stringify(by)
@@ -28,7 +26,7 @@ export function facetsWriter(
       case 'missingCount':
         return ({ missingCount }) => String(missingCount)
       case 'values': {
-        const one = objectWriter<Facet['values'][number]>('FacetValue', same, compiler, (member) =>
+        const one = plainWriter<Facet['values'][number]>('FacetValue', same, compiler, (member) =>
           member === 'value'
             ? ({ value }) => JSON.stringify(value)
             : member === 'count'
@@ -45,23 +43,4 @@ export function facetsWriter(
     const facets = facetsOf(page, part, run.argumentsOf(args) as unknown as FacetArguments)
     return run.list(facets, write)
   }
-}
-
-/** Writes a plain object, member by member. */
-function objectWriter<T>(
-  type: string,
-  nodes: readonly FieldNode[],
-  { collect }: PlanCompiler,
-  memberOf: (name: string, nodes: readonly FieldNode[]) => MemberWriter<T> | undefined,
-): MemberWriter<T> {
-  const members = Array.from(
-    collectFields(selectionsOf(nodes), new Set([type]), collect),
-    ([key, same]) => {
-      const name = same[0]?.name.value ?? ''
-      const write = name === '__typename' ? () => JSON.stringify(type) : memberOf(name, same)
-      if (write === undefined) throw new NotCoveredError(`${type}.${name}`)
-      return { before: `${JSON.stringify(key)}:`, write }
-    },
-  )
-  return (source) => `{${members.map(({ before, write }) => before + write(source)).join(',')}}`
 }

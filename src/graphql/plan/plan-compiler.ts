@@ -3,6 +3,7 @@ import type { WantedIndexes } from '../../cache/lease.ts'
 import type { Kind } from '../model/kind.ts'
 import type { RelatedNeed } from '../operation/schema-relations.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
+import { whereKinds } from '../operation/where-kinds.ts'
 import type { CollectContext } from './collected-fields.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
@@ -23,6 +24,12 @@ export interface PlanWriters {
   ) => ConnectionWriter
 }
 
+/** A list whose `where` may speak of further kinds, as a request's variables will tell. */
+export interface FilteredList {
+  readonly kind: Kind
+  readonly args: FieldArguments
+}
+
 /** What the parts of one plan are compiled with, and what they tell of it. */
 export class PlanCompiler {
   readonly served: ServedSchema
@@ -30,6 +37,8 @@ export class PlanCompiler {
   readonly #writers: PlanWriters
   /** The kinds that the root field which is being compiled reads, its relations' included. */
   #kinds = new Map<Kind, { readonly needed: Set<string>; readonly useful: Set<string> }>()
+  /** The lists that it reads whose `where` may speak of further kinds. */
+  #filtered: FilteredList[] = []
   #place = ''
 
   constructor(served: ServedSchema, collect: CollectContext, writers: PlanWriters) {
@@ -76,6 +85,22 @@ export class PlanCompiler {
     }
     for (const name of indexes.needed ?? []) known.needed.add(name)
     for (const name of indexes.useful ?? []) known.useful.add(name)
+  }
+
+  /** The root field that is being compiled reads a list of this kind with these arguments. */
+  filters(kind: Kind, args: FieldArguments): void {
+    if (args.constant === undefined) this.#filtered.push({ kind, args })
+    else {
+      const needs = whereKinds(this.served, kind, args.constant['where'])
+      for (const need of needs) this.reads(need.kind, need.indexes)
+    }
+  }
+
+  /** The lists whose arguments only a request tells, since this was last asked. */
+  takeFiltered(): readonly FilteredList[] {
+    const filtered = this.#filtered
+    this.#filtered = []
+    return filtered
   }
 
   /** The kinds that have been read since this was last asked. */

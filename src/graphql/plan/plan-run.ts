@@ -1,8 +1,10 @@
 import type { VariableValues } from 'graphql'
+import type { RelatedStores } from '../../query/condition/related-by.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
-import type { KindAt, KindPart, ListReading } from '../operation/kind-part.ts'
 import { type ListRequest, listRequest } from '../operation/list-request.ts'
+import { filterParts } from '../operation/filter-parts.ts'
+import type { SettledParts } from '../operation/preparation.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import type { FragmentCache } from './fragment-cache.ts'
@@ -14,10 +16,8 @@ export interface PlanRunOptions {
   readonly variables: VariableValues
   readonly budget: WorkBudget
   readonly fragments: FragmentCache
-  /** What has been settled for this execution; throws where a kind cannot be read, or has not been asked for. */
-  readonly part: (at: KindAt, reading?: ListReading) => KindPart
-  /** The same for look-ups of single objects; `undefined` where the viewer may look at none of these. */
-  readonly named: (at: KindAt, keys?: readonly string[]) => KindPart | undefined
+  /** What has been settled for this execution. */
+  readonly parts: SettledParts
 }
 
 /** One run of a plan: the request's variables, and what is worked out of them once. */
@@ -29,8 +29,13 @@ export class PlanRun {
   readonly limits: OperationLimits
   readonly budget: WorkBudget
   readonly fragments: FragmentCache
-  readonly part: PlanRunOptions['part']
-  readonly named: PlanRunOptions['named']
+  /** Throws where a kind cannot be read, or has not been asked for. */
+  readonly part: SettledParts['part']
+  /** The same for look-ups of single objects; `undefined` where the viewer may look at none of these. */
+  readonly named: SettledParts['named']
+  /** What conditions on related objects read in a cluster. */
+  readonly related: (cluster: string) => RelatedStores
+  readonly #parts: SettledParts
   readonly #variables: VariableValues
   readonly #arguments = new Map<FieldArguments, Readonly<Record<string, unknown>>>()
   readonly #requests = new Map<FieldArguments, ListRequest>()
@@ -40,9 +45,24 @@ export class PlanRun {
     this.limits = options.limits
     this.budget = options.budget
     this.fragments = options.fragments
-    this.part = options.part
-    this.named = options.named
+    this.#parts = options.parts
+    this.part = options.parts.part
+    this.named = options.parts.named
+    this.related = filterParts(options.served, options.parts)
     this.#variables = options.variables
+  }
+
+  /**
+   * Reads kinds that only what has been read names. Where one of them has to be prepared first, `undefined`: the run goes on, to
+   * find the others, and another one answers.
+   */
+  late<T>(read: () => T): T | undefined {
+    try {
+      return read()
+    } catch (error) {
+      if (this.#parts.isLacking) return undefined
+      throw error
+    }
   }
 
   /** The coerced arguments of a field. Throws the GraphQLError of one that cannot be. */
@@ -54,7 +74,7 @@ export class PlanRun {
 
   /** What the arguments of a list ask for, read once for all rows that ask it. Throws `ArgumentError`. */
   requestOf(field: FieldArguments, kind: Kind): ListRequest {
-    const read = (): ListRequest => listRequest(kind, this.argumentsOf(field))
+    const read = (): ListRequest => listRequest(this.served, kind, this.argumentsOf(field))
     if (field.constant !== undefined) return (field.request ??= read())
     let request = this.#requests.get(field)
     if (request === undefined) this.#requests.set(field, (request = read()))

@@ -13,6 +13,7 @@ import {
 import { fragmentsOf } from '../operation/document-fragments.ts'
 import type { KindAt } from '../operation/kind-part.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
+import { whereKinds } from '../operation/where-kinds.ts'
 import { collectFields } from './collected-fields.ts'
 import { connectionWriter } from './connection-writer.ts'
 import { NotCoveredError } from './not-covered.ts'
@@ -103,7 +104,10 @@ export class PlanVariation {
       const args = root.args.coerce(variables)
       if (args['live'] === true) throw new NotCoveredError('a live read')
       const cluster = clusterOf(served, args)
-      return root.kinds.map((need) => ({ cluster, ...need }))
+      const filtered = root.filtered.flatMap((one) =>
+        whereKinds(served, one.kind, one.args.coerce(variables)['where']),
+      )
+      return [...root.kinds, ...filtered].map((need) => ({ cluster, ...need }))
     })
   }
 

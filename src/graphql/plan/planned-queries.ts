@@ -11,7 +11,7 @@ import { ReadReport } from '../../query/condition/read-report.ts'
 import { ReportingBudget } from '../../query/condition/reporting-budget.ts'
 import { explain, type Explanation } from '../operation/explanation.ts'
 import type { OperationRequest } from '../operation/execution.ts'
-import type { KindAt, KindPart, ListReading } from '../operation/kind-part.ts'
+import type { KindAt } from '../operation/kind-part.ts'
 import { problemOfVariables } from '../operation/document-bounds.ts'
 import { documentCache } from '../operation/document-cache.ts'
 import type { OperationDocuments } from '../operation/operation-documents.ts'
@@ -67,7 +67,8 @@ export interface ExplainedText {
 
 /** What one run is paid from, and what becomes of its text. */
 interface RunOptions<T> {
-  readonly budget: WorkBudget
+  /** One for each round. */
+  readonly budget: () => WorkBudget
   /** Who asks; `undefined` where everything may be seen. */
   readonly viewer: Viewer | undefined
   /** Called in the tick of the answer, before anything is read. */
@@ -96,9 +97,8 @@ export class PlannedQueries {
       const served = this.#options.served()
       const known = this.#planOf(served, request)
       if (known === undefined) return undefined
-      const budget = new WorkBudget(plannedWork(this.#options.limits.work))
       return this.#run(served, known, request.variables ?? {}, {
-        budget,
+        budget: () => new WorkBudget(plannedWork(this.#options.limits.work)),
         viewer,
         answered: (text) => text,
       })
@@ -117,9 +117,10 @@ export class PlannedQueries {
     try {
       const known = this.#compiled(served, document, operationName)
       if (known === undefined) return undefined
-      const report = new ReadReport()
+      let report = new ReadReport()
       const { limits, fragments: cache } = this.#options
-      const budget = new ReportingBudget(plannedWork(limits.work), report)
+      const budget = () =>
+        new ReportingBudget(plannedWork(limits.work), (report = new ReadReport()))
       const before = { ...cache.counts }
       return await this.#run(served, known, variableValues ?? {}, {
         budget,
@@ -153,25 +154,29 @@ export class PlannedQueries {
     }
     const variation = plan.variation(variables)
     const kinds = variation.kinds(served, variables)
-    const answer = (parts: SettledParts): T | undefined | Promise<undefined> => {
-      const part = (at: KindAt, reading?: ListReading): KindPart => parts.part(at, reading)
-      const named = (at: KindAt, keys?: readonly string[]): KindPart | undefined =>
-        parts.named(at, keys)
-      const run = new PlanRun({ served, limits, variables, budget, fragments, part, named })
+    const answer = (parts: SettledParts): T | undefined | Promise<T | undefined> => {
+      const run = new PlanRun({ served, limits, variables, budget: budget(), fragments, parts })
+      let next: ReturnType<SettledParts['more']>
       try {
         started?.()
         const text = variation.write(run)
-        // What has to be asked for first, graphql-js asks for, in rounds.
-        return parts.isLacking ? undefined : answered(text, kinds)
+        if (!parts.isLacking) return answered(text, kinds)
+        next = parts.more()
+        if (next === undefined) return undefined
       } catch (error) {
+        next = parts.more()
         // Whatever it is, graphql-js finds it too, and says which field it belongs to. Where that is as costly as this was
         // whoever waits comes first.
-        return error instanceof QueryTooCostlyError ? nextTurn().then(() => undefined) : undefined
+        if (next === undefined) {
+          return error instanceof QueryTooCostlyError ? nextTurn().then(() => undefined) : undefined
+        }
       } finally {
-        parts.release()
+        if (next === undefined) parts.release()
       }
+      // The kinds of owners, for one, are known by what is read.
+      return next instanceof Promise ? next.then(inTurn) : answer(next)
     }
-    const inTurn = (parts: SettledParts) => {
+    const inTurn = (parts: SettledParts): T | undefined | Promise<T | undefined> => {
       const turn = turns.enter()
       const work = () => turns.run(() => answer(parts))
       return turn === undefined ? work() : turn.then(work)

@@ -12,13 +12,15 @@ import type { ListFieldArguments, LookupArguments } from '../schema/read-context
 import { selectionsOf } from './collected-fields.ts'
 import { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
-import type { PlanCompiler } from './plan-compiler.ts'
+import type { FilteredList, PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 
 /** One field of `Query` in a plan. */
 export interface RootWriter {
   /** The kinds that it reads, in the cluster that its arguments name. */
   readonly kinds: readonly RelatedNeed[]
+  /** The lists whose arguments may name further kinds. */
+  readonly filtered: readonly FilteredList[]
   readonly args: FieldArguments
   write(run: PlanRun): string
 }
@@ -52,6 +54,7 @@ function listWriter(
   const write = compiler.connection(kind, args, selections)
   return {
     kinds: compiler.takeKinds(),
+    filtered: compiler.takeFiltered(),
     args,
     write(run) {
       const { condition } = run.requestOf(args, kind)
@@ -73,6 +76,7 @@ function lookupWriter(
   const { place } = compiler
   return {
     kinds: compiler.takeKinds(),
+    filtered: compiler.takeFiltered(),
     args,
     write(run) {
       const { namespace, name } = run.argumentsOf(args) as unknown as LookupArguments

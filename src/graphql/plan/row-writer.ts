@@ -1,11 +1,18 @@
 import type { FieldNode, GraphQLField, GraphQLObjectType, SelectionSetNode } from 'graphql'
 import type { Kind } from '../model/kind.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
+import { clusterWriter } from './cluster-writer.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
 import { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
 import { isOwnField } from './own-fields.ts'
 import { OwnFragment } from './own-fragment.ts'
+import {
+  objectRefsWriter,
+  ownerChainWriter,
+  ownersWriter,
+  rootOwnerWriter,
+} from './owner-writers.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import { relationWriter } from './relation-writer.ts'
 import type { RowWriter } from './writers.ts'
@@ -71,10 +78,25 @@ function memberWriter(
   const field: GraphQLField<unknown, unknown> | undefined = type.getFields()[node?.name.value ?? '']
   if (node === undefined || field === undefined) throw new NotCoveredError(type.name)
   const source = fieldSourceOf(field)
-  if (source.form !== 'relation') throw new NotCoveredError(`${type.name}.${field.name}`)
-  return relationWriter(
-    { from: kind, field: source.relation, args: new FieldArguments(field, node) },
-    selectionsOf(nodes),
-    compiler,
-  )
+  switch (source.form) {
+    case 'relation':
+      return relationWriter(
+        { from: kind, field: source.relation, args: new FieldArguments(field, node) },
+        selectionsOf(nodes),
+        compiler,
+      )
+    case 'owners':
+      return ownersWriter(nodes, compiler)
+    case 'ownerChain':
+      return ownerChainWriter(nodes, compiler)
+    case 'rootOwner':
+      return rootOwnerWriter(nodes, compiler)
+    case 'objectRef':
+      if (!('field' in source)) break
+      return objectRefsWriter(source.field, nodes, compiler)
+    case 'cluster':
+      return clusterWriter(nodes, compiler)
+    default:
+  }
+  throw new NotCoveredError(`${type.name}.${field.name}`)
 }

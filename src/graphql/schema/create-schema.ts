@@ -24,6 +24,7 @@ import type { SchemaModel } from '../model/schema-model.ts'
 import type { SchemaTypes } from './schema-types.ts'
 import { TypeNames } from './type-names.ts'
 import { semanticNonNullDirective } from './semantic-non-null.ts'
+import { buildWhereManyType, buildWhereOneType } from './related-where-type.ts'
 import { buildWhereType } from './where-type.ts'
 import { withoutDescriptions } from './without-descriptions.ts'
 
@@ -116,7 +117,11 @@ function schemaTypes(model: SchemaModel): SchemaTypes {
         nodeType: () => objectType(kind),
       }),
     ),
-    whereType: memoised((kind: Kind): GraphQLInputObjectType => buildWhereType(kind)),
+    whereType: memoised((kind: Kind): GraphQLInputObjectType => buildWhereType(kind, types)),
+    whereManyType: memoised((kind: Kind): GraphQLInputObjectType =>
+      buildWhereManyType(kind, types),
+    ),
+    whereOneType: memoised((kind: Kind): GraphQLInputObjectType => buildWhereOneType(kind, types)),
     orderType: memoised((kind: Kind): GraphQLInputObjectType => buildOrderType(kind)),
     frameType: memoised((kind: Kind): GraphQLObjectType => buildFrameType(kind, types)),
   }

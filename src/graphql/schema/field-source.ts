@@ -53,6 +53,7 @@ type RowSource =
   | { readonly form: 'objectRef'; readonly field: ObjectRefField }
   | { readonly form: 'owners' }
   | { readonly form: 'ownerChain' }
+  | { readonly form: 'rootOwner' }
   | { readonly form: 'owned' }
   /** A field of an interface: the type of the row has one of the same name, with the true source. */
   | { readonly form: 'ofRowType' }

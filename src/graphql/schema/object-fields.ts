@@ -14,7 +14,7 @@ import type { Unstructured } from '../../kubernetes/object.ts'
 import { GraphQLJson } from '../scalars/json.ts'
 import { eventArguments, ownedArguments } from './arguments.ts'
 import { type FieldSource, fromSource } from './field-source.ts'
-import { ownerChainOf } from './object-ref.ts'
+import { ownerChainOf, rootOwnerOf } from './object-ref.ts'
 import { jsonAt } from './json-at.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId } from '../model/object-id.ts'
@@ -106,6 +106,12 @@ export function objectFields(
         'The owners upwards, the nearest first: at each step the controller, or the first owner where none controls.',
       resolve: (row, _args, { read }) => ownerChainOf(row, read, types.kindOf),
       ...from({ form: 'ownerChain' }),
+    },
+    rootOwner: {
+      type: types.objectRef,
+      description: 'The topmost of `ownerChain`; null where nothing owns the object.',
+      resolve: (row, _args, { read }) => rootOwnerOf(row, read, types.kindOf),
+      ...from({ form: 'rootOwner' }),
     },
     owned: {
       type: types.kubernetesObjectConnection,

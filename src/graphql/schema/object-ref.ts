@@ -1,4 +1,5 @@
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
+import type { OwnerReference } from '../../kubernetes/object.ts'
 import { type Path, valuesAt } from '../../query/index/path.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId } from '../model/object-id.ts'
@@ -13,9 +14,42 @@ export function idOfObjectRef({ cluster, group, kind, namespace, name, uid }: Ob
   return encodeObjectId({ cluster, group, kind, object })
 }
 
+/** Where a reference stands: what it does not say is as it is there. */
+export interface ReferenceOrigin {
+  readonly cluster: string
+  readonly namespace: string | undefined
+}
+
+function originOf({ cluster, object }: Row): ReferenceOrigin {
+  return { cluster, namespace: object.metadata.namespace }
+}
+
 /** The references that stand at a path of an object; those without a kind or a name mean nothing. */
 export function objectRefsAt(path: Path, row: Row, kindOf: KindOf): readonly ObjectRef[] {
-  return valuesAt(path, row.object).flatMap((value) => objectRefOf(value, row, kindOf) ?? [])
+  return objectRefsOf(valuesAt(path, row.object), originOf(row), kindOf)
+}
+
+/** What values mean as references; those without a kind or a name mean nothing. */
+export function objectRefsOf(
+  values: readonly unknown[],
+  origin: ReferenceOrigin,
+  kindOf: KindOf,
+): readonly ObjectRef[] {
+  return values.flatMap((value) => objectRefOf(value, origin, kindOf) ?? [])
+}
+
+/** The controller among the owners of an object, or the first of them where none controls. */
+export function nearestOwner(
+  owners: readonly OwnerReference[],
+  origin: ReferenceOrigin,
+  kindOf: KindOf,
+): ObjectRef | undefined {
+  return objectRefOf(owners.find(({ controller }) => controller) ?? owners[0], origin, kindOf)
+}
+
+/** Whether a chain of owners ends before this one: it is long, or goes in a circle. */
+export function endsChain(chain: readonly ObjectRef[], owner: ObjectRef): boolean {
+  return chain.length >= maxChain || chain.some(({ uid }) => uid === owner.uid)
 }
 
 /**
@@ -30,11 +64,10 @@ export function ownerChainOf(
   const chain: ObjectRef[] = []
   const climb = (from: Row | null): readonly ObjectRef[] | Promise<readonly ObjectRef[]> => {
     let at = from
-    while (at !== null && chain.length < maxChain) {
-      const owners = at.object.metadata.ownerReferences ?? []
-      const nearest = owners.find(({ controller }) => controller) ?? owners[0]
-      const owner = objectRefOf(nearest, at, kindOf)
-      if (owner === undefined || chain.some(({ uid }) => uid === owner.uid)) break
+    while (at !== null) {
+      const { ownerReferences = [] } = at.object.metadata
+      const owner = nearestOwner(ownerReferences, originOf(at), kindOf)
+      if (owner === undefined || endsChain(chain, owner)) break
       chain.push(owner)
       const next = read.referenced(owner)
       if (next instanceof Promise) return next.then(climb)
@@ -45,9 +78,23 @@ export function ownerChainOf(
   return climb(row)
 }
 
+/** The owner that nothing owns: the last of the chain; `null` where nothing owns the object. */
+export function rootOwnerOf(
+  row: Row,
+  read: StoreReads,
+  kindOf: KindOf,
+): ObjectRef | null | Promise<ObjectRef | null> {
+  const chain = ownerChainOf(row, read, kindOf)
+  return chain instanceof Promise ? chain.then((all) => all.at(-1) ?? null) : (chain.at(-1) ?? null)
+}
+
 const maxChain = 16
 
-function objectRefOf(value: unknown, row: Row, kindOf: KindOf): ObjectRef | undefined {
+function objectRefOf(
+  value: unknown,
+  origin: ReferenceOrigin,
+  kindOf: KindOf,
+): ObjectRef | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const member = (name: string): string | undefined => {
     const text = (value as Readonly<Record<string, unknown>>)[name]
@@ -61,10 +108,10 @@ function objectRefOf(value: unknown, row: Row, kindOf: KindOf): ObjectRef | unde
       ? (member('apiGroup') ?? member('group') ?? '')
       : splitApiVersion(apiVersion).group
   const served = kindOf(group, kind)
-  const own = served?.resource.namespaced === false ? null : row.object.metadata.namespace
+  const own = served?.resource.namespaced === false ? null : origin.namespace
   const uid = member('uid')
   return {
-    cluster: row.cluster,
+    cluster: origin.cluster,
     group,
     apiVersion: apiVersion ?? served?.apiVersion ?? null,
     kind,

@@ -30,6 +30,9 @@ export interface SchemaTypes {
   objectType(kind: Kind): GraphQLObjectType
   connectionType(kind: Kind): GraphQLObjectType
   whereType(kind: Kind): GraphQLInputObjectType
+  /** Conditions on the objects of a kind that a relation to many, or to one, leads to. */
+  whereManyType(kind: Kind): GraphQLInputObjectType
+  whereOneType(kind: Kind): GraphQLInputObjectType
   orderType(kind: Kind): GraphQLInputObjectType
   frameType(kind: Kind): GraphQLObjectType
 }

@@ -14,6 +14,8 @@ import { GraphQLInt64 } from '../scalars/int64.ts'
 import { GraphQLQuantity } from '../scalars/quantity.ts'
 import type { IndexDefinition } from '../../query/index/index-definition.ts'
 import type { Kind } from '../model/kind.ts'
+import { relatedWhereFields } from './related-where-type.ts'
+import type { SchemaTypes } from './schema-types.ts'
 
 const descriptions: Readonly<Record<FilterOperator, string>> = {
   eq: 'Equals the value. Null is refused: an object without a value is asked for by `exists`.',
@@ -94,11 +96,11 @@ export function sourceOf({ name, paths }: IndexDefinition): string {
   return paths.length === 0 ? "a function of the gateway's own" : paths.join(', ')
 }
 
-/** `PodWhere`: one field per index of the kind, and `labels`, `and`, `or`, `not`. */
-export function buildWhereType(kind: Kind): GraphQLInputObjectType {
+/** `PodWhere`: one field per index of the kind, one per relation, and `labels`, `and`, `or`, `not`. */
+export function buildWhereType(kind: Kind, types: SchemaTypes): GraphQLInputObjectType {
   const where: GraphQLInputObjectType = new GraphQLInputObjectType({
     name: `${kind.typeName}Where`,
-    description: `Conditions on ${kind.resource.resource}, all of which must hold. Each is answered by an index.`,
+    description: `Conditions on ${kind.resource.resource}, all of which must hold. Each is answered by indexes.`,
     fields(): GraphQLInputFieldConfigMap {
       const list = new GraphQLList(new GraphQLNonNull(where))
       const fields: GraphQLInputFieldConfigMap = {}
@@ -109,6 +111,7 @@ export function buildWhereType(kind: Kind): GraphQLInputObjectType {
         }
       return {
         ...fields,
+        ...relatedWhereFields(kind, types),
         labels: {
           type: labels,
           description: 'Conditions on labels, all of which must hold.',

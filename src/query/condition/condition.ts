@@ -1,3 +1,4 @@
+import type { RelatedBy } from './related-by.ts'
 import { everyValue, unionOf, type ValueRanges } from './value-ranges.ts'
 
 /** An index of a store: a declared or built-in one, or the one of a label key. */
@@ -21,9 +22,27 @@ export type Condition =
   | { readonly form: 'tests'; readonly index: IndexReference; readonly tests: readonly ValueTest[] }
   /** The object's key (`namespace/name`, or `name`) is one of these. */
   | { readonly form: 'keys'; readonly keys: readonly string[] }
+  | RelatedCondition
   | { readonly form: 'and'; readonly conditions: readonly Condition[] }
   | { readonly form: 'or'; readonly conditions: readonly Condition[] }
   | { readonly form: 'not'; readonly condition: Condition }
+
+/** A relation leads from the object to at least one other that may be seen and meets a condition of its own. */
+export interface RelatedCondition {
+  readonly form: 'related'
+  /** The field, for whoever reads an explanation: `pods`. */
+  readonly field: string
+  readonly relation: RelatedBy
+  /** On the store that the relation leads to. */
+  readonly condition: Condition
+  /**
+   * Whether it stands where an object without such others is answered, as in `none`: then they must not be there, not only
+   * out of sight.
+   */
+  readonly isNegated: boolean
+  /** The path of the argument, for errors: `where.pods.none`. */
+  readonly argument: string
+}
 
 /** A test on the values of an index, in constant time. Must be pure. */
 export type ValueTest = (value: string) => boolean
@@ -75,9 +94,34 @@ export function allOf(conditions: readonly Condition[]): Condition {
   return { form: 'and', conditions: flat.toSorted((a, b) => effort(a) - effort(b)) }
 }
 
-function effort({ form }: Condition): number {
+function effort(condition: Condition): number {
+  const { form } = condition
   if (form === 'values' || form === 'keys') return 0
-  return form === 'tests' ? 2 : 1
+  return relatedIn(condition) === undefined ? (form === 'tests' ? 2 : 1) : 3
+}
+
+/** The first part of a condition that is about other objects; `undefined` where it is about the object alone. */
+export function relatedIn(condition: Condition): RelatedCondition | undefined {
+  switch (condition.form) {
+    case 'related':
+      return condition
+    case 'not':
+      return relatedIn(condition.condition)
+    case 'and':
+    case 'or':
+      for (const one of condition.conditions) {
+        const found = relatedIn(one)
+        if (found !== undefined) return found
+      }
+      return undefined
+    case 'everything':
+    case 'nothing':
+    case 'values':
+    case 'ranges':
+    case 'tests':
+    case 'keys':
+      return undefined
+  }
 }
 
 /**
@@ -128,6 +172,7 @@ function mergeAlternatives(same: readonly Condition[]): Condition {
       return { ...first, tests: of('tests').flatMap(({ tests }) => tests) }
     case 'everything':
     case 'nothing':
+    case 'related':
     case 'and':
     case 'or':
     case 'not':
@@ -148,6 +193,7 @@ export function noneOf(condition: Condition): Condition {
     case 'ranges':
     case 'tests':
     case 'keys':
+    case 'related':
     case 'and':
     case 'or':
       return { form: 'not', condition }

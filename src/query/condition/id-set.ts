@@ -4,19 +4,12 @@ import type {
   PostingView,
   StoreView,
 } from '../../informer/store/store-view.ts'
-import { type Condition, type IndexReference, nothing } from './condition.ts'
+import { type Candidates, merge, noCandidates, postingsOf } from './candidates.ts'
+import type { Condition, IndexReference } from './condition.ts'
+import type { RelatedStores } from './related-by.ts'
+import { relatedSet } from './related-set.ts'
 import { everyValue, isWithin } from './value-ranges.ts'
 import type { WorkBudget } from './work-budget.ts'
-
-/** Ids, each of them once, and how many at most. */
-export interface Candidates {
-  readonly size: number
-  /** The part of the condition that names them. */
-  readonly from: Condition
-  /** Whether all of them are members, so that none has to be tested. */
-  readonly exact: boolean
-  ids(): Iterable<ObjectId>
-}
 
 /** The objects of one store that meet a condition, within one tick. */
 export interface IdSet {
@@ -33,7 +26,6 @@ export interface IdSet {
   count(): number | undefined
 }
 
-const noCandidates: Candidates = { size: 0, from: nothing, exact: true, ids: () => [] }
 const emptySet: IdSet = { has: () => false, candidates: () => noCandidates, count: () => 0 }
 
 function wholeSet(view: StoreView): IdSet {
@@ -45,10 +37,17 @@ const testsPerPart = 5
 
 /**
  * Makes a condition the set of its members in one store. Valid within the tick only. Each part that is made ready, and
- * each that is tried on an object or on a value of an index, is a test that the budget pays for. Throws
- * `UnknownIndexError` and, as does all that the set is asked, `QueryTooCostlyError`.
+ * each that is tried on an object or on a value of an index, is a test that the budget pays for. `stores` are needed by
+ * conditions on related objects only. Throws `UnknownIndexError` and, as does all that the set is asked, `QueryTooCostlyError`
+ * and what the stores throw.
  */
-export function bindCondition(condition: Condition, view: StoreView, budget: WorkBudget): IdSet {
+export function bindCondition(
+  condition: Condition,
+  view: StoreView,
+  budget: WorkBudget,
+  stores?: RelatedStores,
+): IdSet {
+  const bind = (one: Condition, of: StoreView): IdSet => bindCondition(one, of, budget, stores)
   budget.spend('tests', testsPerPart)
   switch (condition.form) {
     case 'everything':
@@ -68,12 +67,12 @@ export function bindCondition(condition: Condition, view: StoreView, budget: Wor
     }
     case 'and':
       return intersection(
-        condition.conditions.map((one) => bindCondition(one, view, budget)),
+        condition.conditions.map((one) => bind(one, view)),
         view,
       )
     case 'or':
       return union(
-        condition.conditions.map((one) => bindCondition(one, view, budget)),
+        condition.conditions.map((one) => bind(one, view)),
         condition,
       )
     case 'not': {
@@ -83,8 +82,11 @@ export function bindCondition(condition: Condition, view: StoreView, budget: Wor
         index === undefined
           ? undefined
           : otherValues(index, inner as ValuesCondition, view, condition)
-      return complement(bindCondition(inner, view, budget), view, others)
+      return complement(bind(inner, view), view, others)
     }
+    case 'related':
+      if (stores === undefined) throw new TypeError(`${condition.argument} is bound without stores`)
+      return relatedSet({ condition, view, budget, stores, bind })
   }
 }
 
@@ -228,28 +230,6 @@ function testSet(index: IndexView, condition: TestsCondition, budget: WorkBudget
     },
     count: () => undefined,
   }
-}
-
-/** The ids of several postings; `undefined` where their sizes add up to more than `limit`. */
-function postingsOf(
-  postings: readonly (PostingView | undefined)[],
-  limit: number,
-  from: Condition,
-): Candidates | undefined {
-  const present = postings.filter((posting) => posting !== undefined)
-  const [first] = present
-  if (first === undefined) return noCandidates
-  const size = present.reduce((sum, posting) => sum + posting.size, 0)
-  if (size > limit) return undefined
-  return present.length === 1
-    ? { size, from, exact: true, ids: () => first }
-    : { size, from, exact: true, ids: () => merge(present) }
-}
-
-function merge(parts: readonly Iterable<ObjectId>[]): ReadonlySet<ObjectId> {
-  const ids = new Set<ObjectId>()
-  for (const part of parts) for (const id of part) ids.add(id)
-  return ids
 }
 
 function intersection(all: readonly IdSet[], view: StoreView): IdSet {

@@ -2,6 +2,7 @@ import { LabelSelectorError, parseLabelSelector } from '../../kubernetes/label-s
 import { allOf, type Condition, everything, hasValue } from './condition.ts'
 import { FilterValueError } from './filter-errors.ts'
 import type { FilterableIndex } from '../index/index-definition.ts'
+import type { RelatedFields } from './related-filter.ts'
 import { selectorCondition } from './selector-condition.ts'
 import { compileWhere, type Where } from './where.ts'
 
@@ -22,6 +23,7 @@ export interface ListArguments {
 export function compileListCondition(
   { namespace, namespaces, labelSelector, where }: ListArguments,
   indexes: readonly FilterableIndex[],
+  related?: RelatedFields,
 ): Condition {
   return allOf([
     namespace === undefined || namespace === null ? everything : hasValue('namespace', [namespace]),
@@ -29,7 +31,7 @@ export function compileListCondition(
       ? everything
       : hasValue('namespace', namespaces),
     compileLabelSelector(labelSelector),
-    compileWhere(where, indexes),
+    compileWhere(where, indexes, 'where', related),
   ])
 }
 

@@ -19,6 +19,10 @@ export interface FieldReads {
   readonly values: Set<string>
   /** Parts that were tried on each object that was examined. */
   readonly tested: Set<string>
+  /** Relations that conditions on other objects were answered by, from the objects that are asked about. */
+  readonly forwards: Set<string>
+  /** The same, from the other objects. */
+  readonly backwards: Set<string>
   /** What the rows are ordered by, besides namespace and name. */
   readonly order: Set<string>
   /** How many pages and look-ups. */
@@ -98,6 +102,12 @@ export class ReadReport {
     now.access.add(isNamed ? 'postings' : rest.length === 0 ? 'order' : 'scan')
   }
 
+  /** A condition on related objects, which a store holds, was answered by its relation in one of the two ways. */
+  related(relation: string, way: 'forwards' | 'backwards', view: StoreView): void {
+    this.now[way].add(relation)
+    this.now.views.add(view)
+  }
+
   /** A page or look-up has found so many objects, in an order. */
   returned(count: number, order: readonly { readonly index: string }[] = []): void {
     this.now.returned += count
@@ -118,6 +128,8 @@ function newReads(place: string): FieldReads {
     postings: new Set(),
     values: new Set(),
     tested: new Set(),
+    forwards: new Set(),
+    backwards: new Set(),
     order: new Set(),
     reads: 0,
     examined: 0,
@@ -145,6 +157,8 @@ function nameOf(condition: Condition): string {
       return `${condition.form}(${condition.conditions.map(nameOf).join(', ')})`
     case 'keys':
       return 'key'
+    case 'related':
+      return `${condition.field}(${nameOf(condition.condition)})`
     case 'everything':
     case 'nothing':
       return condition.form

@@ -2,6 +2,7 @@ import { allOf, anyOf, type Condition, everything, noneOf } from './condition.ts
 import { compileFilter, type Filter } from './filter.ts'
 import { FilterValueError, UnknownFilterError } from './filter-errors.ts'
 import type { FilterableIndex } from '../index/index-definition.ts'
+import { compileRelated, type RelatedFields } from './related-filter.ts'
 
 /**
  * Conditions on indexes, all of which must hold. `{}` holds for every object, so `and: []` does too and `or: []` holds for
@@ -13,14 +14,19 @@ export interface Where {
   readonly not?: Where | null
   /** All of these hold; `[]` holds for every object. */
   readonly labels?: readonly LabelFilter[] | null
-  readonly [index: string]:
+  /** An index, or a relation with conditions on the objects that it leads to. */
+  readonly [field: string]:
     | Filter
     | Where
+    | RelatedFilter
     | readonly Where[]
     | readonly LabelFilter[]
     | null
     | undefined
 }
+
+/** Conditions on the objects that a relation leads to: `some`, `none` and `every` of many, `is` and `isNot` of one. */
+export type RelatedFilter = Readonly<Record<string, unknown>>
 
 /** Conditions on the value of one label. */
 export interface LabelFilter extends Filter<string> {
@@ -35,20 +41,27 @@ const maxValues = 10_000
 const combinators = ['and', 'or', 'not']
 const labels = 'labels'
 
+/** Whether a field of `where` of this name puts conditions together or is about labels, so that no relation's is. */
+export function isWhereWord(name: string): boolean {
+  return name === labels || combinators.includes(name)
+}
+
 /**
- * Compiles a `where` against the indexes of a kind. Throws {@link UnknownFilterError} and {@link FilterValueError}, both
+ * Compiles a `where` against the indexes and relations of a kind. Throws {@link UnknownFilterError} and {@link FilterValueError}, both
  * naming the path of the argument, which begins with `argument`.
  */
 export function compileWhere(
   where: Where | null | undefined,
   indexes: readonly FilterableIndex[],
   argument = 'where',
+  related: RelatedFields = new Map(),
 ): Condition {
   let conditions = 0
   let values = 0
   const context: WhereContext = {
-    indexes: new Map(indexes.map((index) => [index.name, index])),
+    ...fieldsOf(indexes, related),
     maxDepth,
+    isNegated: false,
     spendCondition(here) {
       conditions += 1
       if (conditions > maxConditions) throw tooMany(here, maxConditions, 'conditions')
@@ -68,9 +81,19 @@ function tooMany(argument: string, most: number, what: string): FilterValueError
 
 interface WhereContext {
   readonly indexes: ReadonlyMap<string, FilterableIndex>
+  readonly related: RelatedFields
   readonly maxDepth: number
+  /** Whether an object is answered that does not meet it. */
+  readonly isNegated: boolean
   spendCondition(argument: string): void
   spend(argument: string, count: number): void
+}
+
+function fieldsOf(
+  indexes: readonly FilterableIndex[],
+  related: RelatedFields,
+): Pick<WhereContext, 'indexes' | 'related'> {
+  return { indexes: new Map(indexes.map((index) => [index.name, index])), related }
 }
 
 function compileTree(where: unknown, argument: string, context: WhereContext): Condition {
@@ -87,20 +110,36 @@ function compileTree(where: unknown, argument: string, context: WhereContext): C
     context.spendCondition(here)
     if (combinators.includes(name)) {
       if (value === undefined || value === null) return everything
-      if (name === 'not') return noneOf(compileTree(value, here, inner))
+      if (name === 'not') return noneOf(compileTree(value, here, negated(inner)))
       const parts = compileList(value, here, inner)
       return name === 'and' ? allOf(parts) : anyOf(parts)
     }
     if (name === labels) return compileLabels(value, here, inner)
     const index = context.indexes.get(name)
     if (index === undefined) {
-      const known = [...context.indexes.keys(), labels, ...combinators]
+      const field = context.related.get(name)
+      if (field !== undefined) {
+        return compileRelated(value, field, {
+          argument: here,
+          isNegated: context.isNegated,
+          spend: (count, at) => inner.spend(at, count),
+          compile(there, kind, at, isNegated) {
+            const of = fieldsOf(kind.indexes, kind.related)
+            return compileTree(there, at, { ...inner, ...of, isNegated })
+          },
+        })
+      }
+      const known = [...context.indexes.keys(), ...context.related.keys(), labels, ...combinators]
       throw new UnknownFilterError(here, name, known)
     }
     const reference = { form: 'index', name } as const
     return compileFilter(value, { ...inner, index, reference, argument: here })
   })
   return allOf(conditions)
+}
+
+function negated(context: WhereContext): WhereContext {
+  return { ...context, isNegated: !context.isNegated }
 }
 
 function compileLabels(list: unknown, argument: string, context: WhereContext): Condition {

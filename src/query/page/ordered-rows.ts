@@ -1,6 +1,7 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import type { Candidates } from '../condition/candidates.ts'
 import { type Condition, everything } from '../condition/condition.ts'
-import type { Candidates, IdSet } from '../condition/id-set.ts'
+import type { IdSet } from '../condition/id-set.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import { FirstRows } from './first-rows.ts'
 import { walkKeys } from './key-walk.ts'

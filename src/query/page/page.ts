@@ -3,6 +3,7 @@ import { ArgumentError } from '../condition/argument-error.ts'
 import { allOf, type Condition, namespacesOf } from '../condition/condition.ts'
 import { decodeCursor, encodeCursor, type ListIdentity, listHash } from './cursor.ts'
 import { bindCondition, type IdSet } from '../condition/id-set.ts'
+import type { RelatedStores } from '../condition/related-by.ts'
 import { type Members, membersOf, type Spread, spreadOf } from './facets.ts'
 import {
   comparePositions,
@@ -50,6 +51,8 @@ export interface RowsOptions {
   readonly condition: Condition
   readonly scope: Scope
   readonly budget: WorkBudget
+  /** Needed by conditions on related objects. */
+  readonly related?: RelatedStores | undefined
 }
 
 /** Which part of a list is asked for: its beginning or, where `last` is given, its end. */
@@ -199,14 +202,14 @@ function countMembers({ view, budget }: RowsOptions, set: IdSet, condition: Cond
 }
 
 /** The one place where what is asked for meets what may be seen. */
-function visible({ view, condition, scope, budget }: RowsOptions): {
+function visible({ view, condition, scope, budget, related }: RowsOptions): {
   set: IdSet
   condition: Condition
   namespaces: readonly string[] | undefined
 } {
   const both = allOf([condition, scopeCondition(scope)])
   return {
-    set: bindCondition(both, view, budget),
+    set: bindCondition(both, view, budget, related),
     condition: both,
     namespaces: namespacesOf(both),
   }

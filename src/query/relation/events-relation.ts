@@ -6,13 +6,15 @@ import type {
   StoreView,
 } from '../../informer/store/store-view.ts'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
-import { splitObjectKey } from '../../kubernetes/object.ts'
+import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import { anyOf, type Condition, hasValue } from '../condition/condition.ts'
 import type { Relation } from './relation.ts'
 import type { EventsRelation } from './relation-definition.ts'
 
 const about = 'event:about'
 const related = 'event:related'
+const uidPrefix = 'uid:'
+const namePrefix = 'name:'
 
 /**
  * What an Event is about. Where it carries the UID of an object, that UID, so that the Events of a former object of the
@@ -30,7 +32,7 @@ const relatedOf: IndexFunction = (event) => referenceKeys((event as Unstructured
 function referenceKeys(reference: unknown): readonly string[] {
   if (typeof reference !== 'object' || reference === null) return []
   const { uid, kind, namespace, name, apiVersion } = reference as Readonly<Record<string, unknown>>
-  if (typeof uid === 'string' && uid !== '' && uid !== name) return [`uid:${uid}`]
+  if (typeof uid === 'string' && uid !== '' && uid !== name) return [`${uidPrefix}${uid}`]
   if (typeof kind !== 'string' || typeof name !== 'string') return []
   const group =
     typeof apiVersion === 'string' && apiVersion !== ''
@@ -43,7 +45,29 @@ function referenceKeys(reference: unknown): readonly string[] {
 const anyGroup = '*'
 
 function nameReference(group: string, kind: string, namespace: string, name: string): string {
-  return `name:${group}/${kind}/${namespace}/${name}`
+  return `${namePrefix}${group}/${kind}/${namespace}/${name}`
+}
+
+/** What an Event is about, read from its index: a UID, or else a kind and a key. `undefined`: nothing that can be told. */
+export function aboutEvent(
+  view: StoreView,
+  id: ObjectId,
+):
+  | { readonly uid: string }
+  | { readonly group: string | undefined; readonly kind: string; readonly key: string }
+  | undefined {
+  const [value] = view.index(about).valuesOf(id)
+  if (value === undefined) return undefined
+  const isUid = value.startsWith(uidPrefix)
+  if (isUid) return { uid: value.slice(uidPrefix.length) }
+  const [group = '', kind = '', namespace = '', name = ''] = value
+    .slice(namePrefix.length)
+    .split('/')
+  return {
+    group: group === anyGroup ? undefined : group,
+    kind,
+    key: objectKey(namespace === '' ? { name } : { namespace, name }),
+  }
 }
 
 /** The indexes that the store of Events needs. */
@@ -64,7 +88,7 @@ function keysOf(view: StoreView, id: ObjectId): readonly string[] {
     ...view
       .index('uid')
       .valuesOf(id)
-      .map((uid) => `uid:${uid}`),
+      .map((uid) => `${uidPrefix}${uid}`),
     nameReference(group, kind, namespace, name),
     nameReference(anyGroup, kind, namespace, name),
   ]

@@ -1,7 +1,8 @@
 import type { Indexers, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { Condition } from '../condition/condition.ts'
-import type { Scope } from '../condition/scope.ts'
+import type { RelatedPart } from '../condition/related-by.ts'
+import type { RelationInverse } from './relation-inverse.ts'
 import type { RelationDefinition } from './relation-definition.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 
@@ -16,12 +17,6 @@ export interface RelationOrigin {
   /** What may be read of a type among the relation's `reads`; throws where it cannot be read. */
   readonly part: (type: string) => RelatedPart
   readonly budget: WorkBudget
-}
-
-/** A store on the way of a relation, and what of it the viewer may see. */
-export interface RelatedPart {
-  readonly view: StoreView
-  readonly scope: Scope
 }
 
 /** The object that a relation is followed from. */
@@ -44,6 +39,9 @@ export interface Relation {
    */
   follow(origin: RelationOrigin): Condition
 }
+
+/** A relation that can be read both ways, as far as indexes tell. */
+export type TwoWayRelation = Relation & RelationInverse
 
 /** Indexes by the type of the store. */
 export type IndexersByType = Readonly<Record<string, Indexers>>

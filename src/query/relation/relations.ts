@@ -9,7 +9,8 @@ import {
   compileReverseUid,
   compileUid,
 } from './reference-relation.ts'
-import type { Relation, RelationContext } from './relation.ts'
+import type { Relation, RelationContext, TwoWayRelation } from './relation.ts'
+import { inverseOf } from './relation-inverse.ts'
 import {
   type ReferenceOfAnyKind,
   type RelationDefinition,
@@ -28,9 +29,14 @@ export function compileRelations(
   definitions: readonly RelationDefinition[],
   context: RelationContext,
   ofAnyKind: readonly ReferenceOfAnyKind[] = [],
-): ReadonlyMap<string, Relation> {
-  const compiler = new RelationCompiler(definitions, context, ofAnyKind)
-  return compiler.all()
+): ReadonlyMap<string, TwoWayRelation> {
+  const compiled = new RelationCompiler(definitions, context, ofAnyKind).all()
+  return new Map(
+    [...compiled].map(([name, relation]) => [
+      name,
+      { ...relation, ...inverseOf(relation, compiled, context) },
+    ]),
+  )
 }
 
 /** The indexes that a set of relations needs or is faster with on the store of a type, besides those which every store has. */

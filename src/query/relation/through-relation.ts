@@ -2,7 +2,8 @@ import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { allOf, anyOf, type Condition, nothing } from '../condition/condition.ts'
 import { bindCondition } from '../condition/id-set.ts'
 import { scopeCondition } from '../condition/scope.ts'
-import type { Relation, RelatedPart, RelationOrigin } from './relation.ts'
+import type { RelatedPart } from '../condition/related-by.ts'
+import type { Relation, RelationOrigin } from './relation.ts'
 import type { ThroughRelation } from './relation-definition.ts'
 
 /**

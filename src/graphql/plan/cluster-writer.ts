@@ -1,0 +1,46 @@
+import type { FieldNode } from 'graphql'
+import { fleetOf } from '../operation/fleet-state.ts'
+import type { ClusterState, ResourceState } from '../schema/read-context.ts'
+import { plainWriter } from './plain-writer.ts'
+import type { PlanCompiler } from './plan-compiler.ts'
+import type { RowWriter } from './writers.ts'
+
+/** Compiles `cluster`: the state of the cluster that an object is in. */
+export function clusterWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): RowWriter {
+  const write = plainWriter<ClusterState>('GatewayCluster', nodes, compiler, (name, same) => {
+    switch (name) {
+      case 'name':
+      case 'state':
+      case 'version':
+        return (cluster) => JSON.stringify(cluster[name])
+      case 'resources': {
+        const one = plainWriter<ResourceState>('GatewayResource', same, compiler, resourceMember)
+        return ({ resources }) => `[${resources.map(one).join(',')}]`
+      }
+      default:
+        return undefined
+    }
+  })
+  return (run, { cluster }) => {
+    const state = fleetOf(run.served).cluster(cluster)
+    if (state === null) return 'null'
+    const text = write(state)
+    run.budget.spend('fields', 1 + state.resources.length)
+    run.budget.spend('bytes', text.length)
+    return text
+  }
+}
+
+function resourceMember(name: string): ((state: ResourceState) => string) | undefined {
+  switch (name) {
+    case 'kind':
+    case 'state':
+    case 'objects':
+    case 'resourceVersion':
+    case 'lagMs':
+    case 'lastError':
+      return (state) => JSON.stringify(state[name])
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,106 @@
+import type { FieldNode } from 'graphql'
+import type { ObjectId } from '../../informer/store/store-view.ts'
+import { splitApiVersion } from '../../kubernetes/api-resource.ts'
+import { objectKey, type OwnerReference, splitObjectKey } from '../../kubernetes/object.ts'
+import { objectByUid } from '../../query/page/lookup.ts'
+import type { ObjectRefField } from '../model/kind.ts'
+import type { KindPart } from '../operation/kind-part.ts'
+import {
+  endsChain,
+  nearestOwner,
+  objectRefsOf,
+  type ReferenceOrigin,
+} from '../schema/object-ref.ts'
+import type { ObjectRef } from '../schema/read-context.ts'
+import { anyRowWriter } from './any-row-writer.ts'
+import { selectionsOf } from './collected-fields.ts'
+import { NotCoveredError } from './not-covered.ts'
+import { objectRefWriter, referenced } from './object-ref-writer.ts'
+import type { PlanCompiler } from './plan-compiler.ts'
+import type { PlanRun } from './plan-run.ts'
+import { valueReader } from './value-reader.ts'
+import type { RowWriter } from './writers.ts'
+
+const readOwners = valueReader('metadata.ownerReferences[*]')
+
+/** What an object says of its owners, without the rest of it. */
+function ownersOf(run: PlanRun, part: KindPart, id: ObjectId): readonly OwnerReference[] {
+  return readOwners(run, part, id) as readonly OwnerReference[]
+}
+
+function originOf({ cluster, view }: KindPart, id: ObjectId): ReferenceOrigin {
+  const { namespace } = splitObjectKey(view.keyOf(id))
+  return { cluster, namespace: namespace === '' ? undefined : namespace }
+}
+
+/** Compiles `owners`: found by their UIDs. */
+export function ownersWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): RowWriter {
+  const write = anyRowWriter(selectionsOf(nodes), compiler)
+  const { place } = compiler
+  return (run, part, id) => {
+    run.budget.report?.at(place)
+    const { cluster, namespace = '' } = originOf(part, id)
+    const texts = ownersOf(run, part, id).flatMap(({ apiVersion, kind: kindName, name, uid }) => {
+      const kind = run.served.kindOf(splitApiVersion(apiVersion).group, kindName)
+      if (kind === undefined) return []
+      if (kind.uncached) throw new NotCoveredError('an owner without a cache')
+      run.budget.spend('rows', 1)
+      const key = objectKey(kind.resource.namespaced ? { namespace, name } : { name })
+      const owners = run.late(() => run.named({ cluster, kind }, [key]))
+      const found = owners && objectByUid({ ...owners, budget: run.budget }, uid)
+      return owners === undefined || found === undefined ? [] : [write(run, owners, found)]
+    })
+    return `[${texts.join(',')}]`
+  }
+}
+
+/** Compiles `ownerChain`. */
+export function ownerChainWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): RowWriter {
+  const write = objectRefWriter(nodes, compiler)
+  const { place } = compiler
+  return (run, part, id) => {
+    run.budget.report?.at(place)
+    return run.list(chainOf(run, part, id), (ref) => write(run, ref))
+  }
+}
+
+/** Compiles `rootOwner`. */
+export function rootOwnerWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): RowWriter {
+  const write = objectRefWriter(nodes, compiler)
+  const { place } = compiler
+  return (run, part, id) => {
+    run.budget.report?.at(place)
+    const root = chainOf(run, part, id).at(-1)
+    return root === undefined ? 'null' : write(run, root)
+  }
+}
+
+function chainOf(run: PlanRun, from: KindPart, start: ObjectId): readonly ObjectRef[] {
+  const chain: ObjectRef[] = []
+  let at: ReturnType<typeof referenced> = { part: from, id: start }
+  while (at !== undefined) {
+    const { part, id } = at
+    const owners = ownersOf(run, part, id)
+    const owner = nearestOwner(owners, originOf(part, id), run.served.kindOf)
+    if (owner === undefined || endsChain(chain, owner)) break
+    chain.push(owner)
+    at = referenced(run, owner)
+  }
+  return chain
+}
+
+/** Compiles a field that says which object is meant, of whatever kind: `Event.involved`. */
+export function objectRefsWriter(
+  { path, many }: ObjectRefField,
+  nodes: readonly FieldNode[],
+  compiler: PlanCompiler,
+): RowWriter {
+  const write = objectRefWriter(nodes, compiler)
+  const read = valueReader(path)
+  return (run, part, id) => {
+    const refs = objectRefsOf(read(run, part, id), originOf(part, id), run.served.kindOf)
+    if (many) return run.list(refs, (ref) => write(run, ref))
+    const [first] = refs
+    return first === undefined ? 'null' : write(run, first)
+  }
+}

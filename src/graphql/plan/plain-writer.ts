@@ -1,0 +1,25 @@
+import type { FieldNode } from 'graphql'
+import { collectFields, selectionsOf } from './collected-fields.ts'
+import { NotCoveredError } from './not-covered.ts'
+import type { PlanCompiler } from './plan-compiler.ts'
+
+type MemberWriter<T> = (source: T) => string
+
+/** Compiles what is written of a plain object of a type, member by member. Throws {@link NotCoveredError}. */
+export function plainWriter<T>(
+  type: string,
+  nodes: readonly FieldNode[],
+  { collect }: PlanCompiler,
+  memberOf: (name: string, nodes: readonly FieldNode[]) => MemberWriter<T> | undefined,
+): MemberWriter<T> {
+  const members = Array.from(
+    collectFields(selectionsOf(nodes), new Set([type]), collect),
+    ([key, same]) => {
+      const name = same[0]?.name.value ?? ''
+      const write = name === '__typename' ? () => JSON.stringify(type) : memberOf(name, same)
+      if (write === undefined) throw new NotCoveredError(`${type}.${name}`)
+      return { before: `${JSON.stringify(key)}:`, write }
+    },
+  )
+  return (source) => `{${members.map(({ before, write }) => before + write(source)).join(',')}}`
+}

@@ -1,0 +1,128 @@
+import type { FilterableIndex } from '../index/index-definition.ts'
+import { anyOf, type Condition, everything, noneOf, allOf } from './condition.ts'
+import { FilterValueError, UnknownFilterError } from './filter-errors.ts'
+import type { RelatedBy } from './related-by.ts'
+
+/** What a `where` may ask of the objects of a kind. */
+export interface WhereFields {
+  readonly indexes: readonly FilterableIndex[]
+  readonly related: RelatedFields
+}
+
+/** The fields of a `where` that are about other objects, by name. */
+export type RelatedFields = ReadonlyMap<string, RelatedField>
+
+/** A field of a `where` that is about the objects that a relation leads to. */
+export type RelatedField =
+  | {
+      /** Whether the relation leads to any number of objects, or to one at most. */
+      readonly form: 'many' | 'one'
+      readonly name: string
+      readonly relation: RelatedBy
+      /** What may be asked of them. */
+      readonly to: () => WhereFields
+    }
+  /** Objects of several kinds, of which it is asked only whether there are any, and of which kinds. */
+  | { readonly form: 'kinds'; readonly name: string; readonly ways: readonly RelatedWay[] }
+
+/** One of the ways in which objects of a kind are related. */
+export interface RelatedWay {
+  readonly relation: RelatedBy
+  /** Which of them count. */
+  readonly condition: Condition
+}
+
+/** What conditions on related objects are compiled with. */
+export interface RelatedFilterContext {
+  /** The path of the filter, for errors: `where.pods`. */
+  readonly argument: string
+  /** Whether objects are answered that do not meet it. */
+  readonly isNegated: boolean
+  /** Called with the number of values of a list; may throw. */
+  readonly spend: (count: number, argument: string) => void
+  /** A `where` on the objects that a relation leads to. */
+  readonly compile: (
+    where: unknown,
+    fields: WhereFields,
+    argument: string,
+    isNegated: boolean,
+  ) => Condition
+}
+
+const operators = { many: ['some', 'none', 'every'], one: ['is', 'isNot'], kinds: ['some', 'none'] }
+type Operator = 'some' | 'none' | 'every' | 'is' | 'isNot'
+
+/**
+ * Compiles the conditions on related objects, all of which must hold. `none` and `isNot` also hold where there are no related
+ * objects at all, and so does `every`. Null or absent is no condition. Throws {@link UnknownFilterError} and
+ * {@link FilterValueError}.
+ */
+export function compileRelated(
+  filter: unknown,
+  field: RelatedField,
+  context: RelatedFilterContext,
+): Condition {
+  if (filter === undefined || filter === null) return everything
+  const { argument } = context
+  const known = operators[field.form]
+  if (typeof filter !== 'object' || Array.isArray(filter)) {
+    throw new FilterValueError(argument, filter, `must be an object of ${known.join(', ')}`)
+  }
+  const conditions = Object.entries(filter).map(([name, value]: [string, unknown]) => {
+    const here = `${argument}.${name}`
+    if (!known.includes(name)) throw new UnknownFilterError(here, name, known)
+    if (value === undefined || value === null) return everything
+    return compileOperator(name as Operator, value, field, { ...context, argument: here })
+  })
+  return allOf(conditions)
+}
+
+function compileOperator(
+  operator: Operator,
+  value: unknown,
+  field: RelatedField,
+  context: RelatedFilterContext,
+): Condition {
+  const holdsWithout = operator === 'none' || operator === 'isNot' || operator === 'every'
+  const isNegated = context.isNegated !== holdsWithout
+  const { argument } = context
+  const related = ({ relation, condition }: RelatedWay): Condition =>
+    condition.form === 'nothing'
+      ? condition
+      : { form: 'related', field: field.name, relation, condition, isNegated, argument }
+  if (field.form === 'kinds') {
+    const found = anyOf(waysOf(value, field.ways, context).map(related))
+    return holdsWithout ? noneOf(found) : found
+  }
+  const { relation } = field
+  // Not every one meets it: there is one that does not.
+  const isInverse = operator === 'every'
+  const inner = context.compile(value, field.to(), argument, isNegated !== isInverse)
+  const found = related({ relation, condition: isInverse ? noneOf(inner) : inner })
+  return holdsWithout ? noneOf(found) : found
+}
+
+/** Those of the ways that are asked for: all, or the ones from some kinds. */
+function waysOf(
+  value: unknown,
+  ways: readonly RelatedWay[],
+  { argument, spend }: RelatedFilterContext,
+): readonly RelatedWay[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new FilterValueError(argument, value, 'must be an object')
+  }
+  const { kinds, ...others } = value as { readonly kinds?: unknown }
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined)
+    throw new UnknownFilterError(`${argument}.${unknown}`, unknown, ['kinds'])
+  if (kinds === undefined || kinds === null) return ways
+  const here = `${argument}.kinds`
+  if (!Array.isArray(kinds)) throw new FilterValueError(here, kinds, 'must be a list')
+  spend(kinds.length, here)
+  const known = new Set(ways.map(({ relation }) => relation.to))
+  for (const [at, kind] of kinds.entries()) {
+    if (known.has(String(kind))) continue
+    throw new UnknownFilterError(`${here}[${at}]`, String(kind), [...known])
+  }
+  return ways.filter(({ relation }) => kinds.includes(relation.to))
+}

@@ -1,0 +1,74 @@
+import { startSimulator, type Simulator } from 'informerql/simulator'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { runSeed, seededRandom } from '../support/random.ts'
+import { type Fields, RandomCluster, type Type, types } from './random-cluster.ts'
+import { meets, relations, World } from './recomputed.ts'
+import { caughtUp, listFieldOf } from './caught-up.ts'
+
+const batches = Number(process.env['BATCHES'] ?? 12)
+const filtersPerBatch = 25
+
+describe(`Lists that are filtered by related objects, seed ${runSeed}`, () => {
+  let simulator: Simulator
+  let gateway: ServedGateway
+  let cluster: RandomCluster
+  beforeAll(async () => {
+    simulator = await startSimulator({ bookmarkIntervalMs: 0 })
+    cluster = new RandomCluster(simulator.storage, seededRandom(runSeed))
+    cluster.edit(600)
+    gateway = await serveGateway({ clusters: [{ name: 'one', server: simulator.url }] })
+  })
+  afterAll(async () => {
+    await gateway[Symbol.asyncDispose]()
+    await simulator[Symbol.asyncDispose]()
+  })
+
+  const where = (type: Type, depth: number): Fields => {
+    const named = { name: { endsWith: String(cluster.below(10)) } }
+    const own: Fields[] = [{}, named, { labels: [{ key: 'app', eq: cluster.pick(['web', 'db']) }] }]
+    if (type === 'Pod') own.push({ phase: { eq: cluster.pick(['Running', 'Failed']) } })
+    if (type === 'Event') own.push({ type: { eq: 'Warning' } })
+    const fields = Object.entries(relations[type] ?? {})
+    if (depth === 0 || fields.length === 0 || cluster.chance(0.15)) return cluster.pick(own)
+    const inner = () => where(type, depth - 1)
+    const choice = cluster.below(8)
+    if (choice === 0) return { and: [inner(), inner()] }
+    if (choice === 1) return { or: [inner(), inner()] }
+    if (choice === 2) return { not: inner() }
+    const [name, { to, many }] = cluster.pick(fields)
+    const operator = cluster.pick(many ? ['some', 'none', 'every'] : ['is', 'isNot'])
+    const related = { [name]: { [operator]: where(to, depth - 1) } }
+    return cluster.chance(0.3) ? { ...related, ...cluster.pick(own) } : related
+  }
+
+  const key = ({ metadata: { namespace, name } }: Fields): string => `${namespace ?? ''}/${name}`
+
+  it(`answer what raw objects answer, after each of ${batches} batches of edits`, async () => {
+    for (let batch = 0; batch < batches; batch += 1) {
+      cluster.edit(40)
+      await caughtUp(gateway, cluster)
+      const world = new World(cluster)
+      for (let at = 0; at < filtersPerBatch; at += 1) {
+        const type = cluster.pick(types.filter((one) => relations[one] !== undefined))
+        const filter = where(type, 3)
+        const metadata = 'metadata { name namespace }'
+        const list = listFieldOf(type)
+        const query = `query ($where: ${type}Where) {
+          ${list}(first: 500, where: $where) { nodes { ${metadata} } }
+          page: ${list}(first: 3, where: $where, orderBy: [{ name: DESC }]) { totalCount nodes { ${metadata} } }
+        }`
+        const { [list]: all, page } = await gateway.data(query, { where: filter })
+        const wanted = world
+          .objects(type)
+          .filter((object) => meets(filter, type, object, world))
+          .map(key)
+          .toSorted()
+        const about = `${type} ${JSON.stringify(filter)}`
+        expect(all.nodes.map(key).toSorted(), about).toEqual(wanted)
+        expect(page.totalCount, about).toBe(wanted.length)
+        expect(page.nodes, about).toHaveLength(Math.min(3, wanted.length))
+      }
+    }
+  })
+})
