@@ -33,6 +33,8 @@ export interface PrintedKind {
   readonly columns: readonly Column[]
   /** All that the columns are made of. */
   readonly reads: readonly (readonly string[])[]
+  /** What the columns are made from, where they are not always the same. */
+  readonly declared?: unknown
 }
 
 /** A column of values. */
@@ -81,6 +83,16 @@ export const metadataReads: readonly (readonly string[])[] = [
   ['metadata', 'name'],
   ['metadata', 'creationTimestamp'],
 ]
+
+/** The same for objects of which no more than the metadata is held: the other cells are empty. */
+export function metadataColumns({ columns }: PrintedKind): PrintedKind {
+  return {
+    reads: metadataReads,
+    columns: columns.map((one) =>
+      one.format === 'name' || one === ageColumn ? one : { ...one, cell: () => ({ value: null }) },
+    ),
+  }
+}
 
 /** A cell as kubectl shows it at some time. */
 export function printedCell(

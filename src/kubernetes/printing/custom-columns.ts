@@ -26,6 +26,7 @@ export function customColumns(declared: readonly DeclaredColumn[]): PrintedKind 
   }
   const paths = declared.map(({ jsonPath }) => parseJsonPath(jsonPath))
   return {
+    declared,
     reads: [...metadataReads, ...paths.map(leadingNames).filter(({ length }) => length > 0)],
     columns: [nameColumn(), ...declared.map((one, at) => customColumn(one, paths[at] ?? []))],
   }
