@@ -104,7 +104,7 @@ export function printedCell(
   if (asTime) return since
   const span = spanSince(since, nowMs)
   if (type === 'date' || value === null || value === undefined) return span
-  return `${String(value)} (${span} ago)`
+  return `${typeof value === 'string' ? value : JSON.stringify(value)} (${span} ago)`
 }
 
 function spanSince(since: string, nowMs: number): string {

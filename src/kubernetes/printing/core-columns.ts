@@ -194,11 +194,14 @@ export const resourceQuotaColumns: PrintedKind = {
   ],
 }
 
+function amountOf(amounts: unknown, name: string): string {
+  return textOf(fieldsOf(amounts)[name]) ?? '0'
+}
+
 function quotaText(object: Fields, isLimit: boolean): string {
   const { hard, used } = statusOf(object)
-  const amount = (of: unknown, name: string): string => String(fieldsOf(of)[name] ?? '0')
   return inOrder(Object.keys(fieldsOf(hard)))
     .filter((name) => name.startsWith('limits.') === isLimit)
-    .map((name) => `${name}: ${amount(used, name)}/${amount(hard, name)}`)
+    .map((name) => `${name}: ${amountOf(used, name)}/${amountOf(hard, name)}`)
     .join(', ')
 }

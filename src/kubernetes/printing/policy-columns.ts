@@ -56,11 +56,12 @@ function metricText(spec: Fields, status: Fields | undefined): string {
   }
   const name = textOf(source['name']) ?? ''
   if (average !== undefined) return `${name}: ${value(now, 'averageValue') ?? unknown}/${average}`
-  const percent = (of: Fields, absent: string): string => {
-    const part = numberOf(of['averageUtilization'])
-    return part === undefined ? absent : `${part}%`
-  }
   return `${name}: ${percent(now, unknown)}/${percent(target, '<auto>')}`
+}
+
+function percent(of: Fields, absent: string): string {
+  const part = numberOf(of['averageUtilization'])
+  return part === undefined ? absent : `${part}%`
 }
 
 const sources: Readonly<Record<string, string>> = {

@@ -36,7 +36,7 @@ const unsetOr = (name: string, field: string, more: Partial<Column> = {}): Colum
 const attributesClass = unsetOr('VolumeAttributesClass', 'volumeAttributesClassName')
 const volumeMode = unsetOr('VolumeMode', 'volumeMode', wide)
 
-const storageOf = (capacity: unknown): string => String(fieldsOf(capacity)['storage'] ?? '0')
+const storageOf = (capacity: unknown): string => textOf(fieldsOf(capacity)['storage']) ?? '0'
 
 const reads = [
   ...metadataReads,
