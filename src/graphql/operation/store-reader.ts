@@ -52,6 +52,7 @@ export class StoreReader implements StoreReads {
   readonly #parts: CachedParts
   readonly #budget: WorkBudget
   readonly #live: LiveReads
+  readonly #tables: LiveLoader['tables']
   /** Where owned objects are looked for, which is the same for all objects of a kind. */
   readonly #owned = new Map<string, OwnedKinds>()
   /** What arguments ask for, which is the same for every row that a field is asked of. */
@@ -63,6 +64,7 @@ export class StoreReader implements StoreReads {
     this.#limits = limits
     this.#parts = parts
     this.#budget = budget
+    this.#tables = live.tables
     this.#live = new LiveReads({ loader: live, budget, maxPageSize: limits.maxPageSize })
     this.#requests = new ArgumentsCache(budget)
     this.#related = filterParts(served, parts)
@@ -178,6 +180,13 @@ export class StoreReader implements StoreReads {
       },
       args,
     )
+  }
+
+  async printerColumns({ cluster, kind, object }: Row, wide: boolean): Promise<PrintedRow> {
+    const { namespace, name } = object.metadata
+    const place = namespace === undefined ? { name } : { namespace, name }
+    const columns = await this.#tables.columns({ cluster, kind }, place)
+    return columns?.filter(({ priority }) => wide || priority === 0) ?? null
   }
 
   follow(row: Row, field: RelationField, args: RelationArguments): ConnectionSource {
@@ -297,6 +306,8 @@ export class StoreReader implements StoreReads {
     return owned
   }
 }
+
+type PrintedRow = Awaited<ReturnType<StoreReads['printerColumns']>>
 
 type FoundRow = ReturnType<StoreReads['lookup']>
 

@@ -36,6 +36,18 @@ export interface OwnedArguments extends PageArguments {
   readonly kinds?: readonly string[] | null
 }
 
+/** One column of what `kubectl get` shows of an object. */
+export interface PrinterColumn {
+  readonly name: string
+  readonly type: string
+  readonly format: string
+  readonly priority: number
+  /** Of a date the time itself. */
+  readonly value: unknown
+  /** From when on kubectl counts until now. */
+  readonly since: string | null
+}
+
 /** The arguments of `facets`. */
 export interface FacetArguments {
   /** Names of indexes, or `labels["app"]`. */
@@ -217,6 +229,8 @@ export interface StoreReads {
   owners(row: Row): readonly Row[]
   /** The objects that this one owns, of the kinds that it is known to own and those that are asked for. */
   owned(row: Row, args: OwnedArguments): OwnedConnectionSource
+  /** What `kubectl get` shows of an object whose columns the API server alone knows; `null` where it is gone. */
+  printerColumns(row: Row, wide: boolean): Promise<readonly PrinterColumn[] | null>
   /** Follows a relation with `many`. */
   follow(row: Row, relation: RelationField, args: RelationArguments): ConnectionSource
   /** Follows a relation without `many`. */

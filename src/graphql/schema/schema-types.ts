@@ -15,6 +15,7 @@ export interface SchemaTypes {
   readonly gatewayCluster: GraphQLObjectType
   readonly kubernetesObjectConnection: GraphQLObjectType
   readonly health: GraphQLObjectType
+  readonly printerColumn: GraphQLObjectType
   readonly objectMeta: GraphQLObjectType
   readonly pageInfo: GraphQLObjectType
   readonly changeType: GraphQLEnumType
