@@ -63,7 +63,6 @@ export function resolveRelations(
       if (relation === undefined) throw new TypeError(`relation ${name} is not compiled`)
       const reads = relation.reads.map((type) => kindNamed(kinds, type, name))
       const to = kindNamed(kinds, field.definition.to, name)
-      const needs = needsOf(relation, kind, reads)
       byField.set(field, { name, relation, reads, to, needs: needsOf(relation, kind, reads) })
     }
   }
