@@ -103,6 +103,7 @@ class RunningServer implements GraphQLServer {
       limits: server,
       authenticator,
       quotas,
+      planned: options.planned,
       log,
     })
     const httpOptions = {

@@ -1,4 +1,5 @@
 import type { VariableValues } from 'graphql'
+import type { Condition } from '../../query/condition/condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KindAt, KindPart, ListReading } from '../operation/kind-part.ts'
@@ -18,6 +19,17 @@ export interface PlanRunOptions {
   readonly part: (at: KindAt, reading?: ListReading) => KindPart
   /** The same for look-ups of single objects; `undefined` where the viewer may look at none of these. */
   readonly named: (at: KindAt, keys?: readonly string[]) => KindPart | undefined
+  /** Is told of each relation that is followed, by whoever has to know what a text depends on. */
+  readonly followed?: ((relation: FollowedRelation) => void) | undefined
+}
+
+/** A relation that has been followed from one object. */
+export interface FollowedRelation {
+  /** The kinds that were read, the one that it leads to among them. */
+  readonly reads: readonly Kind[]
+  /** Which objects it leads to; where it is of the form `keys`, those alone count, whether or not they are there. */
+  readonly condition: Condition
+  readonly many: boolean
 }
 
 /** One run of a plan: the request's variables, and what is worked out of them once. */
@@ -31,6 +43,7 @@ export class PlanRun {
   readonly fragments: FragmentCache
   readonly part: PlanRunOptions['part']
   readonly named: PlanRunOptions['named']
+  readonly followed: PlanRunOptions['followed']
   readonly #variables: VariableValues
   readonly #arguments = new Map<FieldArguments, Readonly<Record<string, unknown>>>()
   readonly #requests = new Map<FieldArguments, ListRequest>()
@@ -42,6 +55,7 @@ export class PlanRun {
     this.fragments = options.fragments
     this.part = options.part
     this.named = options.named
+    this.followed = options.followed
     this.#variables = options.variables
   }
 

@@ -2,12 +2,13 @@ import { CloseCode, type Server } from 'graphql-ws'
 import type { RawData, WebSocket } from 'ws'
 import { sleep } from '../../lib/backoff.ts'
 import type { ServerLog } from '../operation-options.ts'
-import type { OpenedBy } from './web-socket-operations.ts'
+import { FrameSink } from './frame-sink.ts'
+import type { OpenedBy, OpenWebSocket } from './web-socket-operations.ts'
 
 export interface GraphQLSocketOptions {
   readonly socket: WebSocket
   readonly openedBy: OpenedBy
-  readonly operations: Server<OpenedBy>
+  readonly operations: Server<OpenWebSocket>
   readonly maxOperationsPerSocket: number
   readonly maxBufferedBytes: number
   readonly pingIntervalMs: number
@@ -18,6 +19,9 @@ export interface GraphQLSocketOptions {
 const slowReaderCode = 1008
 /** As in HTTP, 429. */
 const tooManyMessagesCode = 4429
+/** What may wait in a WebSocket before it is given no more frames, and how long that may stay so. */
+const maxWaitingBytes = 262_144
+const stalledMs = 30_000
 /** How long a WebSocket with too many messages under way may wait for the first of them to end. */
 const pileUpMs = 1_000
 
@@ -29,6 +33,11 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
   const { socket, openedBy, operations, maxBufferedBytes, log } = options
   // An operation that was completed may still be preparing; so messages may outnumber operations, but not for long.
   const maxPending = 2 * options.maxOperationsPerSocket + 10
+  const frames = new FrameSink(socket, {
+    maxWaitingBytes: Math.min(maxWaitingBytes, maxBufferedBytes),
+    stalledMs,
+    stalled: () => cutOff(socket),
+  })
   let pending = 0
   let someEnded = new AbortController()
 
@@ -69,7 +78,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
         })
       },
     },
-    openedBy,
+    { ...openedBy, frames },
   )
 
   const stopPings = keepPinging(socket, options.pingIntervalMs)
@@ -84,12 +93,16 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
   })
 }
 
+function cutOff(socket: WebSocket): void {
+  socket.close(slowReaderCode, 'Reader too slow')
+  // The close frame is behind all that was not read: it may never get there.
+  socket.terminate()
+}
+
 async function send(socket: WebSocket, text: string, maxBufferedBytes: number): Promise<void> {
   if (socket.readyState !== socket.OPEN) return
   if (socket.bufferedAmount > maxBufferedBytes) {
-    socket.close(slowReaderCode, 'Reader too slow')
-    // The close frame is behind all that was not read: it may never get there.
-    socket.terminate()
+    cutOff(socket)
     return
   }
   // An error closes the socket, and that ends the operation; there is nothing more to say to it.

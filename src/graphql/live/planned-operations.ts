@@ -1,0 +1,26 @@
+import type { PlannedQueries, QueryRequest } from '../plan/planned-queries.ts'
+import type { GroupMember } from './group-member.ts'
+import type { LiveState } from './live-limits.ts'
+import type { PlannedSubscriptions } from './planned-subscriptions.ts'
+
+/** Answers the operations that have a plan: for `startGraphQLServer`. */
+export interface PlannedOperations {
+  /** The JSON text of the answer to a query; `undefined` where it has no plan. */
+  answer(request: QueryRequest): string | undefined | Promise<string | undefined>
+  /** The frames of a subscription; `undefined` where it has no plan. */
+  subscribe(request: QueryRequest): Promise<GroupMember | undefined>
+  /** How the subscriptions are: for metrics. */
+  liveState(): LiveState
+}
+
+/** Both as one. */
+export function plannedOperations(
+  queries: PlannedQueries,
+  subscriptions: PlannedSubscriptions,
+): PlannedOperations {
+  return {
+    answer: (request) => queries.answer(request),
+    subscribe: (request) => subscriptions.subscribe(request),
+    liveState: () => subscriptions.state(),
+  }
+}
