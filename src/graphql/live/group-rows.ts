@@ -4,7 +4,7 @@ import { unrestricted } from '../../query/condition/scope.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { type LiveChange, LiveSet } from '../../query/live-set.ts'
 import { encodeObjectId } from '../model/object-id.ts'
-import type { KindPart } from '../operation/kind-part.ts'
+import type { KindAt, KindPart } from '../operation/kind-part.ts'
 import { PlanRun, type PlanRunOptions } from '../plan/plan-run.ts'
 import type { FramePlan } from './frame-plan.ts'
 import { additionOf, type LiveChangeText, removalOf, type ToldObject } from './live-change.ts'
@@ -95,7 +95,7 @@ export class GroupRows {
       const now = {
         key,
         uid,
-        objectId: before?.uid === uid ? before.objectId : this.#idOf(part, change),
+        objectId: before?.uid === uid ? before.objectId : this.objectIdOf(part, change),
         text,
       }
       this.#tell(now, before)
@@ -114,7 +114,11 @@ export class GroupRows {
     this.#told.delete(key)
   }
 
-  #idOf({ cluster, kind }: KindPart, { key, uid }: LiveChange): string {
+  /** The `id` of an object. */
+  objectIdOf(
+    { cluster, kind }: KindAt,
+    { key, uid }: { readonly key: string; readonly uid: string },
+  ): string {
     const { group, kind: name } = kind.resource
     const object = uid === '' ? splitObjectKey(key) : { uid }
     return encodeObjectId({ cluster, group, kind: name, object })

@@ -1,19 +1,28 @@
 import { sleep } from '../../lib/backoff.ts'
+import { compareResourceVersions, resourceVersion } from '../../kubernetes/resource-version.ts'
 import type { Listener, ListenerBatch } from '../../informer/delivery/listener.ts'
 import type { ListenerRoute } from '../../informer/delivery/route.ts'
 import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
 import { turns } from '../operation/preparation.ts'
+import type { ResumePosition } from '../operation/resume-token.ts'
 import type { PreparedKinds, SettledKinds } from '../operation/prepared-kinds.ts'
 import type { PlanRunOptions } from '../plan/plan-run.ts'
 import { plannedWork } from '../plan/planned-queries.ts'
 import type { FramePlan } from './frame-plan.ts'
 import { FrameRing, type FrameRingLimits } from './frame-ring.ts'
 import { FrameWriter, type Positions } from './frame-writer.ts'
-import type { GroupMember, MemberCounts, MemberGroup, StreamEnd } from './group-member.ts'
+import type {
+  GroupMember,
+  MemberCounts,
+  MemberGroup,
+  Resumption,
+  StreamEnd,
+} from './group-member.ts'
 import { GroupRows } from './group-rows.ts'
 import { GroupSnapshot } from './group-snapshot.ts'
 import { listenerRoute } from './listener-route.ts'
+import { missedByOne } from './resumption.ts'
 import { PendingChanges } from './pending-changes.ts'
 
 export interface LiveGroupOptions extends Omit<PlanRunOptions, 'part' | 'budget' | 'followed'> {
@@ -55,6 +64,7 @@ export class LiveGroup implements MemberGroup {
   #flushing: Promise<void> | undefined
   #wideDueMs = 0
   #isLaterPlanned = false
+  #expected = 0
   #end: StreamEnd | undefined
   #isAnnouncing = false
   #announcements = 0
@@ -118,8 +128,61 @@ export class LiveGroup implements MemberGroup {
     return joined
   }
 
+  /**
+   * The frames that lead a subscriber from where it stood to where the members are; `undefined` where that is not known, and it has
+   * to begin anew. Rejects where a kind cannot be read.
+   */
+  async resume(from: ResumePosition): Promise<Resumption | undefined> {
+    const { plan, list, access } = this.#options
+    const { cluster } = list.at
+    if (from.cluster !== cluster || from.list !== list.list || from.access !== access) {
+      return undefined
+    }
+    const settled = await this.#settled()
+    await Promise.all(
+      plan.kinds.map(async (kind) => {
+        const position = from.positions[kind.typeName]
+        if (position === undefined) return
+        await settled.history({ cluster, kind }).reach(resourceVersion(position))
+      }),
+    )
+    if (!(await this.#hasReached(from.positions))) return undefined
+    // From here on in one tick.
+    const { positions, rows } = this
+    const now = this.#options.prepared.settle()
+    const missed = missedByOne({ plan, list, settled: now, rows, from })
+    if (missed === undefined) return undefined
+    const at = { reset: false, wasSynced: true, before: from.positions, positions }
+    const frames = Array.from(this.writer.frames(missed, at), ({ payload }) => payload)
+    return { frames, next: this.ring.next, positions }
+  }
+
+  /** Waits for a while until the members have been told of all that leads to a position. */
+  async #hasReached(wanted: Positions): Promise<boolean> {
+    const deadlineMs = performance.now() + 2 * this.#options.coalesceMs + reachMs
+    while (!isReached(wanted, this.positions)) {
+      if (this.isOver || performance.now() > deadlineMs) return false
+      // oxlint-disable-next-line no-await-in-loop -- looks again and again
+      await sleep(10, this.#leaving.signal)
+    }
+    return !this.isOver
+  }
+
   leave(member: GroupMember): void {
-    if (this.#members.delete(member) && this.#members.size === 0) this.end({ form: 'complete' })
+    if (this.#members.delete(member)) this.#endIfEmpty()
+  }
+
+  /** Somebody is about to join: until that is called which this returns, the group does not end for want of members. */
+  expect(): () => void {
+    this.#expected += 1
+    return () => {
+      this.#expected -= 1
+      this.#endIfEmpty()
+    }
+  }
+
+  #endIfEmpty(): void {
+    if (this.#members.size === 0 && this.#expected === 0) this.end({ form: 'complete' })
   }
 
   /** All that there is, at a place in the ring that is not far behind. */
@@ -331,3 +394,15 @@ export class LiveGroup implements MemberGroup {
 }
 
 const maxRounds = 3
+/** So long, besides the time for which changes are gathered, a position is waited for that another replica has been to. */
+const reachMs = 2_000
+
+function isReached(wanted: Positions, positions: Positions): boolean {
+  return Object.entries(positions).every(([type, position]) => {
+    const version = wanted[type]
+    if (version === undefined || version === position) return true
+    const order = compareResourceVersions(resourceVersion(version), resourceVersion(position))
+    // Where there is no order, whether it has been passed is known by what has happened since.
+    return order === undefined || order <= 0
+  })
+}

@@ -79,11 +79,29 @@ export class LiveGroups {
       const known = await this.#groupFor(wanted)
       if (known === undefined) return undefined
       // oxlint-disable-next-line no-await-in-loop -- as above
-      await known.started
-      const { group } = known
-      if (!group.isOver) return group.join((one) => new GroupMember(one, one.snapshot()))
+      const member = await this.#joined(known, from)
+      if (member !== undefined) return member
     }
     return undefined
+  }
+
+  /** `undefined` where the group has ended meanwhile. */
+  async #joined(
+    { group, started }: KnownGroup,
+    from: ResumePosition | undefined,
+  ): Promise<GroupMember | undefined> {
+    const joined = group.expect()
+    try {
+      await started
+      const resumed = from === undefined ? undefined : await group.resume(from)
+      if (group.isOver) return undefined
+      const { counts } = this.#options
+      if (resumed !== undefined) counts.resumed += 1
+      else if (from !== undefined) counts.notResumed += 1
+      return group.join((one) => new GroupMember(one, resumed ?? one.snapshot()))
+    } finally {
+      joined()
+    }
   }
 
   /** How they are now. */
