@@ -98,7 +98,7 @@ describe('a subscription that comes back', () => {
           const { metadata } = live.held().get(objectId) ?? stood.held.get(objectId)
           return metadata.name
         })
-        .toSorted()
+        .toSorted((a: string, b: string) => (a < b ? -1 : 1))
     expect(namesOf('ADDED')).toEqual(['d', 'f', 'last'])
     expect(namesOf('REMOVED')).toEqual(['b', 'c', 'd'])
     expect(namesOf('MODIFIED')).toEqual(expect.arrayContaining(['a', 'e']))

@@ -1,5 +1,5 @@
 import { sleep } from '../../lib/backoff.ts'
-import { compareResourceVersions, resourceVersion } from '../../kubernetes/resource-version.ts'
+import { resourceVersion } from '../../kubernetes/resource-version.ts'
 import type { Listener, ListenerBatch } from '../../informer/delivery/listener.ts'
 import type { ListenerRoute } from '../../informer/delivery/route.ts'
 import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
@@ -22,7 +22,9 @@ import type {
 import { GroupRows } from './group-rows.ts'
 import { GroupSnapshot } from './group-snapshot.ts'
 import { listenerRoute } from './listener-route.ts'
-import { missedByOne } from './resumption.ts'
+import { isReached, missedByOne } from './resumption.ts'
+import { Announcer } from './announcer.ts'
+import { settledNeeds } from './settled-needs.ts'
 import { PendingChanges } from './pending-changes.ts'
 
 export interface LiveGroupOptions extends Omit<PlanRunOptions, 'part' | 'budget' | 'followed'> {
@@ -40,8 +42,6 @@ export interface LiveGroupOptions extends Omit<PlanRunOptions, 'part' | 'budget'
 
 /** A snapshot is given to newcomers as long as not more frames have followed it. */
 const maxFramesBehindSnapshot = 16
-/** So long may the members be told, one after the other, before the event loop gets its turn. */
-const announceMs = 8
 /** Writing all rows anew, as one of the many objects that they are written from has changed, may take this part of the time. */
 const wideShare = 1 / 20
 
@@ -56,6 +56,7 @@ export class LiveGroup implements MemberGroup {
   readonly rows: GroupRows
   readonly #options: LiveGroupOptions
   readonly #members = new Set<GroupMember>()
+  readonly #announcer = new Announcer(this.#members)
   readonly #leaving = new AbortController()
   readonly #pending = new PendingChanges()
   #listeners: Listener[] = []
@@ -66,8 +67,6 @@ export class LiveGroup implements MemberGroup {
   #isLaterPlanned = false
   #expected = 0
   #end: StreamEnd | undefined
-  #isAnnouncing = false
-  #announcements = 0
 
   constructor(options: LiveGroupOptions) {
     const { plan, list, access, limits, ring, counts } = options
@@ -294,7 +293,7 @@ export class LiveGroup implements MemberGroup {
           for (const frame of this.writer.frames(changes, { ...at, positions: now })) {
             this.ring.push(frame)
           }
-          this.#announce()
+          this.#announcer.announce()
         }
         this.#positions = now
       },
@@ -352,57 +351,13 @@ export class LiveGroup implements MemberGroup {
   }
 
   /** What is read, as it is now. Rejects where a kind cannot be. */
-  async #settled(): Promise<SettledKinds> {
+  #settled(): Promise<SettledKinds> {
     const { prepared, plan, list } = this.#options
     const { cluster } = list.at
-    for (let round = 1; ; round += 1) {
-      const settled = prepared.settle()
-      try {
-        for (const kind of plan.kinds) settled.part({ cluster, kind })
-        return settled
-      } catch (error) {
-        if (settled.needed.length === 0 || round === maxRounds) throw error
-        // oxlint-disable-next-line no-await-in-loop -- one round after the other
-        await prepared.prepare(settled.needed)
-      }
-    }
-  }
-
-  /** Tells the members that there is something to take, in slices; who reads may leave meanwhile. */
-  #announce(): void {
-    this.#announcements += 1
-    if (this.#isAnnouncing) return
-    this.#isAnnouncing = true
-    void this.#announceAll()
-  }
-
-  async #announceAll(): Promise<void> {
-    let told = 0
-    while (told !== this.#announcements) {
-      told = this.#announcements
-      let sliceStart = performance.now()
-      for (const member of this.#members) {
-        member.announce()
-        if (performance.now() - sliceStart < announceMs) continue
-        // oxlint-disable-next-line no-await-in-loop -- gives way
-        await new Promise<void>((resolve) => setImmediate(resolve))
-        sliceStart = performance.now()
-      }
-    }
-    this.#isAnnouncing = false
+    const needs = plan.needs.map((need) => ({ cluster, ...need }))
+    return settledNeeds(prepared, needs)
   }
 }
 
-const maxRounds = 3
 /** So long, besides the time for which changes are gathered, a position is waited for that another replica has been to. */
 const reachMs = 2_000
-
-function isReached(wanted: Positions, positions: Positions): boolean {
-  return Object.entries(positions).every(([type, position]) => {
-    const version = wanted[type]
-    if (version === undefined || version === position) return true
-    const order = compareResourceVersions(resourceVersion(version), resourceVersion(position))
-    // Where there is no order, whether it has been passed is known by what has happened since.
-    return order === undefined || order <= 0
-  })
-}

@@ -120,7 +120,7 @@ export class LiveGroups {
     const { served, plan, list } = wanted
     const { syncDeadlineMs } = this.#options.limits
     const prepared = new PreparedKinds({ served, syncDeadlineMs })
-    const kinds = plan.kinds.map((kind): KindAt => ({ cluster: list.at.cluster, kind }))
+    const kinds = plan.needs.map((need): KindAt => ({ cluster: list.at.cluster, ...need }))
     let isHandedOver = false
     try {
       await prepared.prepare(kinds)

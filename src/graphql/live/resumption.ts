@@ -1,5 +1,5 @@
 import type { Change } from '../../informer/store/change.ts'
-import { resourceVersion } from '../../kubernetes/resource-version.ts'
+import { compareResourceVersions, resourceVersion } from '../../kubernetes/resource-version.ts'
 import { objectTest, type ObjectTest } from '../../query/condition/object-test.ts'
 import { isInScope } from '../../query/condition/scope.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
@@ -7,6 +7,7 @@ import type { KindPart } from '../operation/kind-part.ts'
 import type { SettledKinds } from '../operation/prepared-kinds.ts'
 import type { ResumePosition } from '../operation/resume-token.ts'
 import type { FramePlan } from './frame-plan.ts'
+import type { Positions } from './frame-writer.ts'
 import type { GroupRows } from './group-rows.ts'
 import { additionOf, type LiveChangeText } from './live-change.ts'
 
@@ -97,4 +98,15 @@ function relatedRows(
     }
   }
   return keys
+}
+
+/** Whether who is at these positions has been told of all that leads to the wanted ones, as far as they can be compared. */
+export function isReached(wanted: Positions, positions: Positions): boolean {
+  return Object.entries(positions).every(([type, position]) => {
+    const version = wanted[type]
+    if (version === undefined || version === position) return true
+    const order = compareResourceVersions(resourceVersion(version), resourceVersion(position))
+    // Where there is no order, whether it has been passed is known by what has happened since.
+    return order === undefined || order <= 0
+  })
 }
