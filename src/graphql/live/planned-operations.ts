@@ -1,3 +1,4 @@
+import type { Viewer } from '../../access/viewer.ts'
 import type { PlannedQueries, QueryRequest } from '../plan/planned-queries.ts'
 import type { GroupMember } from './group-member.ts'
 import type { LiveState } from './live-limits.ts'
@@ -8,7 +9,10 @@ export interface PlannedOperations {
   /** The JSON text of the answer to a query; `undefined` where it has no plan. */
   answer(request: QueryRequest): string | undefined | Promise<string | undefined>
   /** The frames of a subscription; `undefined` where it has no plan. */
-  subscribe(request: QueryRequest): Promise<GroupMember | undefined>
+  subscribe(
+    request: QueryRequest,
+    origin: { readonly viewer?: Viewer | undefined },
+  ): Promise<GroupMember | undefined>
   /** How the subscriptions are: for metrics. */
   liveState(): LiveState
 }
@@ -20,7 +24,9 @@ export function plannedOperations(
 ): PlannedOperations {
   return {
     answer: (request) => queries.answer(request),
-    subscribe: (request) => subscriptions.subscribe(request),
+    // Whose permissions may change is answered by graphql-js, which follows them.
+    subscribe: async (request, { viewer }) =>
+      viewer === undefined ? subscriptions.subscribe(request) : undefined,
     liveState: () => subscriptions.state(),
   }
 }
