@@ -7,7 +7,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql'
 import type { Kind } from '../model/kind.ts'
-import type { KindNeed } from '../operation/schema-relations.ts'
+import type { RelatedNeed } from '../operation/schema-relations.ts'
 import { collectFields, selectionsOf } from '../plan/collected-fields.ts'
 import { FieldArguments } from '../plan/field-arguments.ts'
 import { NotCoveredError } from '../plan/not-covered.ts'
@@ -43,7 +43,7 @@ export interface FramePlan {
   /** The kinds that its objects are written from: its own, and those that relations lead to. */
   readonly kinds: readonly Kind[]
   /** The same with the indexes that they are read by. */
-  readonly needs: readonly KindNeed[]
+  readonly needs: readonly RelatedNeed[]
   /** Writes an object; `undefined` where none is selected. */
   readonly row: RowWriter | undefined
   /** The payload of a frame, `{"data":…}`. */

@@ -6,7 +6,8 @@ import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budg
 import type { FollowedList } from '../operation/followed-list.ts'
 import { turns } from '../operation/preparation.ts'
 import type { ResumePosition } from '../operation/resume-token.ts'
-import type { PreparedKinds, SettledKinds } from '../operation/prepared-kinds.ts'
+import type { PreparedKinds } from '../operation/prepared-kinds.ts'
+import type { SettledKinds } from '../operation/settled-kinds.ts'
 import type { PlanRunOptions } from '../plan/plan-run.ts'
 import { plannedWork } from '../plan/planned-queries.ts'
 import type { FramePlan } from './frame-plan.ts'
@@ -27,7 +28,10 @@ import { Announcer } from './announcer.ts'
 import { settledNeeds } from './settled-needs.ts'
 import { PendingChanges } from './pending-changes.ts'
 
-export interface LiveGroupOptions extends Omit<PlanRunOptions, 'part' | 'budget' | 'followed'> {
+export interface LiveGroupOptions extends Omit<
+  PlanRunOptions,
+  'part' | 'named' | 'budget' | 'followed'
+> {
   readonly plan: FramePlan
   readonly list: FollowedList
   readonly access: string
@@ -346,7 +350,8 @@ export class LiveGroup implements MemberGroup {
       variables,
       fragments,
       budget: new WorkBudget(plannedWork(limits.work)),
-      part: (at) => settled.part(at),
+      part: (at, reading) => settled.part(at, reading),
+      named: (at, keys) => settled.named(at, keys),
     }
   }
 

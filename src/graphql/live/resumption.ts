@@ -4,7 +4,7 @@ import { objectTest, type ObjectTest } from '../../query/condition/object-test.t
 import { isInScope } from '../../query/condition/scope.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
 import type { KindPart } from '../operation/kind-part.ts'
-import type { SettledKinds } from '../operation/prepared-kinds.ts'
+import type { SettledKinds } from '../operation/settled-kinds.ts'
 import type { ResumePosition } from '../operation/resume-token.ts'
 import type { FramePlan } from './frame-plan.ts'
 import type { Positions } from './frame-writer.ts'

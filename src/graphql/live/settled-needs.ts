@@ -1,5 +1,6 @@
 import type { KindAt } from '../operation/kind-part.ts'
-import type { PreparedKinds, SettledKinds } from '../operation/prepared-kinds.ts'
+import type { PreparedKinds } from '../operation/prepared-kinds.ts'
+import type { SettledKinds } from '../operation/settled-kinds.ts'
 
 const maxRounds = 3
 

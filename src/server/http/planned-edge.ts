@@ -79,6 +79,16 @@ export async function answerPlanned(
   return true
 }
 
+/** The operation that a request asks for, in its body or its address; `undefined` where it asks for none that is plain. */
+export async function operationAsked(
+  request: IncomingMessage,
+  documents: DocumentSource,
+): Promise<QueryRequest | undefined> {
+  const isPost = request.method === 'POST'
+  const given = isPost ? parsed((await bodyOf(request)) ?? '') : searchOf(request)
+  return withDocument(operationOf(given, documents.idMembers).request, documents, isPost)
+}
+
 /** Whether a GET names its document by a hash, so that its answer may be kept and asked for again. */
 export function isHashNamed(request: IncomingMessage): boolean {
   return request.method === 'GET' && namesHash(searchOf(request)?.['extensions'])

@@ -2,7 +2,7 @@ import { CloseCode, type Server } from 'graphql-ws'
 import type { RawData, WebSocket } from 'ws'
 import { sleep } from '../../lib/backoff.ts'
 import type { ServerLog } from '../operation-options.ts'
-import { FrameSink } from './frame-sink.ts'
+import { FrameSink } from '../frame-sink.ts'
 import type { OpenedBy, OpenWebSocket } from './web-socket-operations.ts'
 
 export interface GraphQLSocketOptions {
@@ -19,9 +19,6 @@ export interface GraphQLSocketOptions {
 const slowReaderCode = 1008
 /** As in HTTP, 429. */
 const tooManyMessagesCode = 4429
-/** What may wait in a WebSocket before it is given no more frames, and how long that may stay so. */
-const maxWaitingBytes = 262_144
-const stalledMs = 30_000
 /** How long a WebSocket with too many messages under way may wait for the first of them to end. */
 const pileUpMs = 1_000
 
@@ -33,10 +30,11 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
   const { socket, openedBy, operations, maxBufferedBytes, log } = options
   // An operation that was completed may still be preparing; so messages may outnumber operations, but not for long.
   const maxPending = 2 * options.maxOperationsPerSocket + 10
-  const frames = new FrameSink(socket, {
-    maxWaitingBytes: Math.min(maxWaitingBytes, maxBufferedBytes),
-    stalledMs,
-    stalled: () => cutOff(socket),
+  const frames = new FrameSink({
+    waitingBytes: () => socket.bufferedAmount,
+    // An error closes the socket, and that ends the operations.
+    write: (message, sent) => socket.send(message, { binary: false }, sent),
+    cutOff: () => cutOff(socket),
   })
   let pending = 0
   let someEnded = new AbortController()
@@ -86,6 +84,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
   socket.on('error', (error) => log.warn('a WebSocket failed', { reason: error.message }))
   socket.once('close', (code, reason) => {
     stopPings()
+    frames.close()
     openedBy.identity[Symbol.dispose]()
     closed(code, reason.toString()).catch((error: unknown) => {
       log.error('the operations of a WebSocket could not be ended', { error })

@@ -1,10 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import {
-  type ExecutionArgs,
-  type ExecutionResult,
-  type FormattedExecutionResult,
-  GraphQLError,
-} from 'graphql'
+import { type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql'
 import { type Context, makeServer, type Server } from 'graphql-ws'
 import type { Viewer } from '../../access/viewer.ts'
 import {
@@ -18,7 +13,8 @@ import type { DocumentSource } from '../document-source.ts'
 import type { OperationWishes } from '../../graphql/operation/execution.ts'
 import type { PlannedQueries } from '../http/planned-edge.ts'
 import { plannedResults, type PlannedStream } from '../planned-stream.ts'
-import type { FrameSink } from './frame-sink.ts'
+import type { FrameEnvelope, FrameSink } from '../frame-sink.ts'
+import { sentResult } from '../sent-result.ts'
 import type { OperationPipeline } from '../operation-pipeline.ts'
 import type { ServerLog } from '../operation-options.ts'
 import type { UserQuotas } from '../guard/user-quotas.ts'
@@ -169,7 +165,7 @@ export function createWebSocketOperations(
             ? await answer()
             : plannedResults({
                 stream,
-                send: (one) => connection.extra.frames.send(id, one),
+                send: (one) => connection.extra.frames.send(envelopeOf(id), one),
                 answer,
               })
         if (Symbol.asyncIterator in answers) return countedAnswers(answers, ended)
@@ -177,17 +173,18 @@ export function createWebSocketOperations(
         return answers
       })
     },
-    onNext(_connection, _id, _payload, _args, result) {
-      const { errors, ...rest } = clientResult(result)
-      if (errors === undefined) return undefined
-      const formatted = errors.map((error) => withoutTransportDetails(error).toJSON())
-      return { ...rest, errors: formatted } as FormattedExecutionResult
-    },
+    onNext: (_connection, _id, _payload, _args, result) => sentResult(result),
     onError(_connection, _id, _payload, errors) {
       const coded = clientResult({ errors }).errors
       return coded.map((error) => withoutTransportDetails(error).toJSON())
     },
   })
+}
+
+/** The message `next` of an operation, around its payload. */
+function envelopeOf(id: string): FrameEnvelope {
+  const ahead = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`)
+  return { ahead, behind: Buffer.from('}') }
 }
 
 function isExplained({ contextValue }: ExecutionArgs): boolean {
