@@ -23,7 +23,7 @@ import type {
 import { GroupRows } from './group-rows.ts'
 import { GroupSnapshot } from './group-snapshot.ts'
 import { listenerRoute } from './listener-route.ts'
-import { isReached, missedByOne } from './resumption.ts'
+import { isReached, missedByOne, reachMs } from './resumption.ts'
 import { Announcer } from './announcer.ts'
 import { settledNeeds } from './settled-needs.ts'
 import { PendingChanges } from './pending-changes.ts'
@@ -185,7 +185,7 @@ export class LiveGroup implements MemberGroup {
   }
 
   #endIfEmpty(): void {
-    if (this.#members.size === 0 && this.#expected === 0) this.end({ form: 'complete' })
+    if (this.#members.size + this.#expected === 0) this.end({ form: 'complete' })
   }
 
   /** All that there is, at a place in the ring that is not far behind. */
@@ -363,6 +363,3 @@ export class LiveGroup implements MemberGroup {
     return settledNeeds(prepared, needs)
   }
 }
-
-/** So long, besides the time for which changes are gathered, a position is waited for that another replica has been to. */
-const reachMs = 2_000

@@ -20,6 +20,9 @@ export interface MissedOptions {
   readonly from: ResumePosition
 }
 
+/** So long, besides the time for which changes are gathered, a position is waited for that another replica has been to. */
+export const reachMs = 2_000
+
 /** A snapshot has no more changes than there are objects; one of those is as good as so many more. */
 const changesBeyondSnapshot = 100
 
