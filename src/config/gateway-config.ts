@@ -88,6 +88,8 @@ export const documentLimitsSchema: z.ZodType<GatewayConfig['documents']> = z.str
 export const cacheLimitsSchema: z.ZodType<CacheLimits> = z.strictObject({
   maxInformers: z.int().min(1).max(100_000).default(defaultCacheLimits.maxInformers),
   maxHeldBytes: z.int().min(1_048_576).default(defaultCacheLimits.maxHeldBytes),
+  maxRecentChanges: z.int().min(0).max(10_000_000).default(defaultCacheLimits.maxRecentChanges),
+  maxRecentBytes: z.int().min(0).default(defaultCacheLimits.maxRecentBytes),
   idleStopMs: z.int().min(1_000).max(2_147_483_647).default(defaultCacheLimits.idleStopMs),
 })
 

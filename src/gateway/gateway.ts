@@ -24,6 +24,9 @@ import { readPackageSdl, type SdlSource } from '../graphql/sdl/sdl-source.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
+import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
+import { type PlannedOperations, plannedOperations } from '../graphql/live/planned-operations.ts'
+import { PlannedSubscriptions } from '../graphql/live/planned-subscriptions.ts'
 import { PlannedQueries } from '../graphql/plan/planned-queries.ts'
 import type { ServerPlugin } from '../server/operation-options.ts'
 import type { Readiness } from '../server/http/probes.ts'
@@ -70,6 +73,8 @@ export interface GatewayOptions {
   readonly watch?: Partial<ApiWatchTimes>
   /** Bounds the texts that are kept of what has been answered; 64 MiB unless given. */
   readonly fragmentBytes?: number
+  /** Bounds what is kept for subscribers. */
+  readonly live?: Partial<LiveLimits>
   readonly log?: GatewayLog
   /** Ends the start: `createGateway` rejects with its reason at once. Means nothing once the gateway runs. */
   readonly signal?: AbortSignal
@@ -81,8 +86,8 @@ export interface Gateway extends AsyncDisposable {
   readonly schema: GraphQLSchema
   /** Answers operations: for yoga, or anything that speaks envelop. */
   readonly plugin: ServerPlugin
-  /** Answers the queries that have a plan: for `startGraphQLServer`. */
-  readonly planned: PlannedQueries
+  /** Answers the operations that have a plan: for `startGraphQLServer`. */
+  readonly planned: PlannedOperations
   readonly readiness: () => Readiness
   /** Makes what finds out who asks: for `startGraphQLServer`. Throws where it is configured for a cluster that there is not. */
   readonly authenticator: (options: AuthenticationOptions) => Authenticator | undefined
@@ -130,7 +135,7 @@ const defaultFragmentBytes = 64 << 20
 
 class RunningGateway implements Gateway {
   readonly plugin: ServerPlugin
-  readonly planned: PlannedQueries
+  readonly planned: PlannedOperations
   readonly #options: GatewayOptions
   readonly #sdl: readonly SdlSource[]
   readonly #log: GatewayLog
@@ -160,15 +165,21 @@ class RunningGateway implements Gateway {
       watch: options.watch ?? {},
       log,
     })
-    this.planned = new PlannedQueries({
-      served: () => this.#now,
-      limits,
-      documents,
-      fragments: new FragmentCache(options.fragmentBytes ?? defaultFragmentBytes),
-    })
+    const fragments = new FragmentCache(options.fragmentBytes ?? defaultFragmentBytes)
+    const planned = { served: () => this.#now, limits, documents, fragments }
+    const queries = new PlannedQueries(planned)
+    this.planned = plannedOperations(
+      queries,
+      new PlannedSubscriptions({
+        ...planned,
+        subscriptions: this.#subscriptions,
+        live: { ...defaultLiveLimits, ...options.live },
+        counts: { merged: 0, resets: 0, resumed: 0, notResumed: 0 },
+      }),
+    )
     this.plugin = operationPlugin({
       served: () => this.#now,
-      plans: this.planned,
+      plans: queries,
       limits,
       documents,
       subscriptions: this.#subscriptions,

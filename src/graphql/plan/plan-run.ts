@@ -1,5 +1,6 @@
 import type { VariableValues } from 'graphql'
 import type { RelatedStores } from '../../query/condition/related-by.ts'
+import type { Condition } from '../../query/condition/condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import { type ListRequest, listRequest } from '../operation/list-request.ts'
@@ -18,6 +19,17 @@ export interface PlanRunOptions {
   readonly fragments: FragmentCache
   /** What has been settled for this execution. */
   readonly parts: SettledParts
+  /** Is told of each relation that is followed, by whoever has to know what a text depends on. */
+  readonly followed?: ((relation: FollowedRelation) => void) | undefined
+}
+
+/** A relation that has been followed from one object. */
+export interface FollowedRelation {
+  /** The kinds that were read, the one that it leads to among them. */
+  readonly reads: readonly Kind[]
+  /** Which objects it leads to; where it is of the form `keys`, those alone count, whether or not they are there. */
+  readonly condition: Condition
+  readonly many: boolean
 }
 
 /** One run of a plan: the request's variables, and what is worked out of them once. */
@@ -35,6 +47,7 @@ export class PlanRun {
   readonly named: SettledParts['named']
   /** What conditions on related objects read in a cluster. */
   readonly related: (cluster: string) => RelatedStores
+  readonly followed: PlanRunOptions['followed']
   readonly #parts: SettledParts
   readonly #variables: VariableValues
   readonly #arguments = new Map<FieldArguments, Readonly<Record<string, unknown>>>()
@@ -49,6 +62,7 @@ export class PlanRun {
     this.part = options.parts.part
     this.named = options.parts.named
     this.related = filterParts(options.served, options.parts)
+    this.followed = options.followed
     this.#variables = options.variables
   }
 
