@@ -98,9 +98,9 @@ export function declaredKinds(options: DeclaredKindsOptions): DeclaredKinds {
   )
   problems.push(...objectRefs.addAll(known))
   const typeNames = [...byType.keys()]
+  const relationsOf = (of: string): readonly RelationField[] => relations.of(of)
   const mixed = new Map(
     typeNames.map((typeName) => {
-      const relationsOf = (of: string): readonly RelationField[] => relations.of(of)
       const found = mixedRelationsOf(typeName, known, {
         relationsOf,
         typeNames,
