@@ -27,6 +27,7 @@ import { mixedConnection, storeConnection } from './connection.ts'
 import { idsCondition } from './ids-condition.ts'
 import type { CachedParts, KindAt, KindPart } from './kind-part.ts'
 import { type ListRequest, listRequest, pageOf } from './list-request.ts'
+import { byCondition, byUid } from './live-look-up-errors.ts'
 import type { LiveLoader } from './live-loader.ts'
 import { LiveReads } from './live-reads.ts'
 import { mixedParts } from './mixed-relation.ts'
@@ -334,26 +335,6 @@ export class StoreReader implements StoreReads {
 type PrintedRow = Awaited<ReturnType<StoreReads['printerColumns']>>
 
 type FoundRow = ReturnType<StoreReads['lookup']>
-
-function byUid({ cluster, kind }: KindAt): ClientError {
-  const { typeName, lookupField } = kind
-  const message = `id: ${typeName} is read live, and the API server finds nothing by its UID`
-  return new ClientError('UNSUPPORTED', message, {
-    argument: 'id',
-    cluster,
-    kind: typeName,
-    hint: `use ${lookupField}, with its name`,
-  })
-}
-
-function byCondition({ cluster, kind: { typeName } }: KindAt): ClientError {
-  const message = `${typeName} is read live: it is found by its name only`
-  return new ClientError('UNSUPPORTED', message, {
-    cluster,
-    kind: typeName,
-    hint: 'declare the relation by @reference or @named, to one object',
-  })
-}
 
 function rowOf({ cluster, kind, view }: KindPart, id: ObjectId | undefined): Row | null {
   return id === undefined ? null : { cluster, kind, object: view.object(id) }
