@@ -1,11 +1,11 @@
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
-import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import type { ObjectId } from '../../informer/store/store-view.ts'
 import { ArgumentsCache } from '../../query/condition/arguments-cache.ts'
 import { type Condition, hasValue, namespacesOf, nothing } from '../../query/condition/condition.ts'
 import type { RelatedStores } from '../../query/condition/related-by.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
-import { objectByKey, objectByUid, sameObject } from '../../query/page/lookup.ts'
+import { objectByKey, objectByUid } from '../../query/page/lookup.ts'
 import { findObject } from '../../query/page/page.ts'
 import type { Kind, MixedRelationField, RelationField } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
@@ -32,7 +32,7 @@ import type { LiveLoader } from './live-loader.ts'
 import { LiveReads } from './live-reads.ts'
 import { mixedParts } from './mixed-relation.ts'
 import { namedKinds, type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
-import { namespacesOfRelated, partOnTheWay, targetOf } from './related-parts.ts'
+import { namespacesOfRelated, originOf, partOnTheWay, targetOf } from './related-parts.ts'
 import { filterParts } from './filter-parts.ts'
 import type { SchemaRelation } from './schema-relations.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
@@ -198,7 +198,7 @@ export class StoreReader implements StoreReads {
     const budget = this.#budget
     const { relations } = this.#served
     const named = namedKinds(this.#served, args.kinds)
-    const at = this.#origin(row)
+    const at = originOf(this.#parts, row)
     const found =
       at === undefined
         ? { parts: [], failures: [] }
@@ -252,7 +252,7 @@ export class StoreReader implements StoreReads {
   /** What has no cache is looked up by its name. */
   #followLive(row: Row, { relation, needs, to }: SchemaRelation): FoundRow {
     const { cluster, object } = row
-    const at = this.#origin(row)
+    const at = originOf(this.#parts, row)
     if (at === undefined) return null
     const part = (type: string): KindPart => {
       const need = needs.get(type)
@@ -294,21 +294,9 @@ export class StoreReader implements StoreReads {
     throw new TypeError(`the schema has no relation ${from}.${name}`)
   }
 
-  /** Where an object is now; `undefined` where it is no more. */
-  #origin({
-    cluster,
-    kind,
-    object: { metadata },
-  }: Row): { readonly view: StoreView; readonly id: ObjectId } | undefined {
-    const key = objectKey(metadata)
-    const view = this.#parts.named({ cluster, kind }, [key])?.view
-    const id = view === undefined ? undefined : sameObject(view, metadata, key)
-    return view === undefined || id === undefined ? undefined : { view, id }
-  }
-
   /** What a relation leads to. From an object that is no more, it leads nowhere, whoever has its name now. */
   #leadsTo(row: Row, relation: SchemaRelation, withRelated = false): Condition {
-    const at = this.#origin(row)
+    const at = originOf(this.#parts, row)
     if (at === undefined) return nothing
     const { cluster, object } = row
     const { namespace } = object.metadata
