@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import type { GraphQLError, GraphQLSchema } from 'graphql'
 import type { AccessLimits } from '../access/access-limits.ts'
 import type { AuthenticationOptions } from '../access/authentication/authentication-options.ts'
@@ -32,6 +31,7 @@ import type { ServerPlugin } from '../server/operation-options.ts'
 import type { Readiness } from '../server/http/probes.ts'
 import { type ApiWatchTimes } from './api-watch.ts'
 import { Fleet } from './fleet.ts'
+import { UserSdl } from './user-sdl.ts'
 import { type GatewayLog, silentLog } from './gateway-log.ts'
 import { Preload } from './preload.ts'
 import { serveSchema } from './serve-schema.ts'
@@ -43,8 +43,13 @@ export interface GatewayOptions {
   readonly clusters: readonly NamedClusterSelection[]
   /** List fields (`pods`) whose informers start with the gateway instead of with the first operation, and never stop. */
   readonly preload?: readonly string[]
-  /** Files of SDL with further indexes and relations. */
+  /** Files of SDL with further indexes and relations, read again when they change. */
   readonly schemaFiles?: readonly string[]
+  /**
+   * A directory of them. An edit is served within seconds; one with errors is told by the log and by `readiness`, and what was
+   * served before stays.
+   */
+  readonly schema?: string
   /** Prefixes of API groups in names, by group. */
   readonly aliases?: GroupAliases
   /** Kinds that are never cached but read live from the API server: `apps/Deployment`, and `Secret` of the core group. */
@@ -107,10 +112,9 @@ const defaultRetryMs = 15_000
  * the schema is wrong. Clusters that could not be reached are asked again while it runs.
  */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
-  const running = new RunningGateway(options, [
-    ...(await readPackageSdl()),
-    ...(await Promise.all((options.schemaFiles ?? []).map(readSdl))),
-  ])
+  const user = new UserSdl({ files: options.schemaFiles ?? [], directory: options.schema })
+  await user.read()
+  const running = new RunningGateway(options, await readPackageSdl(), user)
   try {
     await running.start()
   } catch (error) {
@@ -120,39 +124,36 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   return running
 }
 
-async function readSdl(file: string): Promise<SdlSource> {
-  try {
-    return { file, text: await readFile(file, 'utf8') }
-  } catch (cause) {
-    throw new CodedError('SCHEMA_FILE', `schema file ${file} cannot be read: ${String(cause)}`, {
-      value: file,
-      cause,
-    })
-  }
-}
-
 const defaultFragmentBytes = 64 << 20
 
 class RunningGateway implements Gateway {
   readonly plugin: ServerPlugin
   readonly planned: PlannedOperations
   readonly #options: GatewayOptions
-  readonly #sdl: readonly SdlSource[]
+  readonly #packageSdl: readonly SdlSource[]
+  readonly #user: UserSdl
+  readonly #stop = new AbortController()
   readonly #log: GatewayLog
   readonly #fleet: Fleet
   readonly #preload: Preload
   readonly #subscriptions = new OpenSubscriptions()
   readonly #history = new SchemaHistory()
-  /** What was said to be wrong with the schema when it was made last. */
+  /** The user's SDL that is served. */
+  #sdl: readonly SdlSource[]
+  /** What was said of the schema when it was made last: what is wrong with it, and what it waits for. */
   #problems: ReadonlySet<string> = new Set()
+  /** Why the user's SDL, as it is now, is not served. */
+  #refusal: readonly string[] = []
   #served: ServedSchema | undefined
 
-  constructor(options: GatewayOptions, sdl: readonly SdlSource[]) {
+  constructor(options: GatewayOptions, packageSdl: readonly SdlSource[], user: UserSdl) {
     const { log = silentLog, preload = [] } = options
     const limits = { ...defaultOperationLimits, ...options.limits }
     const documents = new OperationDocuments(limits)
     this.#options = options
-    this.#sdl = sdl
+    this.#packageSdl = packageSdl
+    this.#user = user
+    this.#sdl = user.sources
     this.#log = log
     this.#preload = new Preload(preload, log)
     this.#fleet = new Fleet({
@@ -199,7 +200,8 @@ class RunningGateway implements Gateway {
     const reasons = members.flatMap(({ cluster }) =>
       cluster.state === 'connected' ? [] : [`cluster ${cluster.name}: ${cluster.error.message}`],
     )
-    return { ready: reasons.length < members.length, reasons }
+    const ready = reasons.length < members.length
+    return { ready, reasons: [...reasons, ...this.#refusal, ...this.#problems] }
   }
 
   readonly authenticator = (options: AuthenticationOptions): Authenticator | undefined =>
@@ -229,11 +231,17 @@ class RunningGateway implements Gateway {
 
   async start(): Promise<void> {
     await this.#fleet.connect(this.#options.signal ?? new AbortController().signal)
-    this.#serve()
+    this.#serve(this.#sdl)
     this.#fleet.follow(() => this.#serveAgain())
+    void this.#user.follow(
+      (sdl) => this.#serveEdited(sdl),
+      (error) => this.#refuse([error]),
+      this.#stop.signal,
+    )
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
     this.#preload[Symbol.dispose]()
     await this.#fleet[Symbol.asyncDispose]()
   }
@@ -241,29 +249,53 @@ class RunningGateway implements Gateway {
   /** Clusters are others, or serve something else. That may be at odds with the configuration: then what is there stays. */
   #serveAgain(): void {
     try {
-      this.#serve()
+      this.#serve(this.#sdl)
     } catch (error) {
       this.#log.error('the schema could not be made anew', { error })
     }
   }
 
-  #serve(): void {
+  /** The user's SDL is other than it was. With errors in it, what was served before stays. */
+  #serveEdited(sdl: readonly SdlSource[]): void {
+    try {
+      this.#serve(sdl, true)
+      this.#refusal = []
+      this.#log.info('the schema is served as edited')
+    } catch (error) {
+      this.#refuse(error instanceof AggregateError ? error.errors : [error])
+    }
+  }
+
+  #refuse(errors: readonly unknown[]): void {
+    this.#refusal = errors.map((error) => `${(error as Error).message}; the edit is not served`)
+    for (const [at, message] of this.#refusal.entries()) {
+      const error = errors[at]
+      this.#log.error(message, error instanceof CodedError ? { hint: error.hint } : {})
+    }
+  }
+
+  #serve(sdl: readonly SdlSource[], isEdit = false): void {
     const {
       aliases = {},
       uncached = [],
       profile = {},
       relay = false,
-      schemaFiles = [],
       indexers = {},
     } = this.#options
     const before = this.#served
     const problems = new Set<string>()
+    const refused: CodedError[] = []
+    const say = (message: string, tell: () => void): void => {
+      problems.add(message)
+      if (!this.#problems.has(message)) tell()
+    }
+    const files = new Set(sdl.map(({ file }) => file))
     const areAllConnected = this.#fleet.members.every(
       ({ cluster }) => cluster.state === 'connected',
     )
     const now = serveSchema({
       members: this.#fleet.members,
-      sdl: this.#sdl,
+      sdl: [...this.#packageSdl, ...sdl],
       aliases,
       uncached,
       profile,
@@ -272,14 +304,21 @@ class RunningGateway implements Gateway {
       problem: (problem) => {
         const isUsers =
           problem instanceof IndexFunctionError ||
-          (problem instanceof SdlError && schemaFiles.includes(problem.file))
+          (problem instanceof SdlError && files.has(problem.file))
         // What a cluster serves that cannot be reached now is not known.
-        if (isUsers && before === undefined && areAllConnected) throw problem
-        problems.add(problem.message)
-        if (this.#problems.has(problem.message)) return
-        this.#log.warn(problem.message, { hint: problem.hint })
+        if (isUsers && (before === undefined || isEdit) && areAllConnected) refused.push(problem)
+        else say(problem.message, () => this.#log.warn(problem.message, { hint: problem.hint }))
+      },
+      checked: (dormant) => {
+        const [first] = refused
+        if (first !== undefined) throw isEdit ? new AggregateError(refused) : first
+        for (const { place, typeName } of dormant) {
+          const message = `${place.file}:${place.line}: waits for ${typeName}, which no cluster serves`
+          say(message, () => this.#log.info(message))
+        }
       },
     })
+    this.#sdl = sdl
     this.#problems = problems
     this.#served = now
     if (before !== undefined) this.#history.follow(before.schema, now.schema)

@@ -9,6 +9,7 @@ import { buildSchemaModel } from '../graphql/model/schema-model.ts'
 import { resolveRelations, type SchemaRelations } from '../graphql/operation/schema-relations.ts'
 import type { ServedSchema } from '../graphql/operation/served-schema.ts'
 import { createSchema } from '../graphql/schema/create-schema.ts'
+import type { DormantDeclaration } from '../graphql/model/unknown-types.ts'
 import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
 import type { CodedError } from '../lib/coded-error.ts'
@@ -27,13 +28,15 @@ export interface ServeSchemaOptions {
   /** Whether Relay can fetch objects again. */
   readonly relay: boolean
   readonly indexers: IndexFunctions
-  /** What is wrong with the SDL; the schema is made without it. May throw, to refuse that. */
+  /** What is wrong with the SDL; the schema is made without it. */
   readonly problem: (problem: CodedError) => void
+  /** Called when all of that has been told, with what waits for kinds that are not served. May throw, to refuse it. */
+  readonly checked: (dormant: readonly DormantDeclaration[]) => void
 }
 
 /**
  * Makes the schema of what the clusters serve, and tells their caches what may be acquired. What is cached goes on. Throws
- * `GroupAliasError`, and what `problem` throws, before anything has changed.
+ * `GroupAliasError`, and what `checked` throws, before anything has changed.
  */
 export function serveSchema(options: ServeSchemaOptions): ServedSchema {
   const { members, sdl, aliases, uncached, profile, relay, indexers, problem } = options
@@ -43,6 +46,7 @@ export function serveSchema(options: ServeSchemaOptions): ServedSchema {
   const parts = { sdl, aliases, uncached, profile, indexers }
   const model = buildSchemaModel({ ...mergedApis(apis), ...parts })
   for (const one of model.problems) problem(one)
+  options.checked(model.dormant)
   const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
   const relations = resolveRelations(kinds, model.relations, model.ofAnyKind)
   const schema = createSchema(model, { relay })

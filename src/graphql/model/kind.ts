@@ -11,6 +11,14 @@ export interface RelationField {
   readonly description?: string
 }
 
+/** A field that leads to objects of several kinds: a relation of each of them, read backwards. */
+export interface MixedRelationField {
+  readonly name: string
+  /** One for each kind. */
+  readonly relations: readonly RelationField[]
+  readonly description?: string
+}
+
 /** A field of the schema that says which object of whatever kind an object means: `Event.involved`. */
 export interface ObjectRefField {
   readonly name: string
@@ -39,6 +47,7 @@ export interface Kind {
   /** `namespace` of namespaced kinds, then the declared relations, in the order of their declaration. */
   readonly relations: readonly RelationField[]
   readonly objectRefs: readonly ObjectRefField[]
+  readonly mixed: readonly MixedRelationField[]
   /** The relation behind `events`; absent where the cluster serves no core Events. */
   readonly events?: RelationField
   /** What `kubectl get` shows of the objects; absent where only the API server knows. */
@@ -47,4 +56,10 @@ export interface Kind {
   readonly metadataOnly: boolean
   /** Whether it has no cache, so that it is read live: what cannot be watched, and what is configured so. */
   readonly uncached: boolean
+}
+
+/** All relations of a kind: declared ones, the parts of mixed ones, and its Events. */
+export function relationFieldsOf({ relations, mixed, events }: Kind): readonly RelationField[] {
+  const ofEvents = events === undefined ? [] : [events]
+  return [...relations, ...mixed.flatMap((field) => field.relations), ...ofEvents]
 }

@@ -126,6 +126,12 @@ class KindSearch {
         this.#need(cluster, source.relation)
         const relation = this.#served.relations.byField.get(source.relation)
         if (relation !== undefined) this.#addFiltered(node, field, relation.to, cluster)
+      } else if (source.form === 'mixed') {
+        const names: unknown = this.#arguments(field, node)?.['kinds']
+        for (const relation of source.field.relations) {
+          const isNamed = Array.isArray(names) && names.includes(relation.definition.to)
+          if (isNamed) this.#need(cluster, relation)
+        }
       } else if (source.form === 'owned') {
         this.#add(cluster, this.#owned(node, field, type, cluster))
       } else if (source.form === 'ofRowType' && field.name === 'events') {

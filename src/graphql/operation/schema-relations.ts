@@ -8,8 +8,8 @@ import {
 } from '../../query/relation/relation-definition.ts'
 import { compileRelations } from '../../query/relation/relations.ts'
 import type { RelatedBy } from '../../query/condition/related-by.ts'
-import type { Kind, RelationField } from '../model/kind.ts'
 import { filteringRelations } from '../model/related-fields.ts'
+import { type Kind, type RelationField, relationFieldsOf } from '../model/kind.ts'
 
 /** A relation of the schema, ready to be followed. */
 export interface SchemaRelation {
@@ -57,7 +57,7 @@ export function resolveRelations(
   const compiled = compileRelations(definitions, context, ofAnyKind)
   const byField = new Map<RelationField, SchemaRelation>()
   for (const kind of kinds.values()) {
-    for (const field of [...kind.relations, ...(kind.events === undefined ? [] : [kind.events])]) {
+    for (const field of relationFieldsOf(kind)) {
       const name = relationName(field.definition)
       const relation = compiled.get(name)
       if (relation === undefined) throw new TypeError(`relation ${name} is not compiled`)

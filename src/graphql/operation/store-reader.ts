@@ -2,12 +2,12 @@ import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { ArgumentsCache } from '../../query/condition/arguments-cache.ts'
-import { type Condition, namespacesOf, nothing } from '../../query/condition/condition.ts'
+import { type Condition, hasValue, namespacesOf, nothing } from '../../query/condition/condition.ts'
 import type { RelatedStores } from '../../query/condition/related-by.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
-import { objectByKey, objectByUid, sameObject } from '../../query/page/lookup.ts'
+import { objectByKey, objectByUid } from '../../query/page/lookup.ts'
 import { findObject } from '../../query/page/page.ts'
-import type { Kind, RelationField } from '../model/kind.ts'
+import type { Kind, MixedRelationField, RelationField } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import type {
   ConnectionSource,
@@ -23,14 +23,16 @@ import type {
 } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
 import { clusterNamed } from './cluster-argument.ts'
-import { ownedConnection, storeConnection } from './connection.ts'
+import { mixedConnection, storeConnection } from './connection.ts'
 import { idsCondition } from './ids-condition.ts'
 import type { CachedParts, KindAt, KindPart } from './kind-part.ts'
 import { type ListRequest, listRequest, pageOf } from './list-request.ts'
+import { byCondition, byUid } from './live-look-up-errors.ts'
 import type { LiveLoader } from './live-loader.ts'
 import { LiveReads } from './live-reads.ts'
-import { type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
-import { namespacesOfRelated, partOnTheWay, targetOf } from './related-parts.ts'
+import { mixedParts } from './mixed-relation.ts'
+import { namedKinds, type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
+import { namespacesOfRelated, originOf, partOnTheWay, targetOf } from './related-parts.ts'
 import { filterParts } from './filter-parts.ts'
 import type { SchemaRelation } from './schema-relations.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
@@ -169,12 +171,14 @@ export class StoreReader implements StoreReads {
   owned(row: Row, args: OwnedArguments): OwnedConnectionSource {
     const { cluster, object } = row
     const { uid = '' } = object.metadata
-    return ownedConnection(
+    const condition = hasValue('ownerUid', uid === '' ? [] : [uid])
+    const { parts, failures } = this.#ownedKinds(row, args.kinds)
+    return mixedConnection(
       {
-        ...this.#ownedKinds(row, args.kinds),
+        parts: parts.map((part) => ({ ...part, condition })),
+        failures,
         cluster,
         list: `${cluster}/owned/${uid}`,
-        uid,
         budget: this.#budget,
         maxPageSize: this.#limits.maxPageSize,
       },
@@ -187,6 +191,28 @@ export class StoreReader implements StoreReads {
     const place = namespace === undefined ? { name } : { namespace, name }
     const columns = await this.#tables.columns({ cluster, kind }, place)
     return columns?.filter(({ priority }) => wide || priority === 0) ?? null
+  }
+
+  followMixed(row: Row, field: MixedRelationField, args: OwnedArguments): OwnedConnectionSource {
+    const { cluster, kind, object } = row
+    const budget = this.#budget
+    const { relations } = this.#served
+    const named = namedKinds(this.#served, args.kinds)
+    const at = originOf(this.#parts, row)
+    const found =
+      at === undefined
+        ? { parts: [], failures: [] }
+        : mixedParts(field, {
+            relations,
+            parts: this.#parts,
+            cluster,
+            named,
+            origin: { ...at, object, budget },
+          })
+    const origin = object.metadata.uid ?? objectKey(object.metadata)
+    const list = `${cluster}/${kind.typeName}.${field.name}/${origin}`
+    const { maxPageSize } = this.#limits
+    return mixedConnection({ ...found, cluster, list, budget, maxPageSize }, args)
   }
 
   follow(row: Row, field: RelationField, args: RelationArguments): ConnectionSource {
@@ -224,16 +250,16 @@ export class StoreReader implements StoreReads {
   }
 
   /** What has no cache is looked up by its name. */
-  #followLive({ cluster, kind, object }: Row, { relation, needs, to }: SchemaRelation): FoundRow {
-    const { view } = this.#parts.part({ cluster, kind })
-    const id = sameObject(view, object.metadata, objectKey(object.metadata))
-    if (id === undefined) return null
+  #followLive(row: Row, { relation, needs, to }: SchemaRelation): FoundRow {
+    const { cluster, object } = row
+    const at = originOf(this.#parts, row)
+    if (at === undefined) return null
     const part = (type: string): KindPart => {
       const need = needs.get(type)
       if (need === undefined || need.kind === to) throw byCondition({ cluster, kind: to })
       return this.#parts.part({ cluster, ...need })
     }
-    const condition = relation.follow({ view, id, object, budget: this.#budget, part })
+    const condition = relation.follow({ ...at, object, budget: this.#budget, part })
     if (condition.form === 'nothing') return null
     const [key] = condition.form === 'keys' ? condition.keys : []
     if (key === undefined) throw byCondition({ cluster, kind: to })
@@ -269,19 +295,14 @@ export class StoreReader implements StoreReads {
   }
 
   /** What a relation leads to. From an object that is no more, it leads nowhere, whoever has its name now. */
-  #leadsTo(
-    { cluster, kind, object }: Row,
-    relation: SchemaRelation,
-    withRelated = false,
-  ): Condition {
-    const key = objectKey(object.metadata)
-    const view = this.#parts.named({ cluster, kind }, [key])?.view
-    const id = view === undefined ? undefined : sameObject(view, object.metadata, key)
-    if (view === undefined || id === undefined) return nothing
+  #leadsTo(row: Row, relation: SchemaRelation, withRelated = false): Condition {
+    const at = originOf(this.#parts, row)
+    if (at === undefined) return nothing
+    const { cluster, object } = row
     const { namespace } = object.metadata
     const part = (type: string): KindPart =>
       partOnTheWay(this.#parts, relation, { cluster, type, namespace })
-    const origin = { view, id, object, withRelated, budget: this.#budget, part }
+    const origin = { ...at, object, withRelated, budget: this.#budget, part }
     return relation.relation.follow(origin)
   }
 
@@ -291,15 +312,7 @@ export class StoreReader implements StoreReads {
     const key = JSON.stringify([cluster, kind.typeName, names, namespace])
     let owned = this.#owned.get(key)
     if (owned !== undefined) return owned
-    const named = (names ?? []).map((name) => {
-      const known = this.#served.kinds.get(name)
-      if (known !== undefined) return known
-      throw new ClientError('BAD_USER_INPUT', `kinds: there is no type ${JSON.stringify(name)}`, {
-        argument: 'kinds',
-        value: name,
-        hint: 'use the names of types, such as "Pod"; gatewayClusters and the schema have them',
-      })
-    })
+    const named = namedKinds(this.#served, names)
     const served = this.#served
     owned = ownedKindsOf({ served, parts: this.#parts, cluster, owner: kind, named, namespace })
     this.#owned.set(key, owned)
@@ -310,26 +323,6 @@ export class StoreReader implements StoreReads {
 type PrintedRow = Awaited<ReturnType<StoreReads['printerColumns']>>
 
 type FoundRow = ReturnType<StoreReads['lookup']>
-
-function byUid({ cluster, kind }: KindAt): ClientError {
-  const { typeName, lookupField } = kind
-  const message = `id: ${typeName} is read live, and the API server finds nothing by its UID`
-  return new ClientError('UNSUPPORTED', message, {
-    argument: 'id',
-    cluster,
-    kind: typeName,
-    hint: `use ${lookupField}, with its name`,
-  })
-}
-
-function byCondition({ cluster, kind: { typeName } }: KindAt): ClientError {
-  const message = `${typeName} is read live: it is found by its name only`
-  return new ClientError('UNSUPPORTED', message, {
-    cluster,
-    kind: typeName,
-    hint: 'declare the relation by @reference or @named, to one object',
-  })
-}
 
 function rowOf({ cluster, kind, view }: KindPart, id: ObjectId | undefined): Row | null {
   return id === undefined ? null : { cluster, kind, object: view.object(id) }

@@ -7,16 +7,16 @@ import {
 } from 'graphql'
 import { parsePath } from '../../query/index/path.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
-import { relationArguments } from './arguments.ts'
+import { ownedArguments, relationArguments } from './arguments.ts'
 import type { Definitions } from '../model/definitions.ts'
-import type { Kind, ObjectRefField, RelationField } from '../model/kind.ts'
+import type { Kind, MixedRelationField, ObjectRefField, RelationField } from '../model/kind.ts'
 import { nativePropertiesOf } from '../model/native-properties.ts'
-import { objectFields } from './object-fields.ts'
+import { objectFields, withFailures } from './object-fields.ts'
 import { objectRefsAt } from './object-ref.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
 import { fromSource } from './field-source.ts'
 import { propertyReader } from './property-resolver.ts'
-import type { RelationArguments, ResolverContext, Row } from './read-context.ts'
+import type { OwnedArguments, RelationArguments, ResolverContext, Row } from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
 /** What {@link buildKindType} needs. */
@@ -48,6 +48,7 @@ export function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObje
         ...Object.fromEntries(
           kind.objectRefs.map((field) => [field.name, objectRefField(field, types)]),
         ),
+        ...Object.fromEntries(kind.mixed.map((field) => [field.name, mixedField(field, types)])),
       }),
     }),
   })
@@ -111,6 +112,21 @@ function relationField(
     args: relationArguments(from, to, types),
     resolve: (row, args: RelationArguments, { read }) => read.follow(row, relation, args),
     ...fromSource({ form: 'relation', relation }),
+  }
+}
+
+function mixedField(
+  field: MixedRelationField,
+  types: SchemaTypes,
+): GraphQLFieldConfig<Row, ResolverContext> {
+  const { description } = field
+  return {
+    type: types.kubernetesObjectConnection,
+    description,
+    args: ownedArguments,
+    resolve: (row, args: OwnedArguments, context, info) =>
+      withFailures(context.read.followMixed(row, field, args), context, info),
+    ...fromSource({ form: 'mixed', field }),
   }
 }
 

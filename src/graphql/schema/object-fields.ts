@@ -155,14 +155,22 @@ export function objectFields(
 function ownedOf(
   row: Row,
   args: OwnedArguments,
-  { read, report }: ResolverContext,
+  context: ResolverContext,
+  info: GraphQLResolveInfo,
+): OwnedConnectionSource {
+  return withFailures(context.read.owned(row, args), context, info)
+}
+
+/** Reports why some kinds could not be looked into. */
+export function withFailures(
+  connection: OwnedConnectionSource,
+  { report }: ResolverContext,
   { fieldNodes, path }: GraphQLResolveInfo,
 ): OwnedConnectionSource {
-  const owned = read.owned(row, args)
-  for (const error of owned.failures) {
+  for (const error of connection.failures) {
     report(locatedError(error, fieldNodes, pathToArray(path)))
   }
-  return owned
+  return connection
 }
 
 function pathToArray(path: GraphQLResolveInfo['path']): (string | number)[] {

@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { Where } from '../../query/condition/where.ts'
-import type { Kind, RelationField } from '../model/kind.ts'
+import type { Kind, MixedRelationField, RelationField } from '../model/kind.ts'
 
 /** One object on its way through the resolvers: the source of every type of a kind. Valid within one tick. */
 export interface Row {
@@ -231,6 +231,8 @@ export interface StoreReads {
   owned(row: Row, args: OwnedArguments): OwnedConnectionSource
   /** What `kubectl get` shows of an object whose columns the API server alone knows; `null` where it is gone. */
   printerColumns(row: Row, wide: boolean): Promise<readonly PrinterColumn[] | null>
+  /** Follows a relation to objects of several kinds, of those that are cached and those that are asked for. */
+  followMixed(row: Row, field: MixedRelationField, args: OwnedArguments): OwnedConnectionSource
   /** Follows a relation with `many`. */
   follow(row: Row, relation: RelationField, args: RelationArguments): ConnectionSource
   /** Follows a relation without `many`. */

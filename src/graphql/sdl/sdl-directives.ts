@@ -47,7 +47,7 @@ export interface RelationDirectiveArguments {
   }
   readonly owned: { readonly through?: readonly string[] | null }
   readonly owner: { readonly through?: readonly string[] | null }
-  readonly objectRef: { readonly path: string }
+  readonly objectRef: { readonly path: string; readonly category?: string | null }
 }
 
 /** The directives that make a field a relation. */
@@ -219,6 +219,10 @@ export const relationDirectives: Readonly<Record<RelationDirective, GraphQLDirec
       type: text,
       description:
         'Where `kind` and `name` stand, with `apiVersion`, `apiGroup` or `group`, and `namespace` unless it is the own one.',
+    },
+    category: {
+      type: GraphQLString,
+      description: 'Of what every kind has: only kinds whose CRD counts them among this category.',
     },
   }),
 }

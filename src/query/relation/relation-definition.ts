@@ -30,6 +30,8 @@ export interface ReferenceRelation extends RelationBase {
   readonly refPaths?: readonly string[]
   /** Names that are put together. */
   readonly names?: NameRule
+  /** The key of the one object that every object of this kind means. */
+  readonly only?: string
   /** Whether it may mean more than one object. */
   readonly many: boolean
 }

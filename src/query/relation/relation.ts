@@ -33,6 +33,8 @@ export interface Relation {
   readonly indexers: IndexersByType
   /** Indexes that it can do without, and is faster with. */
   readonly shortcuts?: IndexersByType
+  /** The key of the only object that it leads from, where it is read backwards from one that all others mean. */
+  readonly only?: string
   /**
    * What the related objects have in common: a condition on the store of `to`, valid within the tick, to be combined
    * with filters, a Scope and a page. Where the related objects are none, it is `nothing`.
