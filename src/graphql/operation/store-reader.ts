@@ -11,6 +11,8 @@ import type { Kind, RelationField } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import type {
   ConnectionSource,
+  GraphArguments,
+  GraphSource,
   ListFieldArguments,
   LookupArguments,
   ObjectByRefArguments,
@@ -19,11 +21,16 @@ import type {
   OwnedConnectionSource,
   RelationArguments,
   Row,
+  SearchArguments,
+  SearchSource,
   StoreReads,
 } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
 import { clusterNamed } from './cluster-argument.ts'
 import { ownedConnection, storeConnection } from './connection.ts'
+import { readGraph } from './graph-reader.ts'
+import { graphRequest } from './graph-request.ts'
+import { graphSource } from './graph-source.ts'
 import { idsCondition } from './ids-condition.ts'
 import type { CachedParts, KindAt, KindPart } from './kind-part.ts'
 import { type ListRequest, listRequest, pageOf } from './list-request.ts'
@@ -33,6 +40,7 @@ import { type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
 import { namespacesOfRelated, partOnTheWay, targetOf } from './related-parts.ts'
 import { filterParts } from './filter-parts.ts'
 import type { SchemaRelation } from './schema-relations.ts'
+import { searchSource } from './search-source.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
 export interface StoreReaderOptions {
@@ -187,6 +195,17 @@ export class StoreReader implements StoreReads {
     const place = namespace === undefined ? { name } : { namespace, name }
     const columns = await this.#tables.columns({ cluster, kind }, place)
     return columns?.filter(({ priority }) => wide || priority === 0) ?? null
+  }
+
+  graph(args: GraphArguments): GraphSource {
+    const options = { served: this.#served, parts: this.#parts, budget: this.#budget }
+    return graphSource(readGraph(options, graphRequest(this.#served, args)))
+  }
+
+  search(args: SearchArguments): SearchSource {
+    const { maxPageSize } = this.#limits
+    const [served, parts, budget] = [this.#served, this.#parts, this.#budget]
+    return searchSource({ served, parts, budget, maxPageSize }, args)
   }
 
   follow(row: Row, field: RelationField, args: RelationArguments): ConnectionSource {
