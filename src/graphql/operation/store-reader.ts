@@ -11,8 +11,6 @@ import type { Kind, RelationField } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import type {
   ConnectionSource,
-  GraphArguments,
-  GraphSource,
   ListFieldArguments,
   LookupArguments,
   ObjectByRefArguments,
@@ -21,26 +19,22 @@ import type {
   OwnedConnectionSource,
   RelationArguments,
   Row,
-  SearchArguments,
-  SearchSource,
   StoreReads,
 } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
 import { clusterNamed } from './cluster-argument.ts'
 import { ownedConnection, storeConnection } from './connection.ts'
-import { readGraph } from './graph-reader.ts'
-import { graphRequest } from './graph-request.ts'
-import { graphSource } from './graph-source.ts'
+import { explorations } from './explorations.ts'
 import { idsCondition } from './ids-condition.ts'
 import type { CachedParts, KindAt, KindPart } from './kind-part.ts'
 import { type ListRequest, listRequest, pageOf } from './list-request.ts'
 import type { LiveLoader } from './live-loader.ts'
+import { notFoundByCondition, notFoundByUid } from './live-read-errors.ts'
 import { LiveReads } from './live-reads.ts'
 import { type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
 import { namespacesOfRelated, partOnTheWay, targetOf } from './related-parts.ts'
 import { filterParts } from './filter-parts.ts'
 import type { SchemaRelation } from './schema-relations.ts'
-import { searchSource } from './search-source.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
 export interface StoreReaderOptions {
@@ -55,6 +49,8 @@ export interface StoreReaderOptions {
 
 /** Reads the stores for one execution of one operation, all of it within one tick. */
 export class StoreReader implements StoreReads {
+  readonly graph: StoreReads['graph']
+  readonly search: StoreReads['search']
   readonly #served: ServedSchema
   readonly #limits: OperationLimits
   readonly #parts: CachedParts
@@ -73,7 +69,11 @@ export class StoreReader implements StoreReads {
     this.#parts = parts
     this.#budget = budget
     this.#tables = live.tables
-    this.#live = new LiveReads({ loader: live, budget, maxPageSize: limits.maxPageSize })
+    const { maxPageSize } = limits
+    this.#live = new LiveReads({ loader: live, budget, maxPageSize })
+    const { graph, search } = explorations({ served, parts, budget, maxPageSize })
+    this.graph = graph
+    this.search = search
     this.#requests = new ArgumentsCache(budget)
     this.#related = filterParts(served, parts)
   }
@@ -142,7 +142,7 @@ export class StoreReader implements StoreReads {
     const kind = this.#served.kindOf(group, kindName)
     if (kind === undefined || !this.#served.clusters.has(cluster)) return null
     if (kind.uncached) {
-      if ('uid' in object) throw byUid({ cluster, kind })
+      if ('uid' in object) throw notFoundByUid({ cluster, kind })
       const { namespace, name } = object
       return this.#live.lookup({ cluster, kind }, namespace === '' ? { name } : object)
     }
@@ -197,17 +197,6 @@ export class StoreReader implements StoreReads {
     return columns?.filter(({ priority }) => wide || priority === 0) ?? null
   }
 
-  graph(args: GraphArguments): GraphSource {
-    const options = { served: this.#served, parts: this.#parts, budget: this.#budget }
-    return graphSource(readGraph(options, graphRequest(this.#served, args)))
-  }
-
-  search(args: SearchArguments): SearchSource {
-    const { maxPageSize } = this.#limits
-    const [served, parts, budget] = [this.#served, this.#parts, this.#budget]
-    return searchSource({ served, parts, budget, maxPageSize }, args)
-  }
-
   follow(row: Row, field: RelationField, args: RelationArguments): ConnectionSource {
     const relation = this.#relation(field)
     const withRelated = args.related === true
@@ -249,13 +238,13 @@ export class StoreReader implements StoreReads {
     if (id === undefined) return null
     const part = (type: string): KindPart => {
       const need = needs.get(type)
-      if (need === undefined || need.kind === to) throw byCondition({ cluster, kind: to })
+      if (need === undefined || need.kind === to) throw notFoundByCondition({ cluster, kind: to })
       return this.#parts.part({ cluster, ...need })
     }
     const condition = relation.follow({ view, id, object, budget: this.#budget, part })
     if (condition.form === 'nothing') return null
     const [key] = condition.form === 'keys' ? condition.keys : []
-    if (key === undefined) throw byCondition({ cluster, kind: to })
+    if (key === undefined) throw notFoundByCondition({ cluster, kind: to })
     const { namespace, name } = splitObjectKey(key)
     return this.#live.lookup(
       { cluster, kind: to },
@@ -329,26 +318,6 @@ export class StoreReader implements StoreReads {
 type PrintedRow = Awaited<ReturnType<StoreReads['printerColumns']>>
 
 type FoundRow = ReturnType<StoreReads['lookup']>
-
-function byUid({ cluster, kind }: KindAt): ClientError {
-  const { typeName, lookupField } = kind
-  const message = `id: ${typeName} is read live, and the API server finds nothing by its UID`
-  return new ClientError('UNSUPPORTED', message, {
-    argument: 'id',
-    cluster,
-    kind: typeName,
-    hint: `use ${lookupField}, with its name`,
-  })
-}
-
-function byCondition({ cluster, kind: { typeName } }: KindAt): ClientError {
-  const message = `${typeName} is read live: it is found by its name only`
-  return new ClientError('UNSUPPORTED', message, {
-    cluster,
-    kind: typeName,
-    hint: 'declare the relation by @reference or @named, to one object',
-  })
-}
 
 function rowOf({ cluster, kind, view }: KindPart, id: ObjectId | undefined): Row | null {
   return id === undefined ? null : { cluster, kind, object: view.object(id) }
