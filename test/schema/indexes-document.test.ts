@@ -10,8 +10,8 @@ function indexRows({ typeName, indexes }: Kind): string[] {
   return indexes
     .filter(({ name }) => !everyKind.has(name))
     .map(
-      ({ name, paths, type, reduce }) =>
-        `| ${typeName} | \`${name}\` | ${paths.map((path) => `\`${path}\``).join(', ')} | ${type}${reduce === undefined ? '' : `, ${reduce}`} |`,
+      ({ name, paths, type, reduce, searchable }) =>
+        `| ${typeName} | \`${name}\` | ${paths.map((path) => `\`${path}\``).join(', ')} | ${type}${reduce === undefined ? '' : `, ${reduce}`}${searchable === true ? ', searchable' : ''} |`,
     )
 }
 
@@ -31,6 +31,7 @@ it('docs/indexes.md lists every index of the package', async () => {
     'Every kind has `name`, `namespace` (strings), `creationTimestamp` (a time), `health` (docs/health.md) and `labels`. All filters know `eq`, `in`, `exists`',
     'and `not`; all but those of booleans `lt`, `lte`, `gt` and `gte`; those of strings also `startsWith`, `endsWith` and `contains`.',
     '`orderBy` takes the same names. With `sum` the values at the paths are added up, with `first` the first one counts; else each of them is a value.',
+    'What is searchable, `search` looks at besides names and labels (`docs/graph-and-search.md`).',
     '',
     'Printer columns and selectable fields of custom resources are indexes by themselves (`docs/changing-types.md`). More of them',
     'are declared in SDL (`relations.md` says where it stands), as in `schema/*.graphql`, or made by functions, which may compute strings of anything in an object:',

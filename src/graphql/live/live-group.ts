@@ -25,7 +25,7 @@ import { GroupSnapshot } from './group-snapshot.ts'
 import { listenerRoute } from './listener-route.ts'
 import { isReached, missedByOne, reachMs } from './resumption.ts'
 import { Announcer } from './announcer.ts'
-import { settledNeeds } from './settled-needs.ts'
+import { partsOf, settledNeeds } from './settled-needs.ts'
 import { PendingChanges } from './pending-changes.ts'
 
 export interface LiveGroupOptions extends Omit<PlanRunOptions, 'parts' | 'budget' | 'followed'> {
@@ -347,13 +347,7 @@ export class LiveGroup implements MemberGroup {
       variables,
       fragments,
       budget: new WorkBudget(plannedWork(limits.work)),
-      parts: {
-        part: (at, reading) => settled.part(at, reading),
-        named: (at, keys) => settled.named(at, keys),
-        isLacking: false,
-        more: () => undefined,
-        release() {},
-      },
+      parts: partsOf(settled),
     }
   }
 

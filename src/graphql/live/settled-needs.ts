@@ -1,4 +1,5 @@
 import type { KindAt } from '../operation/kind-part.ts'
+import type { SettledParts } from '../operation/preparation.ts'
 import type { PreparedKinds } from '../operation/prepared-kinds.ts'
 import type { SettledKinds } from '../operation/settled-kinds.ts'
 
@@ -19,5 +20,17 @@ export async function settledNeeds(
       // oxlint-disable-next-line no-await-in-loop -- one round after the other
       await prepared.prepare(settled.needed)
     }
+  }
+}
+
+/** What a plan reads of them: no further kinds are asked for, and whoever has prepared them releases them. */
+export function partsOf(settled: SettledKinds): SettledParts {
+  return {
+    part: (at, reading) => settled.part(at, reading),
+    named: (at, keys) => settled.named(at, keys),
+    cachedPart: (at, reading) => settled.cachedPart(at, reading),
+    isLacking: false,
+    more: () => undefined,
+    release() {},
   }
 }

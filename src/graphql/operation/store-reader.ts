@@ -24,11 +24,12 @@ import type {
 import { ClientError } from './client-error.ts'
 import { clusterNamed } from './cluster-argument.ts'
 import { mixedConnection, storeConnection } from './connection.ts'
+import { explorations } from './explorations.ts'
 import { idsCondition } from './ids-condition.ts'
 import type { CachedParts, KindAt, KindPart } from './kind-part.ts'
 import { type ListRequest, listRequest, pageOf } from './list-request.ts'
-import { byCondition, byUid } from './live-look-up-errors.ts'
 import type { LiveLoader } from './live-loader.ts'
+import { notFoundByCondition, notFoundByUid } from './live-read-errors.ts'
 import { LiveReads } from './live-reads.ts'
 import { mixedParts } from './mixed-relation.ts'
 import { namedKinds, type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
@@ -49,6 +50,8 @@ export interface StoreReaderOptions {
 
 /** Reads the stores for one execution of one operation, all of it within one tick. */
 export class StoreReader implements StoreReads {
+  readonly graph: StoreReads['graph']
+  readonly search: StoreReads['search']
   readonly #served: ServedSchema
   readonly #limits: OperationLimits
   readonly #parts: CachedParts
@@ -67,7 +70,11 @@ export class StoreReader implements StoreReads {
     this.#parts = parts
     this.#budget = budget
     this.#tables = live.tables
-    this.#live = new LiveReads({ loader: live, budget, maxPageSize: limits.maxPageSize })
+    const { maxPageSize } = limits
+    this.#live = new LiveReads({ loader: live, budget, maxPageSize })
+    const { graph, search } = explorations({ served, parts, budget, maxPageSize })
+    this.graph = graph
+    this.search = search
     this.#requests = new ArgumentsCache(budget)
     this.#related = filterParts(served, parts)
   }
@@ -136,7 +143,7 @@ export class StoreReader implements StoreReads {
     const kind = this.#served.kindOf(group, kindName)
     if (kind === undefined || !this.#served.clusters.has(cluster)) return null
     if (kind.uncached) {
-      if ('uid' in object) throw byUid({ cluster, kind })
+      if ('uid' in object) throw notFoundByUid({ cluster, kind })
       const { namespace, name } = object
       return this.#live.lookup({ cluster, kind }, namespace === '' ? { name } : object)
     }
@@ -256,13 +263,13 @@ export class StoreReader implements StoreReads {
     if (at === undefined) return null
     const part = (type: string): KindPart => {
       const need = needs.get(type)
-      if (need === undefined || need.kind === to) throw byCondition({ cluster, kind: to })
+      if (need === undefined || need.kind === to) throw notFoundByCondition({ cluster, kind: to })
       return this.#parts.part({ cluster, ...need })
     }
     const condition = relation.follow({ ...at, object, budget: this.#budget, part })
     if (condition.form === 'nothing') return null
     const [key] = condition.form === 'keys' ? condition.keys : []
-    if (key === undefined) throw byCondition({ cluster, kind: to })
+    if (key === undefined) throw notFoundByCondition({ cluster, kind: to })
     const { namespace, name } = splitObjectKey(key)
     return this.#live.lookup(
       { cluster, kind: to },

@@ -48,7 +48,7 @@ export class PlanRun {
   /** What conditions on related objects read in a cluster. */
   readonly related: (cluster: string) => RelatedStores
   readonly followed: PlanRunOptions['followed']
-  readonly #parts: SettledParts
+  readonly parts: SettledParts
   readonly #variables: VariableValues
   readonly #arguments = new Map<FieldArguments, Readonly<Record<string, unknown>>>()
   readonly #requests = new Map<FieldArguments, ListRequest>()
@@ -58,7 +58,7 @@ export class PlanRun {
     this.limits = options.limits
     this.budget = options.budget
     this.fragments = options.fragments
-    this.#parts = options.parts
+    this.parts = options.parts
     this.part = options.parts.part
     this.named = options.parts.named
     this.related = filterParts(options.served, options.parts)
@@ -74,7 +74,7 @@ export class PlanRun {
     try {
       return read()
     } catch (error) {
-      if (this.#parts.isLacking) return undefined
+      if (this.parts.isLacking) return undefined
       throw error
     }
   }
@@ -96,9 +96,9 @@ export class PlanRun {
   }
 
   /** The texts of a list's members as the text of a list. */
-  list<T>(members: readonly T[], write: (member: T) => string): string {
+  list<T>(members: readonly T[], write: (member: T, position: number) => string): string {
     const texts: string[] = []
-    for (const member of members) texts.push(write(member))
+    for (const member of members) texts.push(write(member, texts.length))
     return `[${texts.join(',')}]`
   }
 }

@@ -111,7 +111,8 @@ export class PlanVariation {
       const filtered = root.filtered.flatMap((one) =>
         whereKinds(served, one.kind, one.args.coerce(variables)['where']),
       )
-      return [...root.kinds, ...filtered].map((need) => ({ cluster, ...need }))
+      const named = [...root.kinds, ...filtered].map((need) => ({ cluster, ...need }))
+      return [...named, ...(root.further?.(served, args) ?? [])]
     })
   }
 

@@ -35,6 +35,8 @@ type RootSource =
   | { readonly form: 'objectById' }
   | { readonly form: 'objectsByIds' }
   | { readonly form: 'objectByRef' }
+  | { readonly form: 'aroundObjects' }
+  | { readonly form: 'search' }
   | { readonly form: 'clusterStates' }
 
 /** Fields of a kind's type, whose source is a `Row`; its own properties are of the form `property`, read from the object. */
@@ -88,6 +90,7 @@ interface OwnParts {
     | 'resourceVersion'
     | 'resumeToken'
     | 'kinds'
+    | 'counts'
   readonly edge: 'cursor' | 'node'
   readonly pageInfo: 'hasNextPage' | 'hasPreviousPage' | 'startCursor' | 'endCursor'
   readonly frame: 'reset' | 'synced' | 'changes' | 'resumeToken' | 'resourceVersion'
@@ -97,6 +100,19 @@ interface OwnParts {
   readonly objectRef: 'id' | 'apiVersion' | 'kind' | 'namespace' | 'name' | 'object'
   readonly healthPart: 'status' | 'reason' | 'message'
   readonly printerColumn: 'name' | 'type' | 'format' | 'priority' | 'value' | 'since'
+  readonly graph: 'nodes' | 'edges' | 'truncated' | 'kinds' | 'notFollowed'
+  readonly graphNode:
+    | 'id'
+    | 'clusterName'
+    | 'apiVersion'
+    | 'kind'
+    | 'namespace'
+    | 'name'
+    | 'depth'
+    | 'object'
+  readonly graphEdge: 'from' | 'to' | 'relation'
+  readonly searchResult: 'object' | 'matched' | 'value'
+  readonly searchCount: 'kind' | 'count'
   readonly clusterState: 'name' | 'state' | 'version' | 'resources'
   readonly resourceState: 'kind' | 'state' | 'objects' | 'resourceVersion' | 'lagMs' | 'lastError'
 }

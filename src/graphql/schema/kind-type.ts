@@ -11,7 +11,8 @@ import { ownedArguments, relationArguments } from './arguments.ts'
 import type { Definitions } from '../model/definitions.ts'
 import type { Kind, MixedRelationField, ObjectRefField, RelationField } from '../model/kind.ts'
 import { nativePropertiesOf } from '../model/native-properties.ts'
-import { objectFields, withFailures } from './object-fields.ts'
+import { objectFields } from './object-fields.ts'
+import { reportFailures } from './report-failures.ts'
 import { objectRefsAt } from './object-ref.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
 import { fromSource } from './field-source.ts'
@@ -124,8 +125,11 @@ function mixedField(
     type: types.kubernetesObjectConnection,
     description,
     args: ownedArguments,
-    resolve: (row, args: OwnedArguments, context, info) =>
-      withFailures(context.read.followMixed(row, field, args), context, info),
+    resolve: (row, args: OwnedArguments, { read, report }, info) => {
+      const found = read.followMixed(row, field, args)
+      reportFailures(found.failures, report, info)
+      return found
+    },
     ...fromSource({ form: 'mixed', field }),
   }
 }

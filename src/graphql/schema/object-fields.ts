@@ -7,7 +7,6 @@ import {
   GraphQLNonNull,
   type GraphQLResolveInfo,
   GraphQLString,
-  locatedError,
 } from 'graphql'
 import { ruledHealth } from '../../kubernetes/health/health.ts'
 import { healthRuleOf } from '../../kubernetes/health/health-rules.ts'
@@ -27,6 +26,7 @@ import type {
   Row,
 } from './read-context.ts'
 import { printedColumns } from './printer-column-type.ts'
+import { reportFailures } from './report-failures.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
 /** Stands for the kinds of the interface, each of which has its own. */
@@ -155,28 +155,12 @@ export function objectFields(
 function ownedOf(
   row: Row,
   args: OwnedArguments,
-  context: ResolverContext,
+  { read, report }: ResolverContext,
   info: GraphQLResolveInfo,
 ): OwnedConnectionSource {
-  return withFailures(context.read.owned(row, args), context, info)
-}
-
-/** Reports why some kinds could not be looked into. */
-export function withFailures(
-  connection: OwnedConnectionSource,
-  { report }: ResolverContext,
-  { fieldNodes, path }: GraphQLResolveInfo,
-): OwnedConnectionSource {
-  for (const error of connection.failures) {
-    report(locatedError(error, fieldNodes, pathToArray(path)))
-  }
-  return connection
-}
-
-function pathToArray(path: GraphQLResolveInfo['path']): (string | number)[] {
-  const keys: (string | number)[] = []
-  for (let at: typeof path | undefined = path; at !== undefined; at = at.prev) keys.push(at.key)
-  return keys.toReversed()
+  const owned = read.owned(row, args)
+  reportFailures(owned.failures, report, info)
+  return owned
 }
 
 function eventsField(

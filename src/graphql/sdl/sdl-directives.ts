@@ -16,6 +16,7 @@ export interface IndexArguments {
   readonly path: readonly string[]
   readonly type: IndexType
   readonly reduce?: 'sum' | 'first' | null
+  readonly searchable?: boolean | null
 }
 
 /** The arguments of the directives that make a field a relation, by directive. */
@@ -107,6 +108,10 @@ export const indexDirective: GraphQLDirective = new GraphQLDirective({
     reduce: {
       type: indexReduction,
       description: 'One value made of all that stands at the paths; else each of them is a value.',
+    },
+    searchable: {
+      type: GraphQLBoolean,
+      description: 'Whether `search` looks at its values. Of strings only.',
     },
   },
 })

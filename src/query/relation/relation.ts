@@ -19,9 +19,11 @@ export interface RelationOrigin {
   readonly budget: WorkBudget
 }
 
-/** The object that a relation is followed from. */
-export function originObject({ view, id, object }: RelationOrigin): KubernetesObject {
-  return object ?? view.object(id)
+/** The object that a relation is followed from; where it has to be decoded, that is paid for. */
+export function originObject({ view, id, object, budget }: RelationOrigin): KubernetesObject {
+  if (object !== undefined) return object
+  budget.spend('rows', 1)
+  return view.object(id)
 }
 
 /** A relation, ready to be followed. */
