@@ -1,3 +1,4 @@
+import { inNextTurn } from './next-turn.ts'
 import { sliceMs } from './slices.ts'
 
 /**
@@ -34,7 +35,7 @@ export class Turns {
   #plan(): void {
     if (this.#isNextDue) return
     this.#isNextDue = true
-    setImmediate(() => {
+    inNextTurn(() => {
       this.#isNextDue = false
       this.#spentMs = 0
       this.#waiting.shift()?.()
