@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../lib/json-object.ts'
+import { writeJson } from './leaf-writer.ts'
 import type { ObjectSelection, SelectedEntryField, SelectedValue } from './projection.ts'
 
 /** The text of a value that is there already parsed: `undefined` where the slow way must do. */
@@ -6,8 +7,12 @@ export function projectParsed(value: SelectedValue, parsed: unknown): string | u
   switch (value.form) {
     case 'text':
       return value.text
-    case 'leaf':
-      return value.write(jsonOf(parsed))
+    case 'leaf': {
+      const json = jsonOf(parsed)
+      // What `JSON.stringify` has written needs not be read and written again.
+      const isWritten = value.write === writeJson && typeof parsed === 'object' && parsed !== null
+      return isWritten ? json : value.write(json)
+    }
     case 'made': {
       const made = isJsonObject(parsed) ? projectMembers(value.of, parsed) : undefined
       return made === undefined ? undefined : value.write(made)
