@@ -69,7 +69,7 @@ export async function startService(
 
 /** The service's side: tells where it serves and answers the parent's questions; resolves when the parent is gone. */
 export async function serveParent({ url }: { readonly url: string }): Promise<void> {
-  let longestTurn = (): number => 0
+  let longestTurn: (() => number) | undefined
   const answers: Readonly<Record<Question, () => Message>> = {
     cpu() {
       const { user, system } = process.cpuUsage()
@@ -79,7 +79,7 @@ export async function serveParent({ url }: { readonly url: string }): Promise<vo
       longestTurn = watchTurns()
       return {}
     },
-    'longest turn': () => ({ turnMs: longestTurn() }),
+    'longest turn': () => ({ turnMs: longestTurn?.() ?? 0 }),
   }
   process.on('message', (question: Question) => process.send?.(answers[question]()))
   process.send?.({ url } satisfies Message)

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../lib/json-object.ts'
+import { checkRoom } from './answer-room.ts'
 import { writeJson } from './leaf-writer.ts'
 import type { ObjectSelection, SelectedEntryField, SelectedValue } from './projection.ts'
 
@@ -65,6 +66,7 @@ export function joined<T>(
     const part = textOf(parts[index] as T, index)
     if (part === undefined) return undefined
     text += index === 0 ? part : `,${part}`
+    checkRoom(text.length)
   }
   return text + close
 }
