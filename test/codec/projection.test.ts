@@ -260,16 +260,16 @@ describe('a projection', () => {
     const codec = createObjectCodec({ resource: podResource })
     for (let index = 0; index < siblings; index++) held(codec, `sibling-${index}`, other)
     const project = codec.projection({ fields })
-    const it = held(codec, 'large', large)
+    const heldLarge = held(codec, 'large', large)
     let error: unknown
     try {
-      project(it, maxUnits)
+      project(heldLarge, maxUnits)
     } catch (thrown) {
       error = thrown
     }
     expect(error).toBeInstanceOf(AnswerTooLongError)
     // Not much more was written than could be.
     expect((error as AnswerTooLongError).length).toBeLessThan(maxUnits + 2 * large.length)
-    expect(project(it)?.length).toBeGreaterThan(1_000 * 10_000)
+    expect(project(heldLarge)?.length).toBeGreaterThan(1_000 * 10_000)
   })
 })

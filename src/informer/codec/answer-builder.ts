@@ -29,7 +29,7 @@ export function answerOf(
 /** An answer of more holes, or of more texts of containers, saves too little: its rows are decoded. So are those of a longer one. */
 const maxHoles = 1 << 14
 const maxContainers = 16
-const maxAnswerUnits = 4 << 20
+const maxAnswerUnits = 1 << 20
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 

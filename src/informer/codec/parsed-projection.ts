@@ -78,8 +78,18 @@ export function memberText(key: string, text: string): string {
   return plainName.test(key) ? `"${key}":${text}` : `${JSON.stringify(key)}:${text}`
 }
 
+/** The object or array that was asked for last: it may be selected many times over. */
+let last: { readonly parsed: object; readonly json: string | undefined } = {
+  parsed: {},
+  json: '{}',
+}
+
 /** The JSON text that a value may have been read from. */
 function jsonOf(parsed: unknown): string | undefined {
+  if (typeof parsed === 'object' && parsed !== null) {
+    if (last.parsed !== parsed) last = { parsed, json: JSON.stringify(parsed) }
+    return last.json
+  }
   // `JSON.parse` makes infinities of numbers beyond the doubles.
   if (parsed === Infinity) return '1e999'
   if (parsed === -Infinity) return '-1e999'
