@@ -33,37 +33,37 @@ const selectorQuery = (many: number, salt: number, inside: string): string =>
 export const growingOperations: readonly GrowingOperation[] = [
   {
     title: 'aliases of __typename on 500 pods',
-    maxSize: 3_000,
+    maxSize: 950,
     of: (size, salt) => ({ query: aliases(size, salt, '__typename') }),
   },
   {
     title: 'aliases of id on 500 pods',
-    maxSize: 3_000,
+    maxSize: 950,
     of: (size, salt) => ({ query: aliases(size, salt, 'id') }),
   },
   {
     title: 'aliases of a name on 500 pods',
-    maxSize: 1_500,
+    maxSize: 950,
     of: (size, salt) => ({ query: aliases(size, salt, 'metadata { name }') }),
   },
   {
     title: 'aliases of a path of json on 500 pods',
-    maxSize: 1_000,
+    maxSize: 950,
     of: (size, salt) => ({ query: aliases(size, salt, 'json(path: "spec.containers[*].image")') }),
   },
   {
     title: 'aliases of a part of json on 500 pods',
-    maxSize: 1_000,
+    maxSize: 950,
     of: (size, salt) => ({ query: aliases(size, salt, 'json(path: "spec.containers")') }),
   },
   {
     title: 'aliases of a label on 500 pods',
-    maxSize: 1_000,
+    maxSize: 950,
     of: (size, salt) => ({ query: aliases(size, salt, 'metadata { label(key: "app") }') }),
   },
   {
     title: 'aliases of all labels on 500 pods',
-    maxSize: 1_000,
+    maxSize: 950,
     of: (size, salt) => ({ query: aliases(size, salt, 'metadata { labels }') }),
   },
   {
@@ -79,7 +79,7 @@ export const growingOperations: readonly GrowingOperation[] = [
   },
   {
     title: 'aliases of json on 500 pods',
-    maxSize: 1_000,
+    maxSize: 950,
     of: (size, salt) => ({ query: aliases(size, salt, 'json') }),
   },
   {
@@ -109,7 +109,7 @@ export const growingOperations: readonly GrowingOperation[] = [
   },
   {
     title: 'lists that look at every pod',
-    maxSize: 1_000,
+    maxSize: 950,
     of: (size, salt) => ({
       query: `{ ${times(size, (at) => `p${salt}_${at}: pods(where: { not: { name: { eq: "no" } }, nodeName: { exists: false } }) { totalCount }`)} }`,
     }),
