@@ -23,6 +23,7 @@ import { SdlError } from '../graphql/sdl/sdl-error.ts'
 import { readPackageSdl, type SdlSource } from '../graphql/sdl/sdl-source.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { CodedError } from '../lib/coded-error.ts'
+import { inSlices } from '../lib/slices.ts'
 import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
 import { PlannedQueries } from '../graphql/plan/planned-queries.ts'
 import type { ServerPlugin } from '../server/operation-options.ts'
@@ -31,7 +32,7 @@ import { type ApiWatchTimes } from './api-watch.ts'
 import { Fleet } from './fleet.ts'
 import { type GatewayLog, silentLog } from './gateway-log.ts'
 import { Preload } from './preload.ts'
-import { serveSchema } from './serve-schema.ts'
+import { buildSchemaInSteps, serveBuilt } from './serve-schema.ts'
 import { tokenReviewer } from './token-reviews.ts'
 
 /** What a gateway is made from. Times are milliseconds. */
@@ -141,6 +142,11 @@ class RunningGateway implements Gateway {
   /** What was said to be wrong with the schema when it was made last. */
   #problems: ReadonlySet<string> = new Set()
   #served: ServedSchema | undefined
+  /** The schema is being made anew. */
+  #serving: Promise<void> | undefined
+  /** Something has changed since that was begun. */
+  #isServingDue = false
+  #isStopped = false
 
   constructor(options: GatewayOptions, sdl: readonly SdlSource[]) {
     const { log = silentLog, preload = [] } = options
@@ -218,25 +224,39 @@ class RunningGateway implements Gateway {
 
   async start(): Promise<void> {
     await this.#fleet.connect(this.#options.signal ?? new AbortController().signal)
-    this.#serve()
+    await inSlices(this.#serveInSteps(), () => false)
     this.#fleet.follow(() => this.#serveAgain())
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isStopped = true
     this.#preload[Symbol.dispose]()
     await this.#fleet[Symbol.asyncDispose]()
   }
 
-  /** Clusters are others, or serve something else. That may be at odds with the configuration: then what is there stays. */
-  #serveAgain(): void {
-    try {
-      this.#serve()
-    } catch (error) {
-      this.#log.error('the schema could not be made anew', { error })
-    }
+  /**
+   * Clusters are others, or serve something else. That may be at odds with the configuration: then what is there stays. Resolves
+   * when what is served is of now, or later.
+   */
+  #serveAgain(): Promise<void> {
+    this.#isServingDue = true
+    return (this.#serving ??= this.#serveWhileDue())
   }
 
-  #serve(): void {
+  async #serveWhileDue(): Promise<void> {
+    while (this.#isServingDue && !this.#isStopped) {
+      this.#isServingDue = false
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        await inSlices(this.#serveInSteps(), () => this.#isStopped)
+      } catch (error) {
+        this.#log.error('the schema could not be made anew', { error })
+      }
+    }
+    this.#serving = undefined
+  }
+
+  *#serveInSteps(): Generator<void, void> {
     const {
       aliases = {},
       uncached = [],
@@ -250,7 +270,7 @@ class RunningGateway implements Gateway {
     const areAllConnected = this.#fleet.members.every(
       ({ cluster }) => cluster.state === 'connected',
     )
-    const now = serveSchema({
+    const built = yield* buildSchemaInSteps({
       members: this.#fleet.members,
       sdl: this.#sdl,
       aliases,
@@ -269,9 +289,12 @@ class RunningGateway implements Gateway {
         this.#log.warn(problem.message, { hint: problem.hint })
       },
     })
+    if (before !== undefined) yield* this.#history.followInSteps(before.schema, built.schema)
+    if (this.#isStopped) return
+    // From here on without a pause: whoever asks finds the one or the other.
+    const now = serveBuilt(built)
     this.#problems = problems
     this.#served = now
-    if (before !== undefined) this.#history.follow(before.schema, now.schema)
     this.#subscriptions.follow(now)
     this.#preload.hold(now)
   }
