@@ -22,6 +22,7 @@ import { SdlError } from '../graphql/sdl/sdl-error.ts'
 import { readPackageSdl, type SdlSource } from '../graphql/sdl/sdl-source.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { CodedError } from '../lib/coded-error.ts'
+import { inSlices } from '../lib/slices.ts'
 import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
 import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
 import { type PlannedOperations, plannedOperations } from '../graphql/live/planned-operations.ts'
@@ -34,7 +35,7 @@ import { Fleet } from './fleet.ts'
 import { UserSdl } from './user-sdl.ts'
 import { type GatewayLog, silentLog } from './gateway-log.ts'
 import { Preload } from './preload.ts'
-import { serveSchema } from './serve-schema.ts'
+import { buildSchemaInSteps, serveBuilt } from './serve-schema.ts'
 import { tokenReviewer } from './token-reviews.ts'
 
 /** What a gateway is made from. Times are milliseconds. */
@@ -142,9 +143,15 @@ class RunningGateway implements Gateway {
   #sdl: readonly SdlSource[]
   /** What was said of the schema when it was made last: what is wrong with it, and what it waits for. */
   #problems: ReadonlySet<string> = new Set()
+  /** The user's SDL as it has been edited, which is to be served. */
+  #edit: readonly SdlSource[] | undefined
   /** Why the user's SDL, as it is now, is not served. */
   #refusal: readonly string[] = []
   #served: ServedSchema | undefined
+  /** The schema is being made anew. */
+  #serving: Promise<void> | undefined
+  /** Something has changed since that was begun. */
+  #isServingDue = false
 
   constructor(options: GatewayOptions, packageSdl: readonly SdlSource[], user: UserSdl) {
     const { log = silentLog, preload = [] } = options
@@ -231,7 +238,7 @@ class RunningGateway implements Gateway {
 
   async start(): Promise<void> {
     await this.#fleet.connect(this.#options.signal ?? new AbortController().signal)
-    this.#serve(this.#sdl)
+    await inSlices(this.#serveInSteps(this.#sdl, false), () => false)
     this.#fleet.follow(() => this.#serveAgain())
     void this.#user.follow(
       (sdl) => this.#serveEdited(sdl),
@@ -246,24 +253,39 @@ class RunningGateway implements Gateway {
     await this.#fleet[Symbol.asyncDispose]()
   }
 
-  /** Clusters are others, or serve something else. That may be at odds with the configuration: then what is there stays. */
-  #serveAgain(): void {
-    try {
-      this.#serve(this.#sdl)
-    } catch (error) {
-      this.#log.error('the schema could not be made anew', { error })
-    }
+  /**
+   * Clusters are others, or serve something else. That may be at odds with the configuration: then what is there stays. Resolves
+   * when what is served is of now, or later.
+   */
+  #serveAgain(): Promise<void> {
+    this.#isServingDue = true
+    return (this.#serving ??= this.#serveWhileDue())
   }
 
   /** The user's SDL is other than it was. With errors in it, what was served before stays. */
   #serveEdited(sdl: readonly SdlSource[]): void {
-    try {
-      this.#serve(sdl, true)
-      this.#refusal = []
-      this.#log.info('the schema is served as edited')
-    } catch (error) {
-      this.#refuse(error instanceof AggregateError ? error.errors : [error])
+    this.#edit = sdl
+    void this.#serveAgain()
+  }
+
+  async #serveWhileDue(): Promise<void> {
+    while (this.#isServingDue && !this.#stop.signal.aborted) {
+      this.#isServingDue = false
+      const edit = this.#edit
+      this.#edit = undefined
+      const work = this.#serveInSteps(edit ?? this.#sdl, edit !== undefined)
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        await inSlices(work, () => this.#stop.signal.aborted)
+        if (edit === undefined) continue
+        this.#refusal = []
+        this.#log.info('the schema is served as edited')
+      } catch (error) {
+        if (edit === undefined) this.#log.error('the schema could not be made anew', { error })
+        else this.#refuse(error instanceof AggregateError ? error.errors : [error])
+      }
     }
+    this.#serving = undefined
   }
 
   #refuse(errors: readonly unknown[]): void {
@@ -274,7 +296,7 @@ class RunningGateway implements Gateway {
     }
   }
 
-  #serve(sdl: readonly SdlSource[], isEdit = false): void {
+  *#serveInSteps(sdl: readonly SdlSource[], isEdit: boolean): Generator<void, void> {
     const {
       aliases = {},
       uncached = [],
@@ -293,7 +315,7 @@ class RunningGateway implements Gateway {
     const areAllConnected = this.#fleet.members.every(
       ({ cluster }) => cluster.state === 'connected',
     )
-    const now = serveSchema({
+    const built = yield* buildSchemaInSteps({
       members: this.#fleet.members,
       sdl: [...this.#packageSdl, ...sdl],
       aliases,
@@ -318,10 +340,13 @@ class RunningGateway implements Gateway {
         }
       },
     })
+    if (before !== undefined) yield* this.#history.followInSteps(before.schema, built.schema)
+    if (this.#stop.signal.aborted) return
+    // From here on without a pause: whoever asks finds the one or the other.
+    const now = serveBuilt(built)
     this.#sdl = sdl
     this.#problems = problems
     this.#served = now
-    if (before !== undefined) this.#history.follow(before.schema, now.schema)
     this.#subscriptions.follow(now)
     this.#preload.hold(now)
   }

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DocumentNode } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'
+import { nextTurn } from '../../lib/next-turn.ts'
 import {
   defaultWorkLimits,
   QueryTooCostlyError,
