@@ -25,6 +25,9 @@ import type { ReflectorOptions } from '../informer/reflector/reflector-options.t
 import { CodedError } from '../lib/coded-error.ts'
 import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
 import { PlannedQueries } from '../graphql/plan/planned-queries.ts'
+import type { OperationObserver } from '../graphql/operation/operation-observer.ts'
+import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
+import { observersOf } from './observers.ts'
 import type { ServerPlugin } from '../server/operation-options.ts'
 import type { Readiness } from '../server/http/probes.ts'
 import { type ApiWatchTimes } from './api-watch.ts'
@@ -71,6 +74,10 @@ export interface GatewayOptions {
   /** Bounds the texts that are kept of what has been answered; 64 MiB unless given. */
   readonly fragmentBytes?: number
   readonly log?: GatewayLog
+  /** Counts what the gateway does; the same are given to its server. */
+  readonly metrics?: GatewayMetrics
+  /** Told of every operation that was answered: an audit log. */
+  readonly audit?: OperationObserver
   /** Ends the start: `createGateway` rejects with its reason at once. Means nothing once the gateway runs. */
   readonly signal?: AbortSignal
 }
@@ -143,7 +150,9 @@ class RunningGateway implements Gateway {
   #served: ServedSchema | undefined
 
   constructor(options: GatewayOptions, sdl: readonly SdlSource[]) {
-    const { log = silentLog, preload = [] } = options
+    const { log = silentLog, preload = [], metrics } = options
+    const observer = observersOf([metrics?.operations, options.audit])
+    const fragments = new FragmentCache(options.fragmentBytes ?? defaultFragmentBytes)
     const limits = { ...defaultOperationLimits, ...options.limits }
     const documents = new OperationDocuments(limits)
     this.#options = options
@@ -159,12 +168,15 @@ class RunningGateway implements Gateway {
       retryMs: options.retryMs ?? defaultRetryMs,
       watch: options.watch ?? {},
       log,
+      observer: metrics && ((cluster, resource) => metrics.informers.observer(cluster, resource)),
     })
+    metrics?.measure({ clusters: () => this.#fleet.members, fragments: () => fragments.counts })
     this.planned = new PlannedQueries({
       served: () => this.#now,
       limits,
       documents,
-      fragments: new FragmentCache(options.fragmentBytes ?? defaultFragmentBytes),
+      fragments,
+      observer,
     })
     this.plugin = operationPlugin({
       served: () => this.#now,
@@ -173,6 +185,7 @@ class RunningGateway implements Gateway {
       documents,
       subscriptions: this.#subscriptions,
       history: this.#history,
+      observer,
       unexpected: (error: GraphQLError) => {
         log.error('an operation failed unexpectedly', { error: error.originalError ?? error })
       },
@@ -200,7 +213,7 @@ class RunningGateway implements Gateway {
           deadlineMs,
         ),
       observer: {
-        verified: () => {},
+        verified: (outcome) => this.#options.metrics?.server.verified(outcome),
         unavailable: (error) => this.#log.error('tokens cannot be verified', { error }),
       },
     })

@@ -8,6 +8,8 @@ import { graphqlPath } from '../operation-options.ts'
 import type { OperationPipeline } from '../operation-pipeline.ts'
 import { allowedRequestHeaders, operationRefusal } from '../guard/operation-request.ts'
 import type { OriginCheck } from '../guard/origin-check.ts'
+import { answerMetrics, metricsPath, type MetricsSource } from './metrics-endpoint.ts'
+import type { ServerObserver } from '../server-observer.ts'
 import { sendAnswer } from './http-answer.ts'
 import type { DocumentSource } from '../document-source.ts'
 import { answerPlanned, isHashNamed, type PlannedQueries } from './planned-edge.ts'
@@ -30,6 +32,9 @@ export interface HttpTransportOptions {
   /** Finds out who asks; `undefined`: nobody is asked. */
   readonly authenticator: Authenticator | undefined
   readonly quotas: UserQuotas
+  /** `undefined`: none here. */
+  readonly metrics: MetricsSource | undefined
+  readonly observer: ServerObserver | undefined
   /** Answers what has a plan; all else is the pipeline's. */
   readonly planned: PlannedQueries | undefined
   readonly log: ServerLog
@@ -80,6 +85,10 @@ export class HttpTransport {
       case graphqlPath:
         await this.#answerGraphQL(request, response, origin)
         return
+      case metricsPath:
+        if (this.#options.metrics === undefined) break
+        await answerMetrics(request, response, this.#options.metrics)
+        return
       case '/':
         if (this.#graphiql === undefined) break
         response.writeHead(302, { location: graphqlPath }).end()
@@ -118,7 +127,9 @@ export class HttpTransport {
       viewer = (caller instanceof Promise ? await caller : caller)?.viewer
       ended = this.#options.quotas.take('operations', viewer)
     } catch (error) {
-      refuseOperation(request, response, error)
+      const code = refuseOperation(request, response, error)
+      const address = request.socket.remoteAddress
+      this.#options.observer?.refused({ transport: 'http', code, viewer, address })
       return
     }
     try {

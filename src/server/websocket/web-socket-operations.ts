@@ -6,6 +6,7 @@ import {
   GraphQLError,
 } from 'graphql'
 import { type Context, makeServer, type Server } from 'graphql-ws'
+import { followedGenerator } from '../../lib/followed-generator.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import {
   type ClientErrorCode,
@@ -18,7 +19,7 @@ import type { DocumentSource } from '../document-source.ts'
 import type { OperationPipeline } from '../operation-pipeline.ts'
 import type { ServerLog } from '../operation-options.ts'
 import type { UserQuotas } from '../guard/user-quotas.ts'
-import { countedAnswers } from './counted-answers.ts'
+import type { ServerObserver } from '../server-observer.ts'
 import type { SocketIdentity } from './socket-identity.ts'
 
 export interface WebSocketOperationsOptions {
@@ -27,6 +28,7 @@ export interface WebSocketOperationsOptions {
   readonly connectionInitDeadlineMs: number
   readonly maxOperationsPerSocket: number
   readonly quotas: UserQuotas
+  readonly observer: ServerObserver | undefined
   readonly log: ServerLog
 }
 
@@ -49,7 +51,7 @@ interface EnvelopedArgs extends ExecutionArgs {
 
 /** The graphql-transport-ws protocol on top of the pipeline that HTTP uses too. */
 export function createWebSocketOperations(options: WebSocketOperationsOptions): Server<OpenedBy> {
-  const { pipeline, documents, maxOperationsPerSocket, quotas, log } = options
+  const { pipeline, documents, maxOperationsPerSocket, quotas, observer, log } = options
 
   const prepare = async (
     connection: Connection,
@@ -92,6 +94,8 @@ export function createWebSocketOperations(options: WebSocketOperationsOptions): 
     try {
       ended = quotas.take(what, viewer)
     } catch (error) {
+      const code = 'TOO_MANY_OPERATIONS' satisfies ClientErrorCode
+      observer?.refused({ transport: 'websocket', code, viewer, address: undefined })
       return { errors: [clientErrorOf(error)] }
     }
     try {
@@ -128,7 +132,7 @@ export function createWebSocketOperations(options: WebSocketOperationsOptions): 
       const { viewer, enveloped } = args as EnvelopedArgs
       return await counted<Answers | ExecutionResult>('subscriptions', viewer, async (ended) => {
         const answers = (await enveloped.subscribe(args)) as Answers | ExecutionResult
-        if (Symbol.asyncIterator in answers) return countedAnswers(answers, ended)
+        if (Symbol.asyncIterator in answers) return followedGenerator(answers, { ended })
         ended()
         return answers
       })

@@ -12,6 +12,7 @@ import { refuseUpgrade } from '../guard/refusal.ts'
 import type { UserQuotas } from '../guard/user-quotas.ts'
 import { pathOf } from '../guard/operation-request.ts'
 import type { ServerLog } from '../operation-options.ts'
+import type { ServerObserver } from '../server-observer.ts'
 import type { ServerOptions } from '../server-options.ts'
 import { SocketIdentity } from './socket-identity.ts'
 import { createWebSocketOperations } from './web-socket-operations.ts'
@@ -32,6 +33,7 @@ export interface WebSocketTransportOptions {
   /** Finds out who asks; `undefined`: nobody is asked. */
   readonly authenticator: Authenticator | undefined
   readonly quotas: UserQuotas
+  readonly observer: ServerObserver | undefined
   readonly log: ServerLog
 }
 
@@ -44,7 +46,7 @@ export class WebSocketTransport {
   #stopping = false
 
   constructor(options: WebSocketTransportOptions) {
-    const { pipeline, documents, limits, authenticator, quotas, log } = options
+    const { pipeline, documents, limits, authenticator, quotas, observer, log } = options
     this.#options = options
     this.#server = new WebSocketServer({
       noServer: true,
@@ -52,14 +54,27 @@ export class WebSocketTransport {
       perMessageDeflate: false,
       maxPayload: limits.maxBodyBytes,
     })
-    const operations = createWebSocketOperations({ pipeline, documents, quotas, log, ...limits })
+    const operations = createWebSocketOperations({
+      pipeline,
+      documents,
+      quotas,
+      observer,
+      log,
+      ...limits,
+    })
     this.#server.on('connection', (socket, request) => {
+      observer?.socketOpened?.()
+      socket.once('close', () => observer?.socketClosed?.())
       const identity = new SocketIdentity({
         request,
         authenticator,
         quotas,
         reauthenticateMs: limits.reauthenticateMs,
         close: (code, reason) => socket.close(code, reason),
+        refused: (code, viewer) => {
+          const address = request.socket.remoteAddress
+          observer?.refused({ transport: 'websocket', code, viewer, address })
+        },
         failed: (error) => log.error('it could not be found out who asks', { error }),
       })
       serveGraphQLSocket({ socket, openedBy: { request, identity }, operations, log, ...limits })
