@@ -8,6 +8,13 @@ export {
 } from './access/authentication/authentication-options.ts'
 export { type Authenticator } from './access/authentication/authenticator.ts'
 export { type Viewer } from './access/viewer.ts'
+export { GatewayMetrics } from './gateway/metrics/gateway-metrics.ts'
+export {
+  documentHash,
+  type OperationObserver,
+  type OperationReport,
+} from './graphql/operation/operation-observer.ts'
+export { type ServerObserver, type ServerRefusal } from './server/server-observer.ts'
 export { type GatewayLog } from './gateway/gateway-log.ts'
 export { NoClusterError } from './gateway/fleet.ts'
 export { type CacheLimits } from './cache/cache-bounds.ts'

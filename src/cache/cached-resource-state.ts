@@ -25,6 +25,11 @@ export interface CachedResourceState {
   /** How long ago the API server was last heard of the resource. */
   readonly lagMs: number | null
   readonly lastError: string | null
+  /** What the store takes, about, indexes included. */
+  readonly heldBytes: number
+  /** Deltas that wait to be applied. */
+  readonly queueLength: number
+  readonly listeners: number
 }
 
 export function stateOf(cached: CachedResource): CachedResourceState {
@@ -38,6 +43,9 @@ export function stateOf(cached: CachedResource): CachedResourceState {
     resourceVersion: synced ? informer.store.resourceVersion : null,
     lagMs: lastContactMs === undefined ? null : Math.round(performance.now() - lastContactMs),
     lastError: lastError?.message ?? null,
+    heldBytes: cached.heldBytes,
+    queueLength: informer.queueLength,
+    listeners: informer.listeners,
   }
 }
 

@@ -81,6 +81,19 @@ const authFlags: readonly Flag[] = [
   },
 ]
 
+const observationFlags: readonly Flag[] = [
+  {
+    flags: '--audit-file <file>',
+    description: 'file to write down in who has asked for what; -: the standard output',
+    path: ['audit', 'file'],
+  },
+  {
+    flags: '--metrics-port <port>',
+    description: 'port of /metrics, on loopback unless server.metricsHost says otherwise',
+    path: ['server', 'metricsPort'],
+  },
+]
+
 const schemaFlags: readonly Flag[] = [
   {
     flags: '--schema <directory>',
@@ -139,7 +152,14 @@ const logFlags: readonly Flag[] = [
 export const commandFlags: Readonly<
   Record<'serve' | 'demo' | 'simulate' | 'schema', readonly Flag[]>
 > = {
-  serve: [...serverFlags, ...authFlags, ...informerFlags, ...schemaFlags, ...logFlags],
+  serve: [
+    ...serverFlags,
+    ...authFlags,
+    ...observationFlags,
+    ...informerFlags,
+    ...schemaFlags,
+    ...logFlags,
+  ],
   demo: [...serverFlags, ...simulatorFlags, ...informerFlags, ...schemaFlags, ...logFlags],
   simulate: [...simulatorFlags, ...logFlags],
   schema: [...schemaFlags, ...logFlags],

@@ -1,4 +1,7 @@
+import { AuditLog } from './audit-log.ts'
 import type { Config } from '../config/config.ts'
+import { GatewayMetrics } from '../gateway/metrics/gateway-metrics.ts'
+import { serverObserverOf } from '../gateway/observers.ts'
 import { followConfig, type FollowedConfig } from './followed-config.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import type { GatewayLog } from '../gateway/gateway-log.ts'
@@ -111,7 +114,14 @@ async function runGateway(
   checkAddress(config.server, asksWho)
   const { introspection = isLoopback(config.server.host) && !asksWho } = config
   const options = gatewayOptionsOf({ ...config, introspection })
-  const starting = createGateway({ ...options, log, signal })
+  const metrics = isMeasured(config) ? new GatewayMetrics({ process: true }) : undefined
+  // It is written to the end: it is disposed of after the gateway.
+  await using audit = config.audit.file === undefined ? null : new AuditLog(config.audit.file, log)
+  const observed = {
+    ...(metrics === undefined ? {} : { metrics }),
+    ...(audit === null ? {} : { audit }),
+  }
+  const starting = createGateway({ ...options, ...observed, log, signal })
   await using gateway = await starting.catch((error: unknown) => {
     if (signal.aborted) return undefined
     throw error
@@ -126,6 +136,8 @@ async function runGateway(
     plugins: [gateway.plugin],
     planned: gateway.planned,
     authenticator: gateway.authenticator(config.auth),
+    metrics,
+    observer: serverObserverOf([metrics?.server, audit ?? undefined]),
     readiness: gateway.readiness,
     defaultQuery,
     log,
@@ -142,8 +154,13 @@ async function runGateway(
     )
   }
   announce(server.url)
+  if (server.metricsUrl !== undefined) log.info(`metrics are at ${server.metricsUrl}`)
   await aborted(signal)
   log.info(`stopping on ${String(signal.reason)}`)
+}
+
+function isMeasured({ server }: Config): boolean {
+  return server.metricsPort !== undefined || server.metricsOnApiPort
 }
 
 function asBody(query: string): string {

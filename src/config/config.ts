@@ -34,10 +34,17 @@ export interface SimulatorConfig {
   readonly eventsPerSecond: number
 }
 
+/** What is written down of who has asked for what. */
+export interface AuditConfig {
+  /** A file to append to, or `-` for the standard output; absent: none. */
+  readonly file?: string | undefined
+}
+
 /** Everything that can be configured. */
 export interface Config extends GatewayConfig {
   readonly server: ServerOptions
   readonly auth: AuthenticationOptions
+  readonly audit: AuditConfig
   readonly simulator: SimulatorConfig
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
 }
@@ -78,6 +85,8 @@ const simulatorSchema: z.ZodType<SimulatorConfig> = z.strictObject({
   eventsPerSecond: z.number().min(0).max(10_000).default(5),
 })
 
+const auditSchema: z.ZodType<AuditConfig> = z.strictObject({ file: z.string().min(1).optional() })
+
 /** The option schemas that the parts declare beside themselves, by the name of the part; the gateway's are at the top. */
 const parts = {
   documents: documentLimitsSchema,
@@ -85,6 +94,7 @@ const parts = {
   cache: cacheLimitsSchema,
   server: serverOptionsSchema,
   auth: authenticationOptionsSchema,
+  audit: auditSchema,
   simulator: simulatorSchema,
 }
 const topLevel = {
@@ -98,6 +108,7 @@ const configSchema = z.strictObject({
   work: parts.work.prefault({} as WorkLimits),
   cache: parts.cache.prefault({} as CacheLimits),
   server: parts.server.prefault({} as ServerOptions),
+  audit: parts.audit.prefault({}),
   auth: parts.auth.prefault({} as AuthenticationOptions),
   simulator: parts.simulator.prefault({} as SimulatorConfig),
 }) satisfies z.ZodType<Config>

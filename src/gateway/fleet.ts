@@ -37,6 +37,8 @@ export interface FleetOptions {
   readonly retryMs: number
   readonly watch: Partial<ApiWatchTimes>
   readonly log: GatewayLog
+  /** What else informers report to. */
+  readonly observer?: ((cluster: string, resource: ApiResource) => InformerObserver) | undefined
 }
 
 /** The clusters of the gateway, in the order of their configuration, which may change while it runs. */
@@ -136,12 +138,19 @@ export class Fleet implements AsyncDisposable {
     const { log } = this.#options
     const { kind, group } = resource
     const place = `${cluster}: ${group === '' ? kind : `${kind}.${group}`}`
+    const other = this.#options.observer?.(cluster, resource)
     return {
-      failed: (failure, error) => log.warn(`${place}: ${failure} failed: ${error.message}`),
+      ...other,
+      failed: (failure, error) => {
+        other?.failed?.(failure, error)
+        log.warn(`${place}: ${failure} failed: ${error.message}`)
+      },
       slowList: ({ items, durationMs, stages }) => {
         log.warn(`${place}: ${items} objects took ${Math.round(durationMs / 1000)} s`, stages)
       },
-      listed: ({ items, durationMs }) => {
+      listed: (list) => {
+        const { items, durationMs } = list
+        other?.listed?.(list)
         log.info(`${place}: ${items} objects in ${Math.round(durationMs)} ms`)
       },
     }

@@ -28,6 +28,9 @@ import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.
 import { type PlannedOperations, plannedOperations } from '../graphql/live/planned-operations.ts'
 import { PlannedSubscriptions } from '../graphql/live/planned-subscriptions.ts'
 import { PlannedQueries } from '../graphql/plan/planned-queries.ts'
+import type { OperationObserver } from '../graphql/operation/operation-observer.ts'
+import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
+import { observersOf } from './observers.ts'
 import type { ServerPlugin } from '../server/operation-options.ts'
 import type { Readiness } from '../server/http/probes.ts'
 import { type ApiWatchTimes } from './api-watch.ts'
@@ -82,6 +85,10 @@ export interface GatewayOptions {
   /** Bounds what is kept for subscribers. */
   readonly live?: Partial<LiveLimits>
   readonly log?: GatewayLog
+  /** Counts what the gateway does; the same are given to its server. */
+  readonly metrics?: GatewayMetrics
+  /** Told of every operation that was answered: an audit log. */
+  readonly audit?: OperationObserver
   /** Ends the start: `createGateway` rejects with its reason at once. Means nothing once the gateway runs. */
   readonly signal?: AbortSignal
 }
@@ -154,7 +161,9 @@ class RunningGateway implements Gateway {
   #isServingDue = false
 
   constructor(options: GatewayOptions, packageSdl: readonly SdlSource[], user: UserSdl) {
-    const { log = silentLog, preload = [] } = options
+    const { log = silentLog, preload = [], metrics } = options
+    const observer = observersOf([metrics?.operations, options.audit])
+    const fragments = new FragmentCache(options.fragmentBytes ?? defaultFragmentBytes)
     const limits = { ...defaultOperationLimits, ...options.limits }
     const documents = new OperationDocuments(limits)
     this.#options = options
@@ -172,10 +181,11 @@ class RunningGateway implements Gateway {
       retryMs: options.retryMs ?? defaultRetryMs,
       watch: options.watch ?? {},
       log,
+      observer: metrics && ((cluster, resource) => metrics.informers.observer(cluster, resource)),
     })
-    const fragments = new FragmentCache(options.fragmentBytes ?? defaultFragmentBytes)
+    metrics?.measure({ clusters: () => this.#fleet.members, fragments: () => fragments.counts })
     const planned = { served: () => this.#now, limits, documents, fragments }
-    const queries = new PlannedQueries(planned)
+    const queries = new PlannedQueries({ ...planned, observer })
     this.planned = plannedOperations(
       queries,
       new PlannedSubscriptions({
@@ -192,6 +202,7 @@ class RunningGateway implements Gateway {
       documents,
       subscriptions: this.#subscriptions,
       history: this.#history,
+      observer,
       unexpected: (error: GraphQLError) => {
         log.error('an operation failed unexpectedly', { error: error.originalError ?? error })
       },
@@ -220,7 +231,7 @@ class RunningGateway implements Gateway {
           deadlineMs,
         ),
       observer: {
-        verified: () => {},
+        verified: (outcome) => this.#options.metrics?.server.verified(outcome),
         unavailable: (error) => this.#log.error('tokens cannot be verified', { error }),
       },
     })

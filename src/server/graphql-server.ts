@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Authenticator } from '../access/authentication/authenticator.ts'
+import { metricsPath, MetricsServer, type MetricsSource } from './http/metrics-endpoint.ts'
+import type { ServerObserver } from './server-observer.ts'
 import { HttpTransport } from './http/http-transport.ts'
 import { KnownDocuments } from './http/known-documents.ts'
 import type { PlannedQueries } from './http/planned-edge.ts'
@@ -28,6 +30,10 @@ export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly authenticator?: Authenticator | undefined
   /** Answers the operations that have a plan by the shortest way: `gateway.planned`. */
   readonly planned?: PlannedQueries
+  /** Served where `server.metricsPort` or `server.metricsOnApiPort` say so. */
+  readonly metrics?: MetricsSource | undefined
+  /** Told of what happens at the door. */
+  readonly observer?: ServerObserver | undefined
   /** What GraphiQL shows to those who come for the first time. */
   readonly defaultQuery: string
 }
@@ -37,6 +43,8 @@ export interface GraphQLServer extends AsyncDisposable {
   /** `http://127.0.0.1:4000/graphql`. */
   readonly url: string
   readonly port: number
+  /** Where metrics are served on a port of their own: `http://127.0.0.1:9090/metrics`. */
+  readonly metricsUrl: string | undefined
   /** Whether a browser finds GraphiQL at the URL. */
   readonly servesGraphiql: boolean
 }
@@ -62,13 +70,15 @@ class RunningServer implements GraphQLServer {
   readonly #certificate: ServerCertificate | undefined
   readonly #http: HttpTransport
   readonly #trusted: TrustedDocuments | undefined
+  readonly #metrics: MetricsServer | undefined
   readonly #underWay = new Set<ServerResponse>()
   readonly servesGraphiql: boolean
   #port = 0
+  #metricsPort: number | undefined
   #stopped: Promise<void> | undefined
 
   constructor(options: GraphQLServerOptions) {
-    const { server, authenticator, log } = options
+    const { server, authenticator, observer, log } = options
     this.#asksWho = authenticator !== undefined
     checkAddress(server, this.#asksWho)
     this.#options = server
@@ -90,6 +100,8 @@ class RunningServer implements GraphQLServer {
       maxBodyBytes: server.maxBodyBytes,
       compressFromBytes: server.compressFromBytes,
       documents,
+      metrics: server.metricsOnApiPort ? options.metrics : undefined,
+      observer,
       graphiqlQuery: this.servesGraphiql ? options.defaultQuery : undefined,
       authenticator,
       quotas,
@@ -106,6 +118,7 @@ class RunningServer implements GraphQLServer {
       authenticator,
       quotas,
       planned: options.planned,
+      observer,
       log,
     })
     const httpOptions = {
@@ -118,6 +131,14 @@ class RunningServer implements GraphQLServer {
     }
     this.#certificate = certificateOf(server, log)
     this.#server = this.#certificate?.createServer(httpOptions) ?? createServer(httpOptions)
+    const { metricsHost, metricsPort } = server
+    if (options.metrics !== undefined && metricsPort !== undefined) {
+      this.#metrics = new MetricsServer(
+        { host: metricsHost, port: metricsPort },
+        options.metrics,
+        (error) => log.error('metrics could not be read', { error }),
+      )
+    }
     this.#server.maxHeadersCount = 100
     this.#server.maxConnections = server.maxConnections
     this.#server.on('request', (request, response) => this.#serve(http, request, response))
@@ -130,11 +151,13 @@ class RunningServer implements GraphQLServer {
     return this.#port
   }
 
+  get metricsUrl(): string | undefined {
+    if (this.#metricsPort === undefined) return undefined
+    return `http://${nameOf(this.#options.metricsHost)}:${this.#metricsPort}${metricsPath}`
+  }
+
   get url(): string {
-    const { host } = this.#options
-    const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host
-    const name =
-      reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable
+    const name = nameOf(this.#options.host)
     const scheme = this.#certificate === undefined ? 'http' : 'https'
     return `${scheme}://${name}:${this.#port}${graphqlPath}`
   }
@@ -148,6 +171,12 @@ class RunningServer implements GraphQLServer {
       throw new ListenError(host, port, error as NodeJS.ErrnoException)
     }
     this.#server.on('error', (error) => this.#log.error('the HTTP server failed', { error }))
+    try {
+      this.#metricsPort = await this.#metrics?.listen()
+    } catch (error) {
+      await this[Symbol.asyncDispose]()
+      throw error
+    }
     const bound = this.#server.address() as AddressInfo
     this.#port = bound.port
     try {
@@ -184,10 +213,17 @@ class RunningServer implements GraphQLServer {
     const timer = setTimeout(() => this.#server.closeAllConnections(), stopDeadlineMs)
     await closed
     clearTimeout(timer)
+    await this.#metrics?.[Symbol.asyncDispose]()
     await this.#pipeline.dispose()
     this.#trusted?.[Symbol.dispose]()
     this.#certificate?.[Symbol.dispose]()
   }
+}
+
+/** How an address is called in a URL; that of all of them by loopback's name. */
+function nameOf(host: string): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host
+  return reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable
 }
 
 function certificateOf(

@@ -42,6 +42,12 @@ export interface ServerOptions extends UserQuotaLimits {
   readonly pingIntervalMs: number
   /** How often it is asked whether the caller of a WebSocket is still known; one that is not is closed. */
   readonly reauthenticateMs: number
+  /** A port for `/metrics` alone; 0: any free one. Absent: there is none. */
+  readonly metricsPort?: number | undefined
+  /** The address of that port. */
+  readonly metricsHost: string
+  /** Whether `/metrics` is on the port of the API, too, where everybody who reaches it may read them. */
+  readonly metricsOnApiPort: boolean
   /** How long a stop waits for requests under way. */
   readonly stopDeadlineMs: number
 }
@@ -82,6 +88,9 @@ export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   maxBufferedBytes: z.int().min(65_536).max(1_073_741_824).default(16_777_216),
   pingIntervalMs: milliseconds.default(15_000),
   reauthenticateMs: milliseconds.default(60_000),
+  metricsPort: z.int().min(0).max(65_535).optional(),
+  metricsHost: z.string().min(1).default('127.0.0.1'),
+  metricsOnApiPort: z.boolean().default(false),
   stopDeadlineMs: milliseconds.default(10_000),
 })
 

@@ -302,13 +302,16 @@ describe('an attack is refused with its code while others are answered:', () => 
     // What has ended makes room.
     for (const socket of sockets) socket.terminate()
     await expect
-      .poll(async () => {
-        const answer = await firstAnswer(
-          world.mallory.connect(),
-          'subscription { namespaces { synced } }',
-        )
-        return answer.errors
-      })
+      .poll(
+        async () => {
+          const answer = await firstAnswer(
+            world.mallory.connect(),
+            'subscription { namespaces { synced } }',
+          )
+          return answer.errors
+        },
+        { timeout: 20_000 },
+      )
       .toBeUndefined()
   })
 

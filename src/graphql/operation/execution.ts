@@ -26,6 +26,7 @@ import { LiveLoader } from './live-loader.ts'
 import { answerIntrospection } from './introspection.ts'
 import { LiveReader } from './live-reader.ts'
 import type { OpenSubscription, OpenSubscriptions } from './open-subscriptions.ts'
+import type { OperationRecord } from './operation-record.ts'
 import { problemOfPages } from './page-rows.ts'
 import { prepareOperation, inRounds } from './preparation.ts'
 import { executePriced } from './priced-executor.ts'
@@ -78,15 +79,19 @@ export class Execution {
   }
 
   /** Answers a query. */
-  async execute(args: ExecutionArgs): Promise<ExecutionResult> {
+  async execute(args: ExecutionArgs, record?: OperationRecord): Promise<ExecutionResult> {
     const validated = this.#validated(args, validateExecutionArgs)
     const seen = (result: ExecutionResult): ExecutionResult =>
       this.#seen({ result, failures: [] }, args.document)
     if ('errors' in validated) return seen(validated)
     const planned = isExplained(args) ? await this.#explainedPlan(args) : undefined
-    if (planned !== undefined) return planned
+    if (planned !== undefined) {
+      record?.planned()
+      return planned
+    }
     const introspected = await answerIntrospection(validated, this.#options.limits.work)
     if (introspected !== undefined) return seen(introspected)
+    record?.reads(() => operationKinds(this.#options.served, validated))
     const access = this.#accessOf(args)
     using prepared = await prepareOperation(this.#options, validated, access)
     const live = this.#liveLoader()
@@ -94,6 +99,7 @@ export class Execution {
       const { contextValue, failures, budget } = this.#context(args, settled, live)
       const result = await executePriced({ ...validated, contextValue }, budget)
       noteMissed(settled, result, failures)
+      record?.spent(budget)
       return { result: this.#explained(result, validated, budget), failures }
     })
     return this.#seen(answered, args.document)
@@ -124,11 +130,13 @@ export class Execution {
   /** Answers a subscription: its events, or why there are none. Its leases live as long as it does. */
   async subscribe(
     args: ExecutionArgs,
+    record?: OperationRecord,
   ): Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult> {
     const validated = this.#validated(args, validateSubscriptionArgs)
     const seen = (result: ExecutionResult): ExecutionResult =>
       this.#seen({ result, failures: [] }, args.document)
     if ('errors' in validated) return seen(validated)
+    record?.reads(() => operationKinds(this.#options.served, validated))
     const access = this.#accessOf(args)
     const prepared = await prepareOperation(this.#options, validated, access)
     let source: AsyncIterable<unknown> | ExecutionResult
@@ -154,6 +162,7 @@ export class Execution {
         const frame = { ...validated, rootValue: event, contextValue }
         const result = await executePriced(frame, budget)
         noteMissed(settled, result, failures)
+        record?.spent(budget)
         return { result: this.#explained(result, validated, budget), failures }
       })
       return this.#seen(answered, args.document)

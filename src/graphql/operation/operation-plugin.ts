@@ -1,11 +1,14 @@
 import type { DocumentNode, GraphQLError, GraphQLSchema, Source } from 'graphql'
-import type { ExecutionArgs } from 'graphql'
+import type { ExecutionArgs, ExecutionResult } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
+import { followedGenerator } from '../../lib/followed-generator.ts'
 import { requestError } from './client-error.ts'
 import { Execution, type ExplainingPlans } from './execution.ts'
 import type { OperationDocuments } from './operation-documents.ts'
 import type { OpenSubscriptions } from './open-subscriptions.ts'
 import { inTime } from './operation-deadline.ts'
+import type { OperationObserver } from './operation-observer.ts'
+import { OperationRecord } from './operation-record.ts'
 import type { SchemaHistory } from './schema-history.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
@@ -22,6 +25,7 @@ export interface OperationPluginOptions {
   readonly unexpected: (error: GraphQLError) => void
   /** Asked first where an answer is to be explained. */
   readonly plans?: ExplainingPlans
+  readonly observer?: OperationObserver | undefined
 }
 
 /**
@@ -29,12 +33,14 @@ export interface OperationPluginOptions {
  * plugin, since HTTP and WebSocket meet only there.
  */
 export function operationPlugin(options: OperationPluginOptions): Plugin {
-  const { served, documents, limits, history } = options
+  const { served, documents, limits, history, observer } = options
   const { operationDeadlineMs } = limits
   const hideSuggestions = !limits.introspection
   const bySchema = new WeakMap<GraphQLSchema, ServedSchema>()
   const executionOf = ({ schema }: ExecutionArgs): Execution =>
     new Execution({ ...options, served: bySchema.get(schema) ?? served() })
+  const recordOf = (args: ExecutionArgs): OperationRecord | undefined =>
+    observer === undefined ? undefined : new OperationRecord(observer, args)
   return {
     onEnveloped({ setSchema }) {
       const now = served()
@@ -54,20 +60,39 @@ export function operationPlugin(options: OperationPluginOptions): Plugin {
       )
     },
     onExecute({ setExecuteFn }) {
-      setExecuteFn((args: ExecutionArgs) =>
-        inTime(executionOf(args).execute({ ...args, hideSuggestions }), operationDeadlineMs),
-      )
+      setExecuteFn(async (args: ExecutionArgs) => {
+        const record = recordOf(args)
+        const answering = executionOf(args).execute({ ...args, hideSuggestions }, record)
+        const result = await inTime(answering, operationDeadlineMs)
+        record?.answered(result)
+        return result
+      })
     },
     onSubscribe({ setSubscribeFn }) {
-      setSubscribeFn((args: ExecutionArgs) =>
-        inTime(
-          executionOf(args).subscribe({ ...args, hideSuggestions }),
-          operationDeadlineMs,
-          (answers) => {
-            if (Symbol.asyncIterator in answers) void answers.return()
-          },
-        ),
-      )
+      setSubscribeFn(async (args: ExecutionArgs) => {
+        const record = recordOf(args)
+        const opening = executionOf(args).subscribe({ ...args, hideSuggestions }, record)
+        const answers = await inTime(opening, operationDeadlineMs, (late) => {
+          if (Symbol.asyncIterator in late) void late.return()
+        })
+        const hasBegun = Symbol.asyncIterator in answers
+        record?.answered(hasBegun ? {} : answers)
+        return hasBegun && record !== undefined ? recorded(answers, record) : answers
+      })
     },
   }
+}
+
+type Answers = AsyncGenerator<ExecutionResult, void, void>
+
+function recorded(answers: Answers, record: OperationRecord): Answers {
+  let hasEnded = false
+  return followedGenerator(answers, {
+    yielded: () => record.framed(),
+    ended: () => {
+      if (hasEnded) return
+      hasEnded = true
+      record.ended()
+    },
+  })
 }

@@ -1,4 +1,4 @@
-import type { DocumentNode } from 'graphql'
+import { type DocumentNode, getOperationAST } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'
 import { nextTurn } from '../../lib/next-turn.ts'
 import {
@@ -14,6 +14,7 @@ import type { OperationRequest } from '../operation/execution.ts'
 import type { KindAt } from '../operation/kind-part.ts'
 import { problemOfVariables } from '../operation/document-bounds.ts'
 import { documentCache } from '../operation/document-cache.ts'
+import type { OperationObserver } from '../operation/operation-observer.ts'
 import type { OperationDocuments } from '../operation/operation-documents.ts'
 import { problemOfPages } from '../operation/page-rows.ts'
 import { settleKinds, type SettledParts, turns } from '../operation/preparation.ts'
@@ -41,6 +42,7 @@ export interface PlannedQueriesOptions {
   readonly limits: OperationLimits
   readonly documents: OperationDocuments
   readonly fragments: FragmentCache
+  readonly observer?: OperationObserver | undefined
 }
 
 /** A document that has been asked: its plans, by the name of the operation. */
@@ -56,7 +58,18 @@ interface KnownPlan {
   readonly plan: Plan
   readonly document: DocumentNode
   readonly operationName: string | null | undefined
+  /** The operation's own. */
+  readonly name: string | undefined
   readonly mayBeTooLarge: boolean
+}
+
+/** What is known of an answer by a plan. */
+interface PlannedAnswer {
+  readonly known: KnownPlan
+  readonly viewer: Viewer | undefined
+  readonly kinds: readonly KindAt[]
+  readonly budget: WorkBudget
+  readonly startedMs: number
 }
 
 /** An answer, and how it was come by. */
@@ -73,7 +86,7 @@ interface RunOptions<T> {
   readonly viewer: Viewer | undefined
   /** Called in the tick of the answer, before anything is read. */
   readonly started?: () => void
-  readonly answered: (text: string, kinds: readonly KindAt[]) => T
+  readonly answered: (text: string, kinds: readonly KindAt[], budget: WorkBudget) => T
 }
 
 /** Answers queries by their plans: compiled once per schema, document and operation, run within one tick. */
@@ -97,10 +110,14 @@ export class PlannedQueries {
       const served = this.#options.served()
       const known = this.#planOf(served, request)
       if (known === undefined) return undefined
+      const startedMs = performance.now()
       return this.#run(served, known, request.variables ?? {}, {
         budget: () => new WorkBudget(plannedWork(this.#options.limits.work)),
         viewer,
-        answered: (text) => text,
+        answered: (text, kinds, budget) => {
+          this.#tell({ known, viewer, kinds, budget, startedMs })
+          return text
+        },
       })
     } catch {
       // Such as an argument that cannot be coerced.
@@ -137,6 +154,21 @@ export class PlannedQueries {
     }
   }
 
+  #tell({ known, viewer, kinds, budget, startedMs }: PlannedAnswer): void {
+    const { observer } = this.#options
+    observer?.answered({
+      operation: 'query',
+      document: known.document,
+      operationName: known.name,
+      viewer,
+      by: 'plan',
+      kinds: () => kinds,
+      codes: [],
+      rows: budget.spent('rows'),
+      durationMs: performance.now() - startedMs,
+    })
+  }
+
   #run<T extends string | ExplainedText>(
     served: ServedSchema,
     { plan, document, operationName, mayBeTooLarge }: KnownPlan,
@@ -155,12 +187,13 @@ export class PlannedQueries {
     const variation = plan.variation(variables)
     const kinds = variation.kinds(served, variables)
     const answer = (parts: SettledParts): T | undefined | Promise<T | undefined> => {
-      const run = new PlanRun({ served, limits, variables, budget: budget(), fragments, parts })
+      const paid = budget()
+      const run = new PlanRun({ served, limits, variables, budget: paid, fragments, parts })
       let next: ReturnType<SettledParts['more']>
       try {
         started?.()
         const text = variation.write(run)
-        if (!parts.isLacking) return answered(text, kinds)
+        if (!parts.isLacking) return answered(text, kinds, paid)
         next = parts.more()
         if (next === undefined) return undefined
       } catch (error) {
@@ -207,7 +240,8 @@ export class PlannedQueries {
     if (plan === undefined) return undefined
     const pages = { document, operationName, variables: undefined }
     const problem = problemOfPages(served, this.#options.limits, pages)
-    return { plan, document, operationName, mayBeTooLarge: problem !== undefined }
+    const name = getOperationAST(document, operationName)?.name?.value
+    return { plan, document, operationName, name, mayBeTooLarge: problem !== undefined }
   }
 
   #validDocument(served: ServedSchema, query: string): DocumentNode | undefined {

@@ -10,14 +10,14 @@ const statuses: Readonly<Record<string, number>> = {
 
 /**
  * Answers an operation that is refused before anything of it is read: as GraphQL does, with one error and its code, and the
- * HTTP status that belongs to it. The connection is closed, since the body may still be on its way. Throws an error that is
- * for nobody to see.
+ * HTTP status that belongs to it. The connection is closed, since the body may still be on its way. Returns the
+ * code; throws an error that is for nobody to see.
  */
 export function refuseOperation(
   request: IncomingMessage,
   response: ServerResponse,
   error: unknown,
-): void {
+): string {
   const seen = clientErrorOf(error)
   if (isUnexpected(seen)) throw error
   const { message, extensions } = seen
@@ -34,6 +34,7 @@ export function refuseOperation(
     connection: 'close',
   })
   response.end(body)
+  return String(code)
 }
 
 /** What RFC 6750 wants said where credentials are missing or wrong. */

@@ -1,8 +1,9 @@
 import { X509Certificate } from 'node:crypto'
-import { readFileSync, unwatchFile, watchFile } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createServer, type Server, type ServerOptions as HttpsOptions } from 'node:https'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { CodedError } from '../../lib/coded-error.ts'
+import { FollowedFiles } from '../../lib/followed-files.ts'
 import type { ServerLog } from '../operation-options.ts'
 
 /** Where the server's certificate is; files in PEM, which may change while it runs. */
@@ -24,8 +25,6 @@ export class CertificateError extends CodedError {
   }
 }
 
-/** A mounted Secret is a link that is put elsewhere; so its state is asked for, not the events of its folder. */
-const intervalMs = 2_000
 /** TLS 1.0 and 1.1 are broken (RFC 8996). */
 const minVersion = 'TLSv1.2'
 const handshakeDeadlineMs = 10_000
@@ -35,15 +34,22 @@ export class ServerCertificate implements Disposable {
   readonly #files: CertificateFiles
   readonly #log: ServerLog
   readonly #servers: Server[] = []
+  readonly #followed: FollowedFiles
   #context: SecureContextOptions
 
   /** Throws {@link CertificateError}. */
   constructor(files: CertificateFiles, log: ServerLog) {
     this.#files = files
     this.#log = log
-    this.#context = readContext(files)
-    for (const file of this.#all)
-      watchFile(file, { interval: intervalMs, persistent: false }, this.#changed)
+    const { tlsCert, tlsKey, tlsClientCa } = files
+    const all = [tlsCert, tlsKey, ...(tlsClientCa === undefined ? [] : [tlsClientCa])]
+    this.#followed = new FollowedFiles(all, () => this.#changed())
+    try {
+      this.#context = readContext(files)
+    } catch (error) {
+      this.#followed[Symbol.dispose]()
+      throw error
+    }
   }
 
   /** A server with this certificate. */
@@ -61,15 +67,10 @@ export class ServerCertificate implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const file of this.#all) unwatchFile(file, this.#changed)
+    this.#followed[Symbol.dispose]()
   }
 
-  get #all(): readonly string[] {
-    const { tlsCert, tlsKey, tlsClientCa } = this.#files
-    return [tlsCert, tlsKey, ...(tlsClientCa === undefined ? [] : [tlsClientCa])]
-  }
-
-  readonly #changed = (): void => {
+  #changed(): void {
     try {
       this.#context = readContext(this.#files)
       for (const server of this.#servers) server.setSecureContext(this.#context)

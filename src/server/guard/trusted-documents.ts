@@ -1,6 +1,7 @@
-import { readFileSync, unwatchFile, watchFile } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { parse } from 'graphql'
 import { CodedError } from '../../lib/coded-error.ts'
+import { FollowedFiles } from '../../lib/followed-files.ts'
 import { ClientError } from '../../graphql/operation/client-error.ts'
 import type { DocumentRequest, DocumentSource } from '../document-source.ts'
 import type { ServerLog } from '../operation-options.ts'
@@ -16,9 +17,6 @@ export class TrustedDocumentsError extends CodedError {
   }
 }
 
-/** What has read the state of a file rather than events of its folder notices a mounted ConfigMap that is put elsewhere. */
-const intervalMs = 2_000
-
 /** As the draft of GraphQL over HTTP, and Relay's examples, name a document. */
 const idMembers = ['documentId', 'doc_id', 'id'] as const
 
@@ -31,6 +29,7 @@ export class TrustedDocuments implements DocumentSource, Disposable {
   readonly idMembers: readonly string[] = idMembers
   readonly #file: string
   readonly #log: ServerLog
+  readonly #followed: FollowedFiles
   #byId: ReadonlyMap<string, string>
   #texts: ReadonlySet<string>
 
@@ -38,9 +37,14 @@ export class TrustedDocuments implements DocumentSource, Disposable {
   constructor(file: string, log: ServerLog) {
     this.#file = file
     this.#log = log
-    this.#byId = readManifest(file)
+    this.#followed = new FollowedFiles([file], () => this.#changed())
+    try {
+      this.#byId = readManifest(file)
+    } catch (error) {
+      this.#followed[Symbol.dispose]()
+      throw error
+    }
     this.#texts = new Set(this.#byId.values())
-    watchFile(file, { interval: intervalMs, persistent: false }, this.#changed)
   }
 
   documentOf(request: DocumentRequest): string | undefined {
@@ -59,10 +63,10 @@ export class TrustedDocuments implements DocumentSource, Disposable {
   }
 
   [Symbol.dispose](): void {
-    unwatchFile(this.#file, this.#changed)
+    this.#followed[Symbol.dispose]()
   }
 
-  readonly #changed = (): void => {
+  #changed(): void {
     try {
       this.#byId = readManifest(this.#file)
       this.#texts = new Set(this.#byId.values())

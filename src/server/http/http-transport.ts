@@ -8,6 +8,8 @@ import { graphqlPath } from '../operation-options.ts'
 import type { OperationPipeline } from '../operation-pipeline.ts'
 import { allowedRequestHeaders, operationRefusal } from '../guard/operation-request.ts'
 import type { OriginCheck } from '../guard/origin-check.ts'
+import { answerMetrics, metricsPath, type MetricsSource } from './metrics-endpoint.ts'
+import type { ServerObserver } from '../server-observer.ts'
 import { sendAnswer } from './http-answer.ts'
 import type { DocumentSource } from '../document-source.ts'
 import { answerEvents, asksForEvents } from './event-stream.ts'
@@ -31,6 +33,9 @@ export interface HttpTransportOptions {
   /** Finds out who asks; `undefined`: nobody is asked. */
   readonly authenticator: Authenticator | undefined
   readonly quotas: UserQuotas
+  /** `undefined`: none here. */
+  readonly metrics: MetricsSource | undefined
+  readonly observer: ServerObserver | undefined
   /** Answers what has a plan; all else is the pipeline's. */
   readonly planned: PlannedQueries | undefined
   /** How often a stream of events gets a comment. */
@@ -84,6 +89,10 @@ export class HttpTransport {
       case graphqlPath:
         await this.#answerGraphQL(request, response, origin)
         return
+      case metricsPath:
+        if (this.#options.metrics === undefined) break
+        await answerMetrics(request, response, this.#options.metrics)
+        return
       case '/':
         if (this.#graphiql === undefined) break
         response.writeHead(302, { location: graphqlPath }).end()
@@ -123,7 +132,9 @@ export class HttpTransport {
       viewer = (caller instanceof Promise ? await caller : caller)?.viewer
       ended = this.#options.quotas.take(isStream ? 'subscriptions' : 'operations', viewer)
     } catch (error) {
-      refuseOperation(request, response, error)
+      const code = refuseOperation(request, response, error)
+      const address = request.socket.remoteAddress
+      this.#options.observer?.refused({ transport: 'http', code, viewer, address })
       return
     }
     try {

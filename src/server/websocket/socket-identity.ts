@@ -8,6 +8,7 @@ import {
   UnauthenticatedError,
 } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
+import { CodedError } from '../../lib/coded-error.ts'
 import { maxTimerMs } from '../../lib/deadline.ts'
 import { ClientError } from '../../graphql/operation/client-error.ts'
 import { credentialsOf } from '../guard/caller.ts'
@@ -34,6 +35,8 @@ export interface SocketIdentityOptions {
   /** How often it is asked whether the caller is still known. */
   readonly reauthenticateMs: number
   readonly close: (code: number, reason: string) => void
+  /** Told of the code of the error by which it was closed. */
+  readonly refused: (code: string, viewer: Viewer | undefined) => void
   /** Told of what is no answer of an authenticator. */
   readonly failed: (error: unknown) => void
 }
@@ -142,19 +145,21 @@ export class SocketIdentity implements Disposable {
   }
 
   #close(error: unknown): void {
-    const { close, failed } = this.#options
+    const { close, refused, failed } = this.#options
     if (this.#ended) return
     this[Symbol.dispose]()
-    if (error instanceof UnauthenticatedError) {
-      const code = error.problem === 'refused' ? forbiddenCode : unauthorizedCode
-      close(code, code === forbiddenCode ? 'Forbidden' : 'Unauthorized')
-      return
-    }
-    if (error instanceof ClientError) {
-      close(tooManySocketsCode, 'Too many WebSockets')
-      return
-    }
-    if (!(error instanceof IdentityUnavailableError)) failed(error)
-    close(tryAgainLaterCode, 'Try again later')
+    const [code, reason] = closingOf(error)
+    if (error instanceof CodedError) refused(error.code, this.viewer)
+    else failed(error)
+    close(code, reason)
   }
+}
+
+function closingOf(error: unknown): readonly [code: number, reason: string] {
+  if (error instanceof UnauthenticatedError) {
+    const mends = error.problem === 'refused'
+    return mends ? [forbiddenCode, 'Forbidden'] : [unauthorizedCode, 'Unauthorized']
+  }
+  if (error instanceof ClientError) return [tooManySocketsCode, 'Too many WebSockets']
+  return [tryAgainLaterCode, 'Try again later']
 }

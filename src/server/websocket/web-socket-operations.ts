@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql'
 import { type Context, makeServer, type Server } from 'graphql-ws'
+import { followedGenerator } from '../../lib/followed-generator.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import {
   type ClientErrorCode,
@@ -18,7 +19,7 @@ import { sentResult } from '../sent-result.ts'
 import type { OperationPipeline } from '../operation-pipeline.ts'
 import type { ServerLog } from '../operation-options.ts'
 import type { UserQuotas } from '../guard/user-quotas.ts'
-import { countedAnswers } from './counted-answers.ts'
+import type { ServerObserver } from '../server-observer.ts'
 import type { SocketIdentity } from './socket-identity.ts'
 
 export interface WebSocketOperationsOptions {
@@ -29,6 +30,7 @@ export interface WebSocketOperationsOptions {
   readonly quotas: UserQuotas
   /** Answers the subscriptions that have a plan. */
   readonly planned: PlannedQueries | undefined
+  readonly observer: ServerObserver | undefined
   readonly log: ServerLog
 }
 
@@ -63,7 +65,7 @@ const toBePlanned: ExecutionResult = {}
 export function createWebSocketOperations(
   options: WebSocketOperationsOptions,
 ): Server<OpenWebSocket> {
-  const { pipeline, planned, documents, maxOperationsPerSocket, quotas, log } = options
+  const { pipeline, planned, documents, maxOperationsPerSocket, quotas, observer, log } = options
 
   const prepare = async (
     connection: Connection,
@@ -118,6 +120,8 @@ export function createWebSocketOperations(
     try {
       ended = quotas.take(what, viewer)
     } catch (error) {
+      const code = 'TOO_MANY_OPERATIONS' satisfies ClientErrorCode
+      observer?.refused({ transport: 'websocket', code, viewer, address: undefined })
       return { errors: [clientErrorOf(error)] }
     }
     try {
@@ -168,7 +172,7 @@ export function createWebSocketOperations(
                 send: (one) => connection.extra.frames.send(envelopeOf(id), one),
                 answer,
               })
-        if (Symbol.asyncIterator in answers) return countedAnswers(answers, ended)
+        if (Symbol.asyncIterator in answers) return followedGenerator(answers, { ended })
         ended()
         return answers
       })

@@ -12,6 +12,7 @@ import { refuseUpgrade } from '../guard/refusal.ts'
 import type { UserQuotas } from '../guard/user-quotas.ts'
 import { pathOf } from '../guard/operation-request.ts'
 import type { ServerLog } from '../operation-options.ts'
+import type { ServerObserver } from '../server-observer.ts'
 import type { ServerOptions } from '../server-options.ts'
 import { SocketIdentity } from './socket-identity.ts'
 import type { PlannedQueries } from '../http/planned-edge.ts'
@@ -35,6 +36,7 @@ export interface WebSocketTransportOptions {
   readonly quotas: UserQuotas
   /** Answers what has a plan; all else is the pipeline's. */
   readonly planned: PlannedQueries | undefined
+  readonly observer: ServerObserver | undefined
   readonly log: ServerLog
 }
 
@@ -47,7 +49,7 @@ export class WebSocketTransport {
   #stopping = false
 
   constructor(options: WebSocketTransportOptions) {
-    const { pipeline, planned, documents, limits, authenticator, quotas, log } = options
+    const { pipeline, planned, documents, limits, authenticator, quotas, observer, log } = options
     this.#options = options
     this.#server = new WebSocketServer({
       noServer: true,
@@ -60,16 +62,23 @@ export class WebSocketTransport {
       planned,
       documents,
       quotas,
+      observer,
       log,
       ...limits,
     })
     this.#server.on('connection', (socket, request) => {
+      observer?.socketOpened?.()
+      socket.once('close', () => observer?.socketClosed?.())
       const identity = new SocketIdentity({
         request,
         authenticator,
         quotas,
         reauthenticateMs: limits.reauthenticateMs,
         close: (code, reason) => socket.close(code, reason),
+        refused: (code, viewer) => {
+          const address = request.socket.remoteAddress
+          observer?.refused({ transport: 'websocket', code, viewer, address })
+        },
         failed: (error) => log.error('it could not be found out who asks', { error }),
       })
       serveGraphQLSocket({ socket, openedBy: { request, identity }, operations, log, ...limits })

@@ -1,0 +1,78 @@
+import { pino } from 'pino'
+import { documentHash } from '../graphql/operation/operation-observer.ts'
+import type { OperationObserver, OperationReport } from '../graphql/operation/operation-observer.ts'
+import type { GatewayLog } from '../gateway/gateway-log.ts'
+import type { ServerObserver, ServerRefusal } from '../server/server-observer.ts'
+
+/** What may wait to be written; what would be more is left out, and the gateway's own log says so. */
+const maxWaitingBytes = 16_777_216
+
+/**
+ * The audit log: a JSON object per line for every operation that was answered, every subscription that ended, and everybody who
+ * was refused. It says who, what kinds and how much; never tokens, values of variables, or objects.
+ */
+export class AuditLog implements OperationObserver, ServerObserver, AsyncDisposable {
+  readonly #stream: ReturnType<typeof pino.destination>
+  readonly #logger: pino.Logger
+  readonly #reopen = (): void => this.#stream.reopen()
+
+  /** Appends to a file, which is opened anew on SIGHUP, as those who rotate it want it; `-` is the standard output. */
+  constructor(file: string, log: GatewayLog) {
+    const isFile = file !== '-'
+    const dest = isFile ? { dest: file, mkdir: true } : { dest: 1 }
+    this.#stream = pino.destination({ ...dest, sync: false, maxLength: maxWaitingBytes })
+    this.#stream.on('error', (error) => log.error('the audit log cannot be written', { error }))
+    this.#stream.on('drop', () => log.error('the audit log has lost a line: it is too slow'))
+    const timestamp = pino.stdTimeFunctions.isoTime
+    // Nothing here is more important than anything else: there are no levels to tell.
+    const formatters = { level: () => ({ log: 'audit' }) }
+    this.#logger = pino({ base: null, timestamp, formatters }, this.#stream)
+    if (isFile) process.on('SIGHUP', this.#reopen)
+  }
+
+  answered(report: OperationReport): void {
+    this.#logger.info({ event: report.operation, ...entryOf(report) })
+  }
+
+  ended(report: OperationReport): void {
+    this.#logger.info({ event: 'subscription-ended', ...entryOf(report) })
+  }
+
+  refused({ transport, code, viewer, address }: ServerRefusal): void {
+    this.#logger.info({ event: 'refused', ...whoOf(viewer), transport, code, address })
+  }
+
+  /** Writes what is left. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    process.off('SIGHUP', this.#reopen)
+    await new Promise<void>((resolve) => {
+      this.#stream.flush(() => resolve())
+    })
+  }
+}
+
+function entryOf(report: OperationReport): object {
+  const { document, operationName, viewer, by, kinds, codes, rows, durationMs } = report
+  return {
+    ...whoOf(viewer),
+    operation: operationName,
+    hash: documentHash(document),
+    kinds: [...new Set(kinds().map(({ cluster, kind }) => `${cluster}/${kind.typeName}`))],
+    decision: decisionOf(codes),
+    ...(codes.length === 0 ? {} : { codes }),
+    by,
+    rows,
+    durationMs: Math.round(durationMs * 1_000) / 1_000,
+  }
+}
+
+function whoOf(viewer: OperationReport['viewer']): object {
+  if (viewer === undefined) return {}
+  const { username, uid, groups } = viewer
+  return { user: username, ...(uid === '' ? {} : { uid }), groups }
+}
+
+/** Whether something was refused because of who asked; a part that was is enough. */
+function decisionOf(codes: readonly string[]): 'allowed' | 'denied' {
+  return codes.includes('FORBIDDEN') ? 'denied' : 'allowed'
+}

@@ -1,0 +1,123 @@
+import { Counter, Gauge, type Registry, Summary } from 'prom-client'
+import type { CachedResourceState } from '../../cache/cached-resource-state.ts'
+import type { InformerObserver } from '../../informer/informer-observer.ts'
+import { type ApiResource, groupResourceOf } from '../../kubernetes/api-resource.ts'
+
+/** A cluster, as far as metrics are read from it. */
+export interface MeasuredCluster {
+  readonly name: string
+  readonly cache: { states(): readonly CachedResourceState[] }
+  readonly access: { readonly counts: { readonly sent: number; readonly kept: number } }
+}
+
+type Labels = 'cluster' | 'resource'
+const labelNames: readonly Labels[] = ['cluster', 'resource']
+const percentiles = [0.5, 0.9, 0.99]
+
+/** What reflectors do, by client-go's names for it, and how the caches behind them are. */
+export class InformerMetrics {
+  readonly #lists: Counter<Labels>
+  readonly #listSeconds: Summary<Labels>
+  readonly #listItems: Summary<Labels>
+  readonly #watches: Counter<Labels>
+  readonly #shortWatches: Counter<Labels>
+  readonly #watchSeconds: Summary<Labels>
+  readonly #watchItems: Summary<Labels>
+  readonly #failures: Counter<Labels | 'failure'>
+
+  constructor(registry: Registry, clusters: () => readonly MeasuredCluster[]) {
+    const registers = [registry]
+    const counter = (name: string, help: string): Counter<Labels> =>
+      new Counter({ name, help, labelNames, registers })
+    const summary = (name: string, help: string): Summary<Labels> =>
+      new Summary({ name, help, labelNames, percentiles, registers })
+    this.#lists = counter('reflector_lists_total', 'Lists that reflectors have begun.')
+    this.#listSeconds = summary('reflector_list_duration_seconds', 'How long a whole list took.')
+    this.#listItems = summary('reflector_items_per_list', 'Objects in a whole list.')
+    this.#watches = counter('reflector_watches_total', 'Watches that reflectors have begun.')
+    this.#shortWatches = counter(
+      'reflector_short_watches_total',
+      'Watches that ended at once, without an event.',
+    )
+    this.#watchSeconds = summary('reflector_watch_duration_seconds', 'How long a watch lasted.')
+    this.#watchItems = summary('reflector_items_per_watch', 'Events in a watch.')
+    this.#failures = new Counter({
+      name: 'informerql_informer_failures_total',
+      help: 'What went wrong in informers without ending them: list, watch, object, transform, index, handler, loop.',
+      labelNames: [...labelNames, 'failure'],
+      registers,
+    })
+    const gauge = (
+      name: string,
+      help: string,
+      value: (state: CachedResourceState) => number | null,
+    ): void => {
+      const made: Gauge<Labels> = new Gauge({
+        name,
+        help,
+        labelNames,
+        registers,
+        collect() {
+          // What has stopped is told no more.
+          made.reset()
+          for (const { name: cluster, cache } of clusters()) {
+            for (const state of cache.states()) {
+              const now = value(state)
+              if (now === null) continue
+              made.set({ cluster, resource: groupResourceOf(state.resource) }, now)
+            }
+          }
+        },
+      })
+    }
+    gauge(
+      'reflector_last_resource_version',
+      'The resource version that a cache has reached, where that is a number.',
+      ({ resourceVersion }) =>
+        resourceVersion === null || resourceVersion === '' ? null : Number(resourceVersion),
+    )
+    gauge('informerql_informer_synced', '1 once a cache has its first list.', ({ objects }) =>
+      objects === null ? 0 : 1,
+    )
+    gauge('informerql_informer_objects', 'Objects in a cache.', ({ objects }) => objects)
+    gauge(
+      'informerql_informer_held_bytes',
+      'What the objects of a cache and their indexes take, about.',
+      ({ heldBytes }) => heldBytes,
+    )
+    gauge(
+      'informerql_informer_lag_seconds',
+      'How long ago the API server was last heard of a resource.',
+      ({ lagMs }) => (lagMs === null ? null : lagMs / 1_000),
+    )
+    gauge(
+      'informerql_informer_queue_length',
+      'Deltas that wait to be applied.',
+      ({ queueLength }) => queueLength,
+    )
+    gauge(
+      'informerql_informer_listeners',
+      'Those who listen to a cache.',
+      ({ listeners }) => listeners,
+    )
+  }
+
+  /** What the informer of a resource is to report to. */
+  observer(cluster: string, resource: ApiResource): InformerObserver {
+    const labels = { cluster, resource: groupResourceOf(resource) }
+    return {
+      failed: (failure) => this.#failures.inc({ ...labels, failure }),
+      listing: () => this.#lists.inc(labels),
+      listed: ({ items, durationMs }) => {
+        this.#listItems.observe(labels, items)
+        this.#listSeconds.observe(labels, durationMs / 1_000)
+      },
+      watching: () => this.#watches.inc(labels),
+      watched: ({ events, durationMs, isShort }) => {
+        this.#watchItems.observe(labels, events)
+        this.#watchSeconds.observe(labels, durationMs / 1_000)
+        if (isShort) this.#shortWatches.inc(labels)
+      },
+    }
+  }
+}

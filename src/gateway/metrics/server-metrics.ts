@@ -1,0 +1,47 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { AuthenticationObserver } from '../../access/authentication/authentication-observer.ts'
+import type { ServerObserver, ServerRefusal } from '../../server/server-observer.ts'
+
+/** Who is let in, and how many are there. */
+export class ServerMetrics implements ServerObserver, Pick<AuthenticationObserver, 'verified'> {
+  readonly #tokens: Counter<'outcome'>
+  readonly #refusals: Counter<'transport' | 'code'>
+  readonly #sockets: Gauge
+
+  constructor(registry: Registry) {
+    const registers = [registry]
+    this.#tokens = new Counter({
+      name: 'informerql_token_verifications_total',
+      help: 'Tokens that were not known and had to be verified: accepted, refused, or unavailable.',
+      labelNames: ['outcome'],
+      registers,
+    })
+    this.#refusals = new Counter({
+      name: 'informerql_refusals_total',
+      help: 'Requests and WebSockets that were refused before their operation was read.',
+      labelNames: ['transport', 'code'],
+      registers,
+    })
+    this.#sockets = new Gauge({
+      name: 'informerql_websockets',
+      help: 'WebSockets that are open.',
+      registers,
+    })
+  }
+
+  verified(outcome: 'accepted' | 'refused' | 'unavailable'): void {
+    this.#tokens.inc({ outcome })
+  }
+
+  refused({ transport, code }: ServerRefusal): void {
+    this.#refusals.inc({ transport, code })
+  }
+
+  socketOpened(): void {
+    this.#sockets.inc()
+  }
+
+  socketClosed(): void {
+    this.#sockets.dec()
+  }
+}

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+import type { DocumentNode } from 'graphql'
+import type { Viewer } from '../../access/viewer.ts'
+import type { KindAt } from './kind-part.ts'
+
+/** An operation that was answered: what an audit log and metrics want to know of it. Never holds values of variables. */
+export interface OperationReport {
+  readonly operation: 'query' | 'subscription'
+  readonly document: DocumentNode
+  /** As the document has it; absent where it has none. */
+  readonly operationName: string | undefined
+  /** Who asked; absent where nobody is asked who they are. */
+  readonly viewer: Viewer | undefined
+  /** Whether a plan has answered, or graphql-js. */
+  readonly by: 'plan' | 'graphql-js'
+  /** The kinds that its text names, found when they are asked for. */
+  readonly kinds: () => readonly KindAt[]
+  /** The codes of the errors that were told, each once; none: it is whole. */
+  readonly codes: readonly string[]
+  /** Objects that were answered, of a subscription in all its frames. */
+  readonly rows: number
+  /** Of a subscription: until it had begun, or until it ended. */
+  readonly durationMs: number
+}
+
+/** Told of operations. Must not throw. */
+export interface OperationObserver {
+  /** A query has been answered; a subscription has begun, or was refused. */
+  answered(report: OperationReport): void
+  /** A frame of a subscription is about to be sent. */
+  framed?(): void
+  /** A subscription has ended that had begun. */
+  ended?(report: OperationReport): void
+}
+
+const hashes = new WeakMap<DocumentNode, string>()
+
+/** SHA-256 of a document's text, in hexadecimal digits: as clients name it that send hashes. */
+export function documentHash(document: DocumentNode): string {
+  let hash = hashes.get(document)
+  if (hash === undefined) {
+    hash = createHash('sha256')
+      .update(document.loc?.source.body ?? '')
+      .digest('hex')
+    hashes.set(document, hash)
+  }
+  return hash
+}

@@ -1,0 +1,86 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { refuseRequest } from '../guard/refusal.ts'
+import { pathOf } from '../guard/operation-request.ts'
+import { ListenError } from '../server-errors.ts'
+
+/** Metrics in a text format, as they are when they are asked for. */
+export interface MetricsSource {
+  readonly contentType: string
+  text(): Promise<string>
+}
+
+/** The path of metrics, wherever they are served. */
+export const metricsPath = '/metrics'
+
+/** Answers a request for metrics. */
+export async function answerMetrics(
+  { method }: IncomingMessage,
+  response: ServerResponse,
+  metrics: MetricsSource,
+): Promise<void> {
+  if (method !== 'GET' && method !== 'HEAD') {
+    refuseRequest(response, { status: 405, reason: 'Send a GET.', headers: { allow: 'GET' } })
+    return
+  }
+  const text = await metrics.text()
+  response.writeHead(200, {
+    'content-type': metrics.contentType,
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+  })
+  response.end(text)
+}
+
+const deadlineMs = 10_000
+const maxConnections = 100
+
+/** A server with nothing but metrics, on an address of their own. */
+export class MetricsServer implements AsyncDisposable {
+  readonly #server: Server
+  readonly #host: string
+  readonly #port: number
+
+  constructor(
+    { host, port }: { readonly host: string; readonly port: number },
+    metrics: MetricsSource,
+    failed: (error: unknown) => void,
+  ) {
+    this.#host = host
+    this.#port = port
+    this.#server = createServer({ requestTimeout: deadlineMs }, (request, response) => {
+      if (pathOf(request) !== metricsPath) {
+        refuseRequest(response, {
+          status: 404,
+          reason: `There is nothing here; ask ${metricsPath}.`,
+        })
+        return
+      }
+      answerMetrics(request, response, metrics).catch((error: unknown) => {
+        failed(error)
+        response.destroy()
+      })
+    })
+    this.#server.maxConnections = maxConnections
+  }
+
+  /** Resolves with the port. Rejects with {@link ListenError}. */
+  async listen(): Promise<number> {
+    try {
+      this.#server.listen(this.#port, this.#host)
+      await once(this.#server, 'listening')
+    } catch (error) {
+      throw new ListenError(this.#host, this.#port, error as NodeJS.ErrnoException)
+    }
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#server.listening) return
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    this.#server.closeAllConnections()
+    await closed
+  }
+}

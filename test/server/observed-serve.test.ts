@@ -1,0 +1,209 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient } from 'graphql-ws'
+import { type Simulator, startSimulator } from 'informerql/simulator'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { WebSocket } from 'ws'
+import { GatewayMetrics } from '../../src/gateway/metrics/gateway-metrics.ts'
+import { firstAnswer } from '../support/gateway.ts'
+
+const users = [
+  { token: 'secret-of-the-gateway', user: 'gateway' },
+  { token: 'secret-of-ann', user: 'ann', uid: 'u-1', groups: ['developers'] },
+]
+const query = 'query HowManyPods { pods { totalCount nodes { metadata { name } } } }'
+const subscription = 'subscription Follow { nodes { synced } }'
+
+type Entry = Readonly<Record<string, unknown>>
+
+describe('informerql serve, observed', () => {
+  let simulator: Simulator
+  let folder: string
+  let child: ChildProcess
+  let url = ''
+  let metricsUrl = ''
+  let said = ''
+
+  const post = async (body: object, token?: string): Promise<Response> =>
+    fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
+      body: JSON.stringify(body),
+    })
+  const entries = async (): Promise<readonly Entry[]> => {
+    const text = await readFile(join(folder, 'audit.log'), 'utf8')
+    return text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Entry)
+  }
+  const metrics = async (): Promise<string> => (await fetch(metricsUrl)).text()
+
+  beforeAll(async () => {
+    simulator = await startSimulator({ users })
+    folder = await mkdtemp(join(tmpdir(), 'informerql-observed-'))
+    const kubeconfig = join(folder, 'kubeconfig.json')
+    await writeFile(
+      kubeconfig,
+      JSON.stringify({
+        clusters: [{ name: 'a', cluster: { server: simulator.url } }],
+        users: [{ name: 'a', user: { token: users[0]?.token } }],
+        contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+        'current-context': 'a',
+      }),
+    )
+    child = spawn(
+      process.execPath,
+      [
+        'src/main.ts',
+        'serve',
+        '--kubeconfig',
+        kubeconfig,
+        '--port',
+        '0',
+        '--auth',
+        'token-review',
+        '--audit-file',
+        join(folder, 'audit.log'),
+        '--metrics-port',
+        '0',
+        '--log-level',
+        'debug',
+      ],
+      { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] ?? '' } },
+    )
+    const hear = (chunk: Buffer): void => void (said += chunk.toString())
+    child.stdout?.on('data', hear)
+    child.stderr?.on('data', hear)
+    await vi.waitUntil(() => /answers at \S+\n/.test(said) && said.includes('metrics are at'), {
+      timeout: 60_000,
+    })
+    url = /answers at (\S+)/.exec(said)?.[1] ?? ''
+    metricsUrl = /metrics are at ([^"\s]+)/.exec(said)?.[1] ?? ''
+    const ann = users[1]?.token
+    await post({ query }, ann)
+    await post({ query: '{ nodes(first: -1) { totalCount } }' }, ann)
+    await post({ query })
+    await post({ query }, 'secret-of-nobody')
+    const client = createClient({
+      url: url.replace('http', 'ws'),
+      webSocketImpl: WebSocket,
+      retryAttempts: 0,
+      connectionParams: { authorization: `Bearer ${ann}` },
+    })
+    await firstAnswer(client, subscription, { password: 'secret-of-a-variable' })
+    await client.dispose()
+    const wrong = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws')
+    await once(wrong, 'open')
+    const payload = { authorization: 'Bearer secret-of-nobody-else' }
+    wrong.send(JSON.stringify({ type: 'connection_init', payload }))
+    await once(wrong, 'close')
+  }, 120_000)
+  afterAll(async () => {
+    child.kill('SIGKILL')
+    await rm(folder, { recursive: true })
+    await simulator[Symbol.asyncDispose]()
+  })
+
+  it('writes down who has asked for what, and who was refused', async () => {
+    await expect.poll(async () => (await entries()).length, { timeout: 10_000 }).toBe(7)
+    const all = await entries()
+    const ann = { user: 'ann', uid: 'u-1', groups: ['developers', 'system:authenticated'] }
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string
+    const durationMs = expect.any(Number) as number
+    const hash = expect.stringMatching(/^[0-9a-f]{64}$/) as string
+    const log = 'audit'
+    const answered = { log, ...ann, time, hash, durationMs, decision: 'allowed' }
+    const pods = { event: 'query', operation: 'HowManyPods', kinds: ['default/Pod'], rows: 0 }
+    expect(all).toEqual([
+      { ...answered, ...pods, by: 'plan' },
+      {
+        ...answered,
+        event: 'query',
+        kinds: ['default/Node'],
+        by: 'graphql-js',
+        codes: ['BAD_USER_INPUT'],
+        rows: 0,
+      },
+      refused('http'),
+      refused('http'),
+      {
+        ...answered,
+        event: 'subscription',
+        operation: 'Follow',
+        kinds: ['default/Node'],
+        by: 'graphql-js',
+        rows: 0,
+      },
+      expect.objectContaining({ event: 'subscription-ended', operation: 'Follow' }) as Entry,
+      refused('websocket'),
+    ])
+    function refused(transport: string): Entry {
+      const code = 'UNAUTHENTICATED'
+      return { log, event: 'refused', time, transport, code, address: '127.0.0.1' }
+    }
+  })
+
+  it('tells its metrics on a port of their own', async () => {
+    const text = await metrics()
+    for (const line of [
+      /^informerql_operation_duration_seconds_count\{operation="query",by="plan",code=""\} 1$/m,
+      /^informerql_operation_duration_seconds_count\{.*code="BAD_USER_INPUT"\} 1$/m,
+      /^informerql_refusals_total\{transport="http",code="UNAUTHENTICATED"\} 2$/m,
+      /^informerql_refusals_total\{transport="websocket",code="UNAUTHENTICATED"\} 1$/m,
+      /^informerql_token_verifications_total\{outcome="accepted"\} 1$/m,
+      /^informerql_token_verifications_total\{outcome="refused"\} 2$/m,
+      /^informerql_subscriptions 0$/m,
+      /^informerql_websockets 0$/m,
+      /^informerql_informer_synced\{cluster="default",resource="pods"\} 1$/m,
+      /^reflector_lists_total\{cluster="default",resource="nodes"\} 1$/m,
+      /^informerql_access_reviews_total\{cluster="default"\} [1-9]/m,
+      /^process_resident_memory_bytes [1-9]/m,
+      /^nodejs_eventloop_lag_seconds /m,
+    ]) {
+      expect(text).toMatch(line)
+    }
+    expect((await fetch(new URL('/graphql', metricsUrl))).status).toBe(404)
+    expect((await fetch(metricsUrl, { method: 'POST' })).status).toBe(405)
+    expect((await fetch(new URL('/metrics', url))).status).toBe(404)
+  })
+
+  it('says no token, no value of a variable and no user but to the audit log', async () => {
+    const told = await metrics()
+    expect(`${said}${told}`).not.toMatch(/secret|\bann\b|developers/)
+    expect(JSON.stringify(await entries())).not.toMatch(/secret/)
+  })
+})
+
+describe('docs/metrics.md', () => {
+  it('lists every metric with its type, its labels and what it says', async () => {
+    const text = await new GatewayMetrics().text()
+    const types = new Map(
+      Array.from(text.matchAll(/^# TYPE (\S+) (\S+)$/gm), ([, name = '', type = '']) => [
+        name,
+        type,
+      ]),
+    )
+    const helps = new Map(
+      Array.from(text.matchAll(/^# HELP (\S+) (.+)$/gm), ([, name = '', help = '']) => [
+        name,
+        help,
+      ]),
+    )
+    const rows = (await readFile('docs/metrics.md', 'utf8'))
+      .split('\n')
+      .filter((line) => line.startsWith('| `'))
+      .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')))
+    const listed = rows.map(([, name = '', type = '', , help = '']) => [name, type, help])
+    const there = Array.from(types, ([name, type]) => [name, type, helps.get(name)])
+    const byName = (a: readonly unknown[], b: readonly unknown[]): number =>
+      String(a[0]).localeCompare(String(b[0]))
+    expect(listed.toSorted(byName)).toEqual(there.toSorted(byName))
+  })
+})
