@@ -157,4 +157,45 @@ describeContract('A table', (server) => {
     expect(answer.json.rows[0].cells[0]).toBe('a')
     expect(answer.json.rows[0].object.metadata.name).toBe('a')
   })
+
+  it('of built-in kinds has the columns of kubectl get, those of -o wide with a priority', async () => {
+    const namespace = await newNamespace(server())
+    const path = `/api/v1/namespaces/${namespace}/pods`
+    const body = {
+      metadata: { name: 'p' },
+      spec: { containers: [{ name: 'main', image: 'nginx:1' }], nodeName: 'somewhere' },
+    }
+    await ask(server(), path, { method: 'POST', body })
+    const answer = await table(path)
+    expect(
+      answer.json.columnDefinitions.map(({ name, type, priority }: Fields) => [
+        name,
+        type,
+        priority,
+      ]),
+    ).toEqual([
+      ['Name', 'string', 0],
+      ['Ready', 'string', 0],
+      ['Status', 'string', 0],
+      ['Restarts', 'string', 0],
+      ['Age', 'string', 0],
+      ['IP', 'string', 1],
+      ['Node', 'string', 1],
+      ['Nominated Node', 'string', 1],
+      ['Readiness Gates', 'string', 1],
+    ])
+    expect(cellsOf(answer)).toEqual([
+      [
+        'p',
+        '0/1',
+        'Pending',
+        '0',
+        expect.stringMatching(/^\d+s$/),
+        '<none>',
+        'somewhere',
+        '<none>',
+        '<none>',
+      ],
+    ])
+  })
 })
