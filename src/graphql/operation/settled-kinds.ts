@@ -1,4 +1,4 @@
-import { UnreadableResourceError } from '../../cache/cache-errors.ts'
+import { type UnreadableCode, UnreadableResourceError } from '../../cache/cache-errors.ts'
 import type { Lease } from '../../cache/lease.ts'
 import type { SharedInformer } from '../../informer/shared-informer.ts'
 import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
@@ -181,9 +181,14 @@ export class SettledKinds implements CachedParts {
   #viewOf(at: KindAt, need: KindNeed): StoreView | ClientError {
     const lease = this.#source.lease(at)
     if (lease === undefined) return this.#missing(need)
-    if (lease instanceof UnreadableResourceError) return unreadableKindError(at, lease)
+    const isSomebody = this.#source.access !== undefined
+    if (lease instanceof UnreadableResourceError) {
+      return unreadableKindError(at, lease, isSomebody)
+    }
     const failure = lease.unreadable()
-    return failure === undefined ? lease.informer.store : unreadableKindError(at, failure)
+    return failure === undefined
+      ? lease.informer.store
+      : unreadableKindError(at, failure, isSomebody)
   }
 
   /** Another round is to prepare it; the error is for whoever wants it in this one. */
@@ -217,12 +222,22 @@ function notLoaded({ cluster, kind: { typeName } }: KindAt): ClientError {
   })
 }
 
-/** Why a kind cannot be read, as the error of the field that wanted it. */
+/**
+ * Why a kind cannot be read, as the error of the field that wanted it. A viewer is told nothing of what else is in memory, nor
+ * what the API server says to the gateway's own account.
+ */
 function unreadableKindError(
   { cluster, kind }: KindAt,
   cause: UnreadableResourceError,
+  isSomebody: boolean,
 ): ClientError {
-  const { code, message, hint, retryAfterMs } = cause
+  const { code, hint, retryAfterMs } = cause
   const kindName = kind.typeName
+  const message = (isSomebody ? plainReasons[code]?.(kindName) : undefined) ?? cause.message
   return new ClientError(code, message, { cluster, kind: kindName, hint, retryAfterMs, cause })
+}
+
+const plainReasons: Partial<Record<UnreadableCode, (kind: string) => string>> = {
+  CACHE_FULL: (kind) => `the cache has no room for ${kind}`,
+  FORBIDDEN: (kind) => `the gateway may not list and watch ${kind}`,
 }

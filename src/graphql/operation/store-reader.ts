@@ -34,6 +34,7 @@ import { namespacesOfRelated, partOnTheWay, targetOf } from './related-parts.ts'
 import { filterParts } from './filter-parts.ts'
 import type { SchemaRelation } from './schema-relations.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
+import type { ViewerAccess } from './viewer-access.ts'
 
 export interface StoreReaderOptions {
   readonly served: ServedSchema
@@ -43,6 +44,8 @@ export interface StoreReaderOptions {
   readonly budget: WorkBudget
   /** Reads what no cache serves. */
   readonly live: LiveLoader
+  /** What the viewer may see; absent: everything. */
+  readonly access: ViewerAccess | undefined
 }
 
 /** Reads the stores for one execution of one operation, all of it within one tick. */
@@ -59,13 +62,13 @@ export class StoreReader implements StoreReads {
   readonly #requests: ArgumentsCache<Kind, ListRequest>
   readonly #related: (cluster: string) => RelatedStores
 
-  constructor({ served, limits, parts, budget, live }: StoreReaderOptions) {
+  constructor({ served, limits, parts, budget, live, access }: StoreReaderOptions) {
     this.#served = served
     this.#limits = limits
     this.#parts = parts
     this.#budget = budget
     this.#tables = live.tables
-    this.#live = new LiveReads({ loader: live, budget, maxPageSize: limits.maxPageSize })
+    this.#live = new LiveReads({ loader: live, budget, maxPageSize: limits.maxPageSize, access })
     this.#requests = new ArgumentsCache(budget)
     this.#related = filterParts(served, parts)
   }

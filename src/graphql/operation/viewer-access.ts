@@ -89,6 +89,19 @@ export class ViewerAccess {
     }
   }
 
+  /** Whether the object with this key may be looked at, asked where it is not known. Rejects with `ClientError`. */
+  async mayLook(at: KindAt, key: string): Promise<boolean> {
+    for (const question of lookQuestions(at, key)) {
+      if (await this.may(at.cluster, question)) return true
+    }
+    return false
+  }
+
+  /** Whether a kind may be listed in a namespace, `''` for all, asked where it is not known. Rejects with `ClientError`. */
+  mayList({ cluster, kind }: KindAt, namespace: string): Promise<boolean> {
+    return this.may(cluster, questionOf('list', kind.resource, { namespace }))
+  }
+
   /** Whether anything that is needed may be read, as far as it is known. */
   admission(need: KindNeed): Admission {
     const { list, keys } = need
@@ -111,7 +124,7 @@ export class ViewerAccess {
     const access = this.#of(need)
     try {
       if (need.keys !== undefined && need.keys.length > 0) {
-        await Promise.all(need.keys.map((key) => this.#askKey(need, key)))
+        await Promise.all(need.keys.map((key) => this.mayLook(need, key)))
         return
       }
       if (need.list === undefined) {
@@ -128,12 +141,6 @@ export class ViewerAccess {
       }
     } catch (error) {
       throw reviewFailure(need.cluster, error)
-    }
-  }
-
-  async #askKey(need: KindNeed, key: string): Promise<void> {
-    for (const question of lookQuestions(need, key)) {
-      if (await this.may(need.cluster, question)) return
     }
   }
 

@@ -1,0 +1,80 @@
+import { type AccessQuestion, questionOf } from '../../access/access-question.ts'
+import { groupResourceOf } from '../../kubernetes/api-resource.ts'
+import type { CanArguments, ObjectCanArguments, Permissions, Row } from '../schema/read-context.ts'
+import { ClientError } from './client-error.ts'
+import { clusterNamed } from './cluster-argument.ts'
+import type { ServedSchema } from './served-schema.ts'
+import type { ViewerAccess } from './viewer-access.ts'
+
+/**
+ * What whoever asks may do, asked of the API servers. Where nobody is asked who they are, everybody may read all that there is,
+ * and nothing is known of anything else.
+ */
+export function permissionsOf(served: ServedSchema, access: ViewerAccess | undefined): Permissions {
+  const may = (cluster: string, question: AccessQuestion): boolean | Promise<boolean> =>
+    access === undefined ? readVerbs.has(question.verb) : access.may(cluster, question)
+  return {
+    viewer: access?.viewer ?? null,
+    can(args) {
+      const cluster = clusterNamed(served, args.cluster)
+      const { namespace, name, subresource } = args
+      const place = { namespace: namespace ?? '', name: name ?? '', subresource: subresource ?? '' }
+      return may(cluster, questionOf(checkedVerb(args), resourceOf(served, args), place))
+    },
+    canDo({ cluster, kind, object }: Row, args) {
+      const { namespace = '', name } = object.metadata
+      const verb = checkedVerb(args)
+      const subresource = args.subresource ?? ''
+      const isOfOne = !collectionVerbs.has(verb) || subresource !== ''
+      const place = { namespace, name: isOfOne ? name : '', subresource }
+      return may(cluster, questionOf(verb, kind.resource, place))
+    },
+  }
+}
+
+const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
+
+/** What is done to all objects of a place, or to one that is not there yet. */
+const collectionVerbs: ReadonlySet<string> = new Set([
+  'list',
+  'watch',
+  'create',
+  'deletecollection',
+])
+
+function checkedVerb({ verb }: ObjectCanArguments): string {
+  if (/^[a-z]+$|^\*$/.test(verb)) return verb
+  throw new ClientError('BAD_USER_INPUT', `verb: ${JSON.stringify(verb)} is none`, {
+    argument: 'verb',
+    value: verb,
+    hint: 'use get, list, watch, create, update, patch, delete, deletecollection, or another lower-case word',
+  })
+}
+
+function resourceOf(
+  { kinds }: ServedSchema,
+  { kind, resource }: CanArguments,
+): { readonly group: string; readonly resource: string } {
+  const given = [kind, resource].filter((one) => one !== undefined && one !== null)
+  if (given.length !== 1) {
+    throw new ClientError('BAD_USER_INPUT', 'can: give either kind or resource', {
+      argument: 'kind',
+      value: kind,
+      hint: 'kind: "Deployment", or resource: "deployments.apps"',
+    })
+  }
+  if (resource !== undefined && resource !== null) {
+    const dot = resource.indexOf('.')
+    if (dot < 0) return { group: '', resource }
+    return { group: resource.slice(dot + 1), resource: resource.slice(0, dot) }
+  }
+  const known = kinds.get(kind ?? '')
+  if (known !== undefined) return known.resource
+  throw new ClientError('BAD_USER_INPUT', `kind: there is no type ${JSON.stringify(kind)}`, {
+    argument: 'kind',
+    value: kind,
+    hint: `use the name of a type, such as "Pod", or resource: "${groupResourceOf(podsExample)}"`,
+  })
+}
+
+const podsExample = { group: 'apps', resource: 'deployments' }
