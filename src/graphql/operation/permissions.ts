@@ -1,4 +1,4 @@
-import { type AccessQuestion, questionOf } from '../../access/access-question.ts'
+import { type AccessQuestion, placeOf, questionOf } from '../../access/access-question.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import type { CanArguments, ObjectCanArguments, Permissions, Row } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
@@ -18,14 +18,16 @@ export function permissionsOf(served: ServedSchema, access: ViewerAccess | undef
     can(args) {
       const cluster = clusterNamed(served, args.cluster)
       const { namespace, name, subresource } = args
-      const place = { namespace: namespace ?? '', name: name ?? '', subresource: subresource ?? '' }
-      return may(cluster, questionOf(checkedVerb(args), resourceOf(served, args), place))
+      const resource = resourceOf(served, args)
+      const at = placeOf(resource, { namespace: namespace ?? '', name: name ?? '' })
+      const place = { ...at, subresource: subresource ?? '' }
+      return may(cluster, questionOf(checkedVerb(args), resource, place))
     },
     canDo({ cluster, kind, object }: Row, args) {
-      const { namespace = '', name } = object.metadata
       const verb = checkedVerb(args)
       const subresource = args.subresource ?? ''
       const isOfOne = !collectionVerbs.has(verb) || subresource !== ''
+      const { namespace, name } = placeOf(kind.resource, object.metadata)
       const place = { namespace, name: isOfOne ? name : '', subresource }
       return may(cluster, questionOf(verb, kind.resource, place))
     },

@@ -75,7 +75,7 @@ export class SettledKinds implements CachedParts {
     let outcome = outcomes.get(place)
     if (outcome === undefined) outcomes.set(place, (outcome = this.#list(at, { within, watch })))
     if (outcome instanceof ClientError) throw outcome
-    return this.#indexed(at, outcome)
+    return this.#indexed({ ...at, list: { within, watch } }, outcome)
   }
 
   named(at: KindAt, keys: readonly string[] = []): KindPart | undefined {
@@ -88,7 +88,7 @@ export class SettledKinds implements CachedParts {
     const parts = innerMap(this.#named, at.cluster)
     let part = parts.get(at.kind)
     if (part === undefined) parts.set(at.kind, (part = this.#namedPart(at, keys, access)))
-    return this.#indexed(at, part)
+    return this.#indexed({ ...at, keys }, part)
   }
 
   cachedPart(at: KindAt, reading?: ListReading): KindPart | undefined {
@@ -114,9 +114,9 @@ export class SettledKinds implements CachedParts {
   }
 
   /** Indexes that are built when they are asked for are waited for in another round. */
-  #indexed(at: KindAt, part: KindPart): KindPart {
-    for (const name of at.indexes?.needed ?? []) {
-      if (!part.view.hasIndex(name)) throw this.#missing(at)
+  #indexed(need: KindNeed, part: KindPart): KindPart {
+    for (const name of need.indexes?.needed ?? []) {
+      if (!part.view.hasIndex(name)) throw this.#missing(need)
     }
     return part
   }

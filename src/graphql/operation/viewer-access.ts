@@ -1,5 +1,5 @@
 import type { AccessQuestion } from '../../access/access-question.ts'
-import { questionOf } from '../../access/access-question.ts'
+import { placeOf, questionOf } from '../../access/access-question.ts'
 import type { ClusterAccess } from '../../access/cluster-access.ts'
 import type { ListAccess, PresentNamespaces } from '../../access/list-access.ts'
 import { AccessReviewError } from '../../access/subject-access-review.ts'
@@ -196,10 +196,10 @@ function admissionOf(known: boolean | undefined): Admission {
 /** Who may list an object, or get it, may look at it. */
 function lookQuestions({ kind: { resource } }: KindAt, key?: string): readonly AccessQuestion[] {
   if (key === undefined) return [questionOf('list', resource), questionOf('get', resource)]
-  const { namespace, name } = splitObjectKey(key)
+  const at = splitObjectKey(key)
   return [
-    questionOf('list', resource, { namespace }),
-    questionOf('get', resource, { namespace, name }),
+    questionOf('list', resource, { namespace: at.namespace }),
+    questionOf('get', resource, placeOf(resource, at)),
   ]
 }
 
