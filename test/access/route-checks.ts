@@ -117,7 +117,7 @@ export const checkObjects = async (checked: Checked): Promise<void> => {
     )
     const expected = [...got].toSorted()
     expect(answer.errors, type).toBeUndefined()
-    const { objects, ...single } = answer.data as Fields
+    const { objects, ...single } = answer.data
     const found = (prefix: string): readonly string[] =>
       keys(
         Object.entries(single).flatMap(([field, object]) =>
@@ -154,7 +154,7 @@ export const checkRelations = async (checked: Checked): Promise<void> => {
   )
   for (const seen of answer.data.pods?.nodes ?? []) {
     const { namespace } = seen.metadata
-    const pod = pods.find((one) => keyOf(one) === `${namespace}/${seen.metadata.name}`) as Fields
+    const pod = pods.find((one) => keyOf(one) === `${namespace}/${seen.metadata.name}`)
     const to = (shown: Shown | undefined, key: string) =>
       shown?.got.has(key) === true ? key.split('/').at(-1) : undefined
     expect(seen.node?.metadata.name, 'Pod.node').toBe(to(nodes, pod.spec.nodeName))

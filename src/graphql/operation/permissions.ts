@@ -2,7 +2,9 @@ import { type AccessQuestion, placeOf, questionOf } from '../../access/access-qu
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import type { CanArguments, ObjectCanArguments, Permissions, Row } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
+import type { Kind } from '../model/kind.ts'
 import { clusterNamed } from './cluster-argument.ts'
+import type { KindAt } from './kind-part.ts'
 import type { ServedSchema } from './served-schema.ts'
 import type { ViewerAccess } from './viewer-access.ts'
 
@@ -23,15 +25,32 @@ export function permissionsOf(served: ServedSchema, access: ViewerAccess | undef
       const place = { ...at, subresource: subresource ?? '' }
       return may(cluster, questionOf(checkedVerb(args), resource, place))
     },
-    canDo({ cluster, kind, object }: Row, args) {
-      const verb = checkedVerb(args)
-      const subresource = args.subresource ?? ''
-      const isOfOne = !collectionVerbs.has(verb) || subresource !== ''
-      const { namespace, name } = placeOf(kind.resource, object.metadata)
-      const place = { namespace, name: isOfOne ? name : '', subresource }
-      return may(cluster, questionOf(verb, kind.resource, place))
-    },
+    canDo: ({ cluster, kind, object }: Row, args) =>
+      may(cluster, canQuestion(kind, object.metadata, args)),
   }
+}
+
+/** Whether whoever asks may do something to an object, as far as that is known. Throws `ClientError`. */
+export function knownCan(
+  access: ViewerAccess | undefined,
+  { cluster, kind }: KindAt,
+  at: { readonly namespace?: string | undefined; readonly name: string },
+  args: ObjectCanArguments,
+): boolean | undefined {
+  const question = canQuestion(kind, at, args)
+  return access === undefined ? readVerbs.has(question.verb) : access.known(cluster, question)
+}
+
+function canQuestion(
+  { resource }: Kind,
+  object: { readonly namespace?: string | undefined; readonly name: string },
+  args: ObjectCanArguments,
+): AccessQuestion {
+  const verb = checkedVerb(args)
+  const subresource = args.subresource ?? ''
+  const isOfOne = !collectionVerbs.has(verb) || subresource !== ''
+  const { namespace, name } = placeOf(resource, object)
+  return questionOf(verb, resource, { namespace, name: isOfOne ? name : '', subresource })
 }
 
 const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])

@@ -66,6 +66,8 @@ export const turns: Turns = new Turns()
 export interface SettledParts {
   readonly part: KindParts['part']
   readonly named: KindParts['named']
+  /** What the viewer may see; `undefined`: everything. */
+  readonly access: ViewerAccess | undefined
   /** Whether something was asked for that has to be prepared first: then what was read is not the whole answer. */
   readonly isLacking: boolean
   /**
@@ -89,6 +91,7 @@ export function settleKinds(
     return {
       part: (at, reading) => parts.part(at, reading),
       named: (at, keys) => parts.named(at, keys),
+      access,
       get isLacking() {
         return parts.needed.length > 0
       },

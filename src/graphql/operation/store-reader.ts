@@ -228,9 +228,10 @@ export class StoreReader implements StoreReads {
 
   /** What has no cache is looked up by its name. */
   #followLive({ cluster, kind, object }: Row, { relation, needs, to }: SchemaRelation): FoundRow {
-    const { view } = this.#parts.part({ cluster, kind })
-    const id = sameObject(view, object.metadata, objectKey(object.metadata))
-    if (id === undefined) return null
+    const from = objectKey(object.metadata)
+    const view = this.#parts.named({ cluster, kind }, [from])?.view
+    const id = view === undefined ? undefined : sameObject(view, object.metadata, from)
+    if (view === undefined || id === undefined) return null
     const part = (type: string): KindPart => {
       const need = needs.get(type)
       if (need === undefined || need.kind === to) throw byCondition({ cluster, kind: to })

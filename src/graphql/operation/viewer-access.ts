@@ -75,10 +75,14 @@ export class ViewerAccess {
     return this.#either(at, lookQuestions(at, key))
   }
 
+  /** Whether a viewer may do something, as far as it is known. */
+  known(cluster: string, question: AccessQuestion): boolean | undefined {
+    return this.#in(cluster).known(this.viewer, question)
+  }
+
   /** Whether a viewer may do something, asked where it is not known. Rejects with `ClientError`. */
   async may(cluster: string, question: AccessQuestion): Promise<boolean> {
-    const access = this.#served.access.get(cluster)
-    if (access === undefined) throw new TypeError(`there is no cluster ${cluster}`)
+    const access = this.#in(cluster)
     const known = access.known(this.viewer, question)
     if (known !== undefined) return known
     this.#spend(access, 1)
@@ -151,6 +155,10 @@ export class ViewerAccess {
   }
 
   #of({ cluster }: KindAt): ClusterAccess {
+    return this.#in(cluster)
+  }
+
+  #in(cluster: string): ClusterAccess {
     const access = this.#served.access.get(cluster)
     if (access === undefined) throw new TypeError(`there is no cluster ${cluster}`)
     return access
