@@ -29,6 +29,7 @@ export function partsOf(settled: SettledKinds): SettledParts {
     part: (at, reading) => settled.part(at, reading),
     named: (at, keys) => settled.named(at, keys),
     cachedPart: (at, reading) => settled.cachedPart(at, reading),
+    access: undefined,
     isLacking: false,
     more: () => undefined,
     release() {},
