@@ -72,6 +72,7 @@ function clusterOf(scope: Scope, podCount = 0) {
   )
   const known = new Map<Condition, Map<StoreView, object>>()
   const stores: RelatedStores = {
+    has: () => true,
     part: () => ({ view: pods, scope }),
     outOfSight: (type, argument) => new Error(`${argument}: not all of ${type}`),
     known(condition) {

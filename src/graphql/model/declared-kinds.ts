@@ -1,4 +1,5 @@
 import type { CodedError } from '../../lib/coded-error.ts'
+import type { EndedRule } from '../../query/index/ended-index.ts'
 import type { ReferenceOfAnyKind } from '../../query/relation/relation-definition.ts'
 import type { GroupAliases } from '../naming/api-groups.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
@@ -9,15 +10,20 @@ import type { Definitions } from './definitions.ts'
 import { healthIndex } from './health-index.ts'
 import { functionIndexes, type IndexFunctions, unknownListFields } from './index-functions.ts'
 import type { Kind, RelationField } from './kind.ts'
+import { endedRuleOf, usedByField, usersOf } from './uses.ts'
 import { isInjectedField, nativePropertiesOf } from './native-properties.ts'
 import { schemaAtPath, type SchemaAtPath } from './schema-at-path.ts'
+import type { SdlError } from '../sdl/sdl-error.ts'
 import { isReservedIndexName, SdlIndexes } from './sdl-indexes.ts'
 import { SdlObjectRefs } from './sdl-object-refs.ts'
 import { SdlRelations } from './sdl-relations.ts'
 import { type DormantDeclaration, UnknownTypes } from './unknown-types.ts'
 
 /** A kind before anything is declared of it. */
-export type BareKind = Omit<Kind, 'indexes' | 'relations' | 'objectRefs' | 'events'>
+export type BareKind = Omit<
+  Kind,
+  'indexes' | 'relations' | 'objectRefs' | 'events' | 'usedBy' | 'ended'
+>
 
 /** What is declared of kinds. */
 export interface DeclaredKindsOptions {
@@ -81,6 +87,14 @@ export function declaredKinds(options: DeclaredKindsOptions): DeclaredKinds {
       relations.of(typeName).some(({ definition }) => definition.name === field),
   )
   problems.push(...objectRefs.addAll(known))
+  const declared = kinds.flatMap(({ typeName }) => relations.of(typeName))
+  const usersOfKind = (typeName: string): readonly RelationField[] => {
+    const isTaken =
+      hasOwnField(typeName, usedByField) ||
+      relations.of(typeName).some(({ definition }) => definition.name === usedByField)
+    return isTaken ? [] : usersOf(typeName, declared)
+  }
+  const endings: SdlError[] = []
   const hasEvents = byType.get('Event')?.resource.group === ''
   return {
     kinds: kinds.map((kind) => ({
@@ -88,12 +102,18 @@ export function declaredKinds(options: DeclaredKindsOptions): DeclaredKinds {
       indexes: indexes.get(kind.typeName) ?? [],
       relations: relations.of(kind.typeName),
       objectRefs: objectRefs.of(kind.typeName),
+      usedBy: usersOfKind(kind.typeName),
+      ...ended(endedRuleOf(kind.typeName, known, endings)),
       ...(hasEvents ? { events: eventsOf(kind.typeName) } : {}),
     })),
-    problems,
+    problems: [...problems, ...endings],
     dormant: unknown.dormant,
     ofAnyKind: relations.ofAnyKind,
   }
+}
+
+function ended(rule: EndedRule | undefined): Pick<Kind, 'ended'> {
+  return rule === undefined ? {} : { ended: rule }
 }
 
 function indexesOf(

@@ -1,5 +1,6 @@
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import type { IndexDefinition } from '../../query/index/index-definition.ts'
+import type { EndedRule } from '../../query/index/ended-index.ts'
 import type { RelationDefinition } from '../../query/relation/relation-definition.ts'
 
 /** A relation as a field of the schema. */
@@ -38,6 +39,10 @@ export interface Kind {
   /** `namespace` of namespaced kinds, then the declared relations, in the order of their declaration. */
   readonly relations: readonly RelationField[]
   readonly objectRefs: readonly ObjectRefField[]
+  /** Those that make use of its objects: each `@reference` with `uses` onto the kind, read backwards. */
+  readonly usedBy: readonly RelationField[]
+  /** Which of its objects use nothing any more. */
+  readonly ended?: EndedRule
   /** The relation behind `events`; absent where the cluster serves no core Events. */
   readonly events?: RelationField
   /** Whether objects hold `metadata` only: Secrets, until the operator opts in. */

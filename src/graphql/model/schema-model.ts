@@ -111,8 +111,10 @@ export function buildSchemaModel(options: SchemaModelOptions): SchemaModel {
       ...documents.flatMap(({ problems }) => problems),
       ...declared.problems,
     ],
-    relations: declared.kinds.flatMap(({ relations, events }) =>
-      [...relations, ...(events === undefined ? [] : [events])].map(({ definition }) => definition),
+    relations: declared.kinds.flatMap(({ relations, events, usedBy }) =>
+      [...relations, ...(events === undefined ? [] : [events]), ...usedBy].map(
+        ({ definition }) => definition,
+      ),
     ),
     ofAnyKind: declared.ofAnyKind,
     dormant: declared.dormant,

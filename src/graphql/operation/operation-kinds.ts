@@ -126,6 +126,12 @@ class KindSearch {
         this.#need(cluster, source.relation)
         const relation = this.#served.relations.byField.get(source.relation)
         if (relation !== undefined) this.#addFiltered(node, field, relation.to, cluster)
+      } else if (source.form === 'usedBy') {
+        const names = this.#arguments(field, node)?.['kinds']
+        for (const { user, needs } of this.#served.relations.usesOf(source.kind)) {
+          if (Array.isArray(names) && !names.includes(user.typeName)) continue
+          this.#addNeeds(cluster, needs)
+        }
       } else if (source.form === 'owned') {
         this.#add(cluster, this.#owned(node, field, type, cluster))
       } else if (source.form === 'ofRowType' && field.name === 'events') {

@@ -20,10 +20,12 @@ import type {
   RelationArguments,
   Row,
   StoreReads,
+  UsedByArguments,
+  UsedByConnectionSource,
 } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
 import { clusterNamed } from './cluster-argument.ts'
-import { ownedConnection, storeConnection } from './connection.ts'
+import { ownedConnection, storeConnection, usedByConnection } from './connection.ts'
 import { idsCondition } from './ids-condition.ts'
 import type { CachedParts, KindAt, KindPart } from './kind-part.ts'
 import { type ListRequest, listRequest, pageOf } from './list-request.ts'
@@ -32,6 +34,7 @@ import { LiveReads } from './live-reads.ts'
 import { type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
 import { filterParts } from './filter-parts.ts'
 import type { SchemaRelation } from './schema-relations.ts'
+import { nothingUses, usedByPage } from './used-by.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
 export interface StoreReaderOptions {
@@ -166,6 +169,16 @@ export class StoreReader implements StoreReads {
       },
       args,
     )
+  }
+
+  usedBy({ cluster, kind, object }: Row, args: UsedByArguments): UsedByConnectionSource {
+    const { view } = this.#parts.part({ cluster, kind })
+    const id = sameObject(view, object.metadata, objectKey(object.metadata))
+    if (id === undefined) return usedByConnection(nothingUses(this.#budget), this.#budget)
+    const { maxPageSize } = this.#limits
+    const budget = this.#budget
+    const means = { served: this.#served, parts: this.#parts, budget, maxPageSize }
+    return usedByConnection(usedByPage({ ...means, cluster, kind, view, id, args }), budget)
   }
 
   follow(row: Row, field: RelationField, args: RelationArguments): ConnectionSource {

@@ -55,6 +55,7 @@ type RowSource =
   | { readonly form: 'ownerChain' }
   | { readonly form: 'rootOwner' }
   | { readonly form: 'owned' }
+  | { readonly form: 'usedBy'; readonly kind: Kind }
   /** A field of an interface: the type of the row has one of the same name, with the true source. */
   | { readonly form: 'ofRowType' }
 
@@ -85,6 +86,7 @@ interface OwnParts {
   readonly change: 'type' | 'removal' | 'objectId' | 'object' | 'previous' | 'finalStateKnown'
   readonly facet: 'by' | 'values' | 'distinctCount' | 'missingCount'
   readonly facetValue: 'value' | 'count'
+  readonly use: 'object' | 'paths'
   readonly objectRef: 'id' | 'apiVersion' | 'kind' | 'namespace' | 'name' | 'object'
   readonly healthPart: 'status' | 'reason' | 'message'
   readonly clusterState: 'name' | 'state' | 'version' | 'resources'

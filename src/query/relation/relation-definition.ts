@@ -30,6 +30,8 @@ export interface ReferenceRelation extends RelationBase {
   readonly refPaths?: readonly string[]
   /** Names that are put together. */
   readonly names?: NameRule
+  /** Whether the object makes use of what it means: then it is in `usedBy` of that. */
+  readonly uses?: boolean
   /** Whether it may mean more than one object. */
   readonly many: boolean
 }
