@@ -24,6 +24,17 @@ const serverFlags: readonly Flag[] = [
     path: ['server', 'insecureNoAuth'],
   },
   {
+    flags: '--tls-cert <file>',
+    description: 'certificate to serve with, PEM; read again when it changes',
+    path: ['server', 'tlsCert'],
+  },
+  { flags: '--tls-key <file>', description: 'its key, PEM', path: ['server', 'tlsKey'] },
+  {
+    flags: '--tls-client-ca <file>',
+    description: 'CA of trusted client certificates, for --auth request-header',
+    path: ['server', 'tlsClientCa'],
+  },
+  {
     flags: '--allowed-host <name>',
     description: 'further name of the gateway in the Host header (repeatable)',
     path: ['server', 'allowedHosts'],
@@ -58,7 +69,8 @@ const serverFlags: readonly Flag[] = [
 const authFlags: readonly Flag[] = [
   {
     flags: '--auth <mode>',
-    description: 'how callers are asked who they are: none or token-review',
+    description:
+      'how callers are asked who they are: none, token-review, oidc or request-header; its options are in the configuration',
     path: ['auth', 'mode'],
   },
   {

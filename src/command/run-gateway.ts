@@ -107,8 +107,9 @@ async function runGateway(
   announce: (url: string) => void,
 ): Promise<void> {
   // Before anything that takes long; the server checks it again.
-  checkAddress(config.server, config.auth.mode !== 'none')
-  const { introspection = isLoopback(config.server.host) && config.auth.mode === 'none' } = config
+  const asksWho = config.auth.mode !== 'none'
+  checkAddress(config.server, asksWho)
+  const { introspection = isLoopback(config.server.host) && !asksWho } = config
   const options = gatewayOptionsOf({ ...config, introspection })
   const starting = createGateway({ ...options, log, signal })
   await using gateway = await starting.catch((error: unknown) => {
@@ -131,6 +132,14 @@ async function runGateway(
   })
   if (followed !== undefined) {
     followConfig({ ...followed, config, log, signal, clusters: gateway.configureClusters })
+  }
+  if (asksWho && config.server.tlsCert === undefined && !isLoopback(config.server.host)) {
+    log.warn(
+      'credentials come unencrypted, unless a proxy with TLS is all that reaches this port',
+      {
+        hint: 'give server.tlsCert and server.tlsKey',
+      },
+    )
   }
   announce(server.url)
   await aborted(signal)

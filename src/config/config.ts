@@ -92,7 +92,7 @@ const topLevel = {
   logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
 }
 
-const configSchema: z.ZodType<Config> = z.strictObject({
+const configSchema = z.strictObject({
   ...topLevel,
   documents: parts.documents.prefault({} as Config['documents']),
   work: parts.work.prefault({} as WorkLimits),
@@ -100,7 +100,7 @@ const configSchema: z.ZodType<Config> = z.strictObject({
   server: parts.server.prefault({} as ServerOptions),
   auth: parts.auth.prefault({} as AuthenticationOptions),
   simulator: parts.simulator.prefault({} as SimulatorConfig),
-})
+}) satisfies z.ZodType<Config>
 
 /** The file that a configuration comes from; `undefined` where none is named. */
 export function configFileOf({
@@ -126,8 +126,17 @@ export function loadConfig({ file: given, variables, flags }: ConfigSources): Co
     ...environment.unknown.map((name) => `${name}: there is no such option`),
     ...(result.success ? [] : result.error.issues.flatMap((issue) => problemsOf(issue, sources))),
   ]
+  if (result.success) problems.push(...problemsBetween(result.data))
   if (result.success && problems.length === 0) return result.data
   throw new ConfigError(problems)
+}
+
+/** What is wrong with options that are each right. */
+function problemsBetween({ auth, server }: Config): readonly string[] {
+  if (auth.mode !== 'request-header' || server.tlsClientCa !== undefined) return []
+  return [
+    'server.tlsClientCa: auth.mode request-header trusts only who has a certificate of this CA',
+  ]
 }
 
 function fileSource(file: string): OptionSource {
@@ -151,10 +160,16 @@ function withPathsBeside(
 ): Readonly<Record<string, unknown>> {
   const beside = (path: unknown): unknown =>
     typeof path === 'string' ? resolve(folder, path) : path
-  const { schemaFiles, clusters, server } = values
+  const { schemaFiles, clusters, server, auth } = values
   return {
     ...values,
-    ...withFilesBeside('server', server, ['trustedDocuments'], beside),
+    ...withFilesBeside(
+      'server',
+      server,
+      ['trustedDocuments', 'tlsCert', 'tlsKey', 'tlsClientCa'],
+      beside,
+    ),
+    ...withAuthFilesBeside(auth, beside),
     ...(Array.isArray(schemaFiles) ? { schemaFiles: schemaFiles.map(beside) } : {}),
     ...(Array.isArray(clusters)
       ? {
@@ -179,6 +194,14 @@ function withFilesBeside(
   const values = given as Readonly<Record<string, unknown>>
   const files = names.filter((name) => name in values).map((name) => [name, beside(values[name])])
   return { [part]: { ...values, ...(Object.fromEntries(files) as object) } }
+}
+
+function withAuthFilesBeside(
+  auth: unknown,
+  beside: (path: unknown) => unknown,
+): Readonly<Record<string, unknown>> {
+  if (typeof auth !== 'object' || auth === null || !('oidc' in auth)) return {}
+  return { auth: { ...auth, ...withFilesBeside('oidc', auth.oidc, ['caFile'], beside) } }
 }
 
 function flagSource(flags: readonly FlagOption[]): OptionSource {

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ApiServerLimits } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
+import type { AccessLimits } from '../access/access-limits.ts'
+import { ClusterAccess } from '../access/cluster-access.ts'
 import type { ClusterCache } from '../cache/cluster-cache.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { groupVersionPath } from '../kubernetes/api-resource.ts'
@@ -14,12 +16,18 @@ import {
   servicesResourceOf,
 } from './cluster-api.ts'
 import { type DefinitionMetadata, isDiscovered } from './cluster-definitions.ts'
-import { type Cluster, connectCluster, connectionOf } from './connected-cluster.ts'
+import {
+  accessConnectionOf,
+  type Cluster,
+  connectCluster,
+  connectionOf,
+} from './connected-cluster.ts'
 import type { GatewayLog } from './gateway-log.ts'
 
 export interface ClusterMemberOptions {
   readonly connection: Partial<ApiServerLimits>
   readonly reflector: ReflectorOptions
+  readonly access: AccessLimits
   /** How often a cluster that could not be reached is asked again. */
   readonly retryMs: number
   readonly watch: Partial<ApiWatchTimes>
@@ -32,6 +40,7 @@ export interface ClusterMemberOptions {
 export class ClusterMember implements AsyncDisposable {
   readonly selection: NamedClusterSelection
   readonly cache: ClusterCache
+  readonly access: ClusterAccess
   readonly #options: ClusterMemberOptions
   readonly #stop = new AbortController()
   /** The last thing that was said of each failure, which is said once. */
@@ -48,6 +57,15 @@ export class ClusterMember implements AsyncDisposable {
     this.#cluster = cluster
     this.#options = options
     this.cache = options.cache(cluster)
+    this.access = new ClusterAccess({
+      cluster: selection.name,
+      connection: () => accessConnectionOf(this.#cluster),
+      limits: options.access,
+      reflector: options.reflector,
+      failed: (resource, error) => {
+        this.#warn(`following ${resource}, by which permissions change at once,`, error)
+      },
+    })
   }
 
   /** Connects to a cluster. Never rejects: a failure is the state of its cluster. */
@@ -81,6 +99,7 @@ export class ClusterMember implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(new Error('the gateway is stopping'))
     await this.#following
+    await this.access[Symbol.asyncDispose]()
     await this.cache[Symbol.asyncDispose]()
     if (this.#cluster.state === 'connected')
       await this.#cluster.api.apiServer[Symbol.asyncDispose]()

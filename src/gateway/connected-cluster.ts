@@ -1,3 +1,4 @@
+import type { AccessConnection } from '../access/cluster-access.ts'
 import { type ApiServer, type ApiServerLimits, createApiServer } from '../api-server/api-server.ts'
 import { ClusterConfigError } from '../api-server/kubeconfig/cluster-config-error.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
@@ -44,6 +45,18 @@ export function connectionOf(cluster: Cluster): ClusterConnection {
     source: (resource, how) => apiServer.resource(resource, how),
     live: createLiveApi(apiServer),
     version: version.gitVersion,
+    resourceVersionsComparable,
+  }
+}
+
+/** How permissions are asked for and followed. Throws where the cluster cannot be reached. */
+export function accessConnectionOf(cluster: Cluster): AccessConnection {
+  if (cluster.state !== 'connected') throw cluster.error
+  const { apiServer, resources, resourceVersionsComparable } = cluster.api
+  return {
+    server: apiServer,
+    resources,
+    source: (resource, how) => apiServer.resource(resource, how),
     resourceVersionsComparable,
   }
 }

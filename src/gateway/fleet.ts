@@ -1,3 +1,4 @@
+import { type AccessLimits, defaultAccessLimits } from '../access/access-limits.ts'
 import type { ApiServerLimits } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import { CacheBounds, type CacheLimits } from '../cache/cache-bounds.ts'
@@ -30,6 +31,7 @@ export interface FleetOptions {
   readonly clusters: readonly NamedClusterSelection[]
   readonly connection: Partial<ApiServerLimits>
   readonly cache: Partial<CacheLimits>
+  readonly access: Partial<AccessLimits>
   readonly reflector: ReflectorOptions
   /** How often a cluster that could not be reached is asked again. */
   readonly retryMs: number
@@ -114,8 +116,9 @@ export class Fleet implements AsyncDisposable {
 
   #member(selection: NamedClusterSelection, signal: AbortSignal): Promise<ClusterMember> {
     const { connection, reflector, retryMs, watch, log } = this.#options
+    const access = { ...defaultAccessLimits, ...this.#options.access }
     const cache = (cluster: Cluster): ClusterCache => this.#cacheOf(cluster)
-    const options = { connection, reflector, retryMs, watch, log, cache }
+    const options = { connection, reflector, access, retryMs, watch, log, cache }
     return ClusterMember.connect(selection, options, signal)
   }
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { GraphQLError, GraphQLSchema } from 'graphql'
+import type { AccessLimits } from '../access/access-limits.ts'
 import type { AuthenticationOptions } from '../access/authentication/authentication-options.ts'
 import type { Authenticator } from '../access/authentication/authenticator.ts'
 import { createAuthenticator } from '../access/authentication/create-authenticator.ts'
@@ -59,6 +60,8 @@ export interface GatewayOptions {
   readonly limits?: Partial<OperationLimits>
   /** How much is held in memory, and for how long without being asked for. */
   readonly cache?: Partial<CacheLimits>
+  /** How much is asked about what viewers may see, and for how long an answer holds. */
+  readonly access?: Partial<AccessLimits>
   readonly reflector?: ReflectorOptions
   readonly connection?: Partial<ApiServerLimits>
   /** How often a cluster that could not be reached is asked again. */
@@ -151,6 +154,7 @@ class RunningGateway implements Gateway {
       clusters: options.clusters,
       connection: options.connection ?? {},
       cache: options.cache ?? {},
+      access: options.access ?? {},
       reflector: options.reflector ?? {},
       retryMs: options.retryMs ?? defaultRetryMs,
       watch: options.watch ?? {},

@@ -1,3 +1,4 @@
+import type { ClusterAccess } from '../access/cluster-access.ts'
 import type { ClusterCache, ServedResource } from '../cache/cluster-cache.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
@@ -47,15 +48,18 @@ export function serveSchema(options: ServeSchemaOptions): ServedSchema {
   const relations = resolveRelations(kinds, model.relations, model.ofAnyKind)
   const schema = createSchema(model, { relay })
   const clusters = new Map<string, ClusterCache>()
-  for (const { cluster, cache } of members) {
+  const access = new Map<string, ClusterAccess>()
+  for (const { cluster, cache, access: asked } of members) {
     cache.serve(servedResources(cluster, model.kinds, relations))
     if (cluster.state === 'connected') {
       const names = new Set(cluster.api.resources.map(resourceName))
       cache.drop((resource) => !names.has(resourceName(resource)))
     }
     clusters.set(cluster.name, cache)
+    access.set(cluster.name, asked)
   }
-  return { schema, kinds, kindOf: (group, kind) => model.kindOf(group, kind), relations, clusters }
+  const kindOf = (group: string, kind: string): Kind | undefined => model.kindOf(group, kind)
+  return { schema, kinds, kindOf, relations, clusters, access }
 }
 
 /** The kinds of the schema that a cluster has, with all that their stores are to be asked for. */

@@ -1,7 +1,7 @@
 import type { ObjectId, StoreView } from '../informer/store/store-view.ts'
 import { allOf, type Condition } from './condition/condition.ts'
 import { bindCondition, type IdSet } from './condition/id-set.ts'
-import { type Scope, scopeCondition } from './condition/scope.ts'
+import { isInScope, type Scope, scopeCondition } from './condition/scope.ts'
 import type { WorkBudget } from './condition/work-budget.ts'
 
 /** What to tell a subscriber about one object. */
@@ -77,14 +77,13 @@ export class LiveSet {
    */
   changes(view: StoreView, keys: Iterable<string>, budget: WorkBudget): LiveChange[] {
     const set = this.#bind(view, budget)
-    const scope = bindCondition(scopeCondition(this.#scope), view, budget)
     const changes: LiveChange[] = []
     for (const key of keys) {
       budget.spend('examined', 1)
       const id = view.idOf(key)
       const held = this.#uidByKey.get(key)
       if (id === undefined || !set.has(id)) {
-        if (held !== undefined) changes.push(this.#remove(view, scope, key, held))
+        if (held !== undefined) changes.push(this.#remove(view, key, held))
         continue
       }
       if (held === undefined) {
@@ -102,11 +101,16 @@ export class LiveSet {
     return changes
   }
 
-  /**
-   * What to send when the viewer may from now on see something else. Objects that stay are not mentioned. Examines what is
-   * held and what may be seen now.
-   */
+  /** What to send when the viewer may from now on see something else. Objects that stay are not mentioned. */
   rescope(view: StoreView, scope: Scope, budget: WorkBudget): LiveChange[] {
+    return this.changes(view, this.affectedBy(view, scope, budget), budget)
+  }
+
+  /**
+   * The viewer may from now on see something else: the keys that this matters to, those first that are held and not to be seen
+   * any more; {@link changes} says what to send of each. Examines what is held and what may be seen now.
+   */
+  affectedBy(view: StoreView, scope: Scope, budget: WorkBudget): string[] {
     this.#scope = scope
     const set = this.#bind(view, budget)
     budget.spend('examined', this.size)
@@ -120,7 +124,7 @@ export class LiveSet {
       const key = view.keyOf(id)
       if (!this.#uidByKey.has(key)) affected.push(key)
     }
-    return this.changes(view, affected, budget)
+    return affected
   }
 
   #bind(view: StoreView, budget: WorkBudget): IdSet {
@@ -139,13 +143,13 @@ export class LiveSet {
     return { type: 'ADDED', key, uid, id }
   }
 
-  #remove(view: StoreView, scope: IdSet, key: string, uid: string): LiveChange {
+  #remove(view: StoreView, key: string, uid: string): LiveChange {
     this.#uidByKey.delete(key)
+    // Also of one that has gone meanwhile nothing but its identity may be sent.
+    if (!isInScope(this.#scope, key)) return { type: 'DELETED', key, uid, cause: 'hidden' }
     const id = view.idOf(key)
     // Of an object that came after the held one under its key nothing is to be told.
-    if (id === undefined || view.uidOf(id) !== uid) {
-      return { type: 'DELETED', key, uid, cause: 'gone' }
-    }
-    return { type: 'DELETED', key, uid, cause: scope.has(id) ? 'unmatched' : 'hidden' }
+    const isGone = id === undefined || view.uidOf(id) !== uid
+    return { type: 'DELETED', key, uid, cause: isGone ? 'gone' : 'unmatched' }
   }
 }

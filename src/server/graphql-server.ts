@@ -14,6 +14,7 @@ import type { Readiness } from './http/probes.ts'
 import { ListenError } from './server-errors.ts'
 import type { ServerLog } from './operation-options.ts'
 import type { ServerOptions } from './server-options.ts'
+import { CertificateError, ServerCertificate } from './guard/server-certificate.ts'
 import { TrustedDocuments } from './guard/trusted-documents.ts'
 import { UserQuotas } from './guard/user-quotas.ts'
 import { WebSocketTransport } from './websocket/web-socket-transport.ts'
@@ -58,6 +59,7 @@ class RunningServer implements GraphQLServer {
   readonly #pipeline: OperationPipeline
   readonly #server: Server
   readonly #webSockets: WebSocketTransport
+  readonly #certificate: ServerCertificate | undefined
   readonly #trusted: TrustedDocuments | undefined
   readonly #underWay = new Set<ServerResponse>()
   readonly servesGraphiql: boolean
@@ -103,14 +105,16 @@ class RunningServer implements GraphQLServer {
       quotas,
       log,
     })
-    this.#server = createServer({
+    const httpOptions = {
       maxHeaderSize: 16_384,
       headersTimeout: Math.min(10_000, server.requestDeadlineMs),
       requestTimeout: server.requestDeadlineMs,
       connectionsCheckingInterval: 5_000,
       keepAliveTimeout: server.keepAliveMs,
       noDelay: true,
-    })
+    }
+    this.#certificate = certificateOf(server, log)
+    this.#server = this.#certificate?.createServer(httpOptions) ?? createServer(httpOptions)
     this.#server.maxHeadersCount = 100
     this.#server.maxConnections = server.maxConnections
     this.#server.on('request', (request, response) => this.#serve(http, request, response))
@@ -128,7 +132,8 @@ class RunningServer implements GraphQLServer {
     const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host
     const name =
       reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable
-    return `http://${name}:${this.#port}${graphqlPath}`
+    const scheme = this.#certificate === undefined ? 'http' : 'https'
+    return `${scheme}://${name}:${this.#port}${graphqlPath}`
   }
 
   async listen(): Promise<void> {
@@ -177,5 +182,17 @@ class RunningServer implements GraphQLServer {
     clearTimeout(timer)
     await this.#pipeline.dispose()
     this.#trusted?.[Symbol.dispose]()
+    this.#certificate?.[Symbol.dispose]()
   }
+}
+
+function certificateOf(
+  { tlsCert, tlsKey, tlsClientCa }: ServerOptions,
+  log: ServerLog,
+): ServerCertificate | undefined {
+  if (tlsCert === undefined && tlsKey === undefined && tlsClientCa === undefined) return undefined
+  if (tlsCert === undefined || tlsKey === undefined) {
+    throw new CertificateError('there is only a part of it')
+  }
+  return new ServerCertificate({ tlsCert, tlsKey, tlsClientCa }, log)
 }

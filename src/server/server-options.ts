@@ -9,6 +9,11 @@ export interface ServerOptions extends UserQuotaLimits {
   readonly port: number
   /** Allows an address beyond loopback, although everybody who reaches it reads with the gateway's own credentials. */
   readonly insecureNoAuth: boolean
+  /** Files of the certificate to serve with, and of its key, PEM; absent: without TLS. They are read again when they change. */
+  readonly tlsCert?: string | undefined
+  readonly tlsKey?: string | undefined
+  /** A file of the CA whose client certificates are trusted, for `auth.mode: request-header`. */
+  readonly tlsClientCa?: string | undefined
   /** Names in the `Host` header besides loopback and the bound address: `name`, or `name:port`. */
   readonly allowedHosts: readonly string[]
   /** Origins of web pages that may ask, besides the gateway's own: `https://portal.example.com`. */
@@ -57,6 +62,9 @@ export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   host: z.string().min(1).default('127.0.0.1'),
   port: z.int().min(0).max(65_535).default(4000),
   insecureNoAuth: z.boolean().default(false),
+  tlsCert: z.string().min(1).optional(),
+  tlsKey: z.string().min(1).optional(),
+  tlsClientCa: z.string().min(1).optional(),
   allowedHosts: z.array(hostName).default([]),
   allowedOrigins: z.array(origin).default([]),
   graphiql: z.boolean().optional(),

@@ -35,11 +35,16 @@ export interface CertificateAuthority extends AsyncDisposable {
   readonly issue: (order: CertificateOrder) => Promise<Certificate>
 }
 
+/** In as few bytes as it takes: Go refuses more. */
+const lengthOf = ({ length }: Uint8Array): readonly number[] => {
+  if (length < 0x80) return [length]
+  return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
+}
+
 /** One element of DER (X.690): its tag, its length, its content. */
 const der = (tag: number, ...content: readonly Uint8Array[]): Buffer => {
   const body = Buffer.concat(content)
-  const length = body.length < 128 ? [body.length] : [0x82, body.length >> 8, body.length & 0xff]
-  return Buffer.concat([Buffer.from([tag, ...length]), body])
+  return Buffer.concat([Buffer.from([tag, ...lengthOf(body)]), body])
 }
 const sequence = (...content: readonly Uint8Array[]): Buffer => der(0x30, ...content)
 const octets = (content: Uint8Array): Buffer => der(0x04, content)

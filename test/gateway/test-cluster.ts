@@ -98,7 +98,8 @@ export const inParallel = async <T>(
 /** What RBAC forbids a {@link TestUser}, and nothing else. */
 export const forbiddenResources: readonly string[] = ['secrets', 'deployments.apps']
 
-const kubeconfigText = (server: string, token: string): string =>
+/** A kubeconfig for one server and one token. */
+export const kubeconfigText = (server: string, token: string): string =>
   JSON.stringify({
     clusters: [{ name: 'test', cluster: { server } }],
     users: [{ name: 'test', user: { token } }],

@@ -39,7 +39,9 @@ function relatedBy(name: string): RelatedBy {
   const relation = relations.get(name)
   if (relation === undefined) throw new TypeError(name)
   const { definition, ...rest } = relation
-  return { name, from: definition.from, to: definition.to, indexes: new Map(), ...rest }
+  const { from, to } = definition
+  const indexes = new Map([from, to].map((type) => [type, { needed: [], useful: [] }]))
+  return { name, from, to, indexes, isWithinNamespace: from !== 'Node', ...rest }
 }
 
 const indexes = builtInDefinitions

@@ -26,8 +26,8 @@ describe(`What makes use of an object, seed ${runSeed}`, () => {
 
   const key = ({ metadata: { namespace, name } }: Fields): string => `${namespace ?? ''}/${name}`
   const usesOf = (node: Fields): readonly string[] =>
-    node.usedBy.nodes.map(({ object, paths }: Fields) => {
-      const where = [...paths].toSorted().join(' ')
+    node.usedBy.nodes.map(({ object, paths }: { object: Fields; paths: readonly string[] }) => {
+      const where = paths.toSorted().join(' ')
       return `${object.kind} ${object.namespace}/${object.name}: ${where}`
     })
 

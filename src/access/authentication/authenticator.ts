@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import { CodedError } from '../../lib/coded-error.ts'
 import type { Viewer } from '../viewer.ts'
 
@@ -6,8 +5,11 @@ import type { Viewer } from '../viewer.ts'
 export interface Credentials {
   /** As in the header `Authorization`: `Bearer …`. */
   readonly authorization: string | undefined
-  /** Of the request, or of the one that was upgraded. Only an authenticator of trusted proxies believes them. */
-  readonly headers: IncomingHttpHeaders
+  /**
+   * Of the request, or of the one that was upgraded: every value of each, by their names in lower case. Only an authenticator of
+   * trusted proxies believes them.
+   */
+  readonly headers: () => Readonly<Record<string, readonly string[] | undefined>>
   /** The certificate that the connection was opened with, where it was verified against the CA of clients. */
   readonly clientCertificate?: ClientCertificate | undefined
 }
@@ -16,8 +18,8 @@ export interface Credentials {
 export interface ClientCertificate {
   /** The common name of its subject. */
   readonly commonName: string
-  /** SHA-256 of the whole, in hexadecimal digits. */
-  readonly fingerprint: string
+  /** When it ends, in milliseconds of the wall clock. */
+  readonly notAfterMs: number
 }
 
 /** Somebody who is known, for a time. */

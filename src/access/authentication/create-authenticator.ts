@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs'
+import { CodedError } from '../../lib/coded-error.ts'
 import type { AuthenticationObserver } from './authentication-observer.ts'
 import type { AuthenticationOptions } from './authentication-options.ts'
 import type { Authenticator } from './authenticator.ts'
+import { OidcAuthenticator } from './oidc.ts'
+import { RequestHeaderAuthenticator } from './request-header.ts'
 import { type ReviewToken, TokenReviewAuthenticator } from './token-review.ts'
 
 /** What authenticators ask, and report to. */
@@ -10,7 +14,17 @@ export interface AuthenticatorSources {
   readonly observer?: AuthenticationObserver
 }
 
-/** What finds out who asks, as it is configured; `undefined`: nobody is asked. */
+/** Authentication that is configured in part only. */
+class AuthenticationOptionsError extends CodedError {
+  constructor(option: string, problem: string, hint: string) {
+    super('AUTH_OPTIONS', `${option} ${problem}`, { value: option, hint })
+  }
+}
+
+/**
+ * What finds out who asks, as it is configured; `undefined`: nobody is asked. Throws a `CodedError` where something is missing, or
+ * cannot be read.
+ */
 export function createAuthenticator(
   options: AuthenticationOptions,
   { reviewToken, observer }: AuthenticatorSources,
@@ -23,5 +37,36 @@ export function createAuthenticator(
       const review = reviewToken(cluster, deadlineMs)
       return new TokenReviewAuthenticator({ review, audiences, knownMs, observer })
     }
+    case 'oidc':
+      return oidcAuthenticator(options, observer)
+    case 'request-header':
+      return new RequestHeaderAuthenticator(options.requestHeader)
+  }
+}
+
+function oidcAuthenticator(
+  { oidc, audiences, knownMs, deadlineMs }: AuthenticationOptions,
+  observer: AuthenticationObserver | undefined,
+): Authenticator {
+  if (oidc === undefined) {
+    const hint = 'give auth.oidc.issuer, and how its claims are read'
+    throw new AuthenticationOptionsError('auth.oidc', 'is missing', hint)
+  }
+  if (audiences.length === 0) {
+    const hint =
+      'name the client that tokens are issued for: the API server calls it --oidc-client-id'
+    throw new AuthenticationOptionsError('auth.audiences', 'is empty', hint)
+  }
+  const { caFile } = oidc
+  const ca = caFile === undefined ? undefined : certificatesIn(caFile)
+  return new OidcAuthenticator({ oidc, audiences, ca, knownMs, deadlineMs, observer })
+}
+
+function certificatesIn(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const hint = 'name a file of certificates, PEM'
+    throw new AuthenticationOptionsError('auth.oidc.caFile', (error as Error).message, hint)
   }
 }

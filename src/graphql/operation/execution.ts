@@ -16,7 +16,7 @@ import { ReportingBudget } from '../../query/condition/reporting-budget.ts'
 import type { ResolverContext } from '../schema/read-context.ts'
 import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
 import { variableError } from './argument-place.ts'
-import { type ClientErrorCode, clientErrorOf, clientResult } from './client-error.ts'
+import { ClientError, type ClientErrorCode, clientErrorOf, clientResult } from './client-error.ts'
 import { explain, type Explanation } from './explanation.ts'
 import { operationKinds, type OperationToRead } from './operation-kinds.ts'
 import { problemOfVariables } from './document-bounds.ts'
@@ -29,9 +29,10 @@ import type { OpenSubscription, OpenSubscriptions } from './open-subscriptions.t
 import { problemOfPages } from './page-rows.ts'
 import { prepareOperation, inRounds } from './preparation.ts'
 import { executePriced } from './priced-executor.ts'
-import type { SettledKinds } from './prepared-kinds.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
+import type { SettledKinds } from './settled-kinds.ts'
 import { StoreReader } from './store-reader.ts'
+import { ViewerAccess } from './viewer-access.ts'
 
 export interface ExecutionOptions {
   readonly served: ServedSchema
@@ -53,6 +54,7 @@ export interface ExplainingPlans {
   explain(
     served: ServedSchema,
     request: OperationRequest,
+    viewer: Viewer | undefined,
   ): Promise<{ readonly text: string; readonly explanation: Explanation } | undefined>
 }
 
@@ -85,7 +87,8 @@ export class Execution {
     if (planned !== undefined) return planned
     const introspected = await answerIntrospection(validated, this.#options.limits.work)
     if (introspected !== undefined) return seen(introspected)
-    using prepared = await prepareOperation(this.#options, validated)
+    const access = this.#accessOf(args)
+    using prepared = await prepareOperation(this.#options, validated, access)
     const live = this.#liveLoader()
     const answered = await inRounds(prepared, async (settled) => {
       const { contextValue, failures, budget } = this.#context(args, settled, live)
@@ -98,7 +101,7 @@ export class Execution {
 
   async #explainedPlan(args: ExecutionArgs): Promise<ExecutionResult | undefined> {
     const { plans, served } = this.#options
-    const planned = await plans?.explain(served, args)
+    const planned = await plans?.explain(served, args, viewerOf(args))
     if (planned === undefined) return undefined
     const { data } = parseExact(planned.text) as {
       readonly data: Required<ExecutionResult>['data']
@@ -126,7 +129,8 @@ export class Execution {
     const seen = (result: ExecutionResult): ExecutionResult =>
       this.#seen({ result, failures: [] }, args.document)
     if ('errors' in validated) return seen(validated)
-    const prepared = await prepareOperation(this.#options, validated)
+    const access = this.#accessOf(args)
+    const prepared = await prepareOperation(this.#options, validated, access)
     let source: AsyncIterable<unknown> | ExecutionResult
     try {
       source = await inRounds(prepared, async (settled) => {
@@ -181,6 +185,12 @@ export class Execution {
     return tooLarge === undefined ? validated : { errors: [tooLarge] }
   }
 
+  /** What whoever asks may see; `undefined`: everything. */
+  #accessOf(args: ExecutionArgs): ViewerAccess | undefined {
+    const viewer = viewerOf(args)
+    return viewer === undefined ? undefined : new ViewerAccess(this.#options.served, viewer)
+  }
+
   /** One for each answer, whose fields share what they read live. */
   #liveLoader(): LiveLoader {
     const { served, limits } = this.#options
@@ -198,7 +208,7 @@ export class Execution {
     const context: ResolverContext = {
       read: new StoreReader({ served, limits, budget, parts: settled, live }),
       fleet: fleetOf(served),
-      live: new LiveReader({ served, limits, kinds: settled }),
+      live: new LiveReader({ served, limits, kinds: settled, access: this.#accessOf(args) }),
       report: (error) => {
         if (!failures.some((known) => isSameFailure(known, error))) failures.push(error)
       },
@@ -213,6 +223,10 @@ export class Execution {
     const whole = all.length === 0 ? result : { ...result, errors: all }
     return clientResult(whole, this.#options.unexpected)
   }
+}
+
+function viewerOf({ contextValue }: ExecutionArgs): Viewer | undefined {
+  return (contextValue as OperationWishes | undefined)?.viewer
 }
 
 function isExplained({ contextValue }: ExecutionArgs): boolean {
@@ -285,7 +299,7 @@ function answers({
       }
       if (reason !== undefined) yield { errors: [clientErrorOf(reason)] }
     } catch (error) {
-      if (!(error instanceof QueryTooCostlyError)) throw error
+      if (!(error instanceof QueryTooCostlyError || error instanceof ClientError)) throw error
       yield { errors: [clientErrorOf(error)] }
     } finally {
       end()

@@ -3,6 +3,7 @@ import {
   allOf,
   type Condition,
   hasKey,
+  namespacesOf,
   type RelatedCondition,
   relatedIn,
 } from '../../query/condition/condition.ts'
@@ -23,6 +24,8 @@ import type { ServedSchema } from './served-schema.ts'
 export interface FollowedList {
   readonly at: KindAt
   readonly condition: Condition
+  /** The namespaces that it keeps to; `undefined` where it keeps to none. */
+  readonly within: readonly string[] | undefined
   /** What it is known by on every replica: equal to that of a connection with the same arguments. */
   readonly list: string
 }
@@ -38,14 +41,11 @@ export function listToFollow(
   const filter = { namespace, namespaces, labelSelector, where: args.where ?? null }
   const identity = { list: `${at.cluster}/${kind.listField}`, ids, ...filter }
   const { related } = served.relations.whereFields(kind)
-  const condition = compileListCondition(args, kind.indexes, related)
-  const other = relatedIn(condition)
+  const chosen = compileListCondition(args, kind.indexes, related)
+  const other = relatedIn(chosen)
   if (other !== undefined) throw aboutOthers(other)
-  return {
-    at,
-    condition: allOf([idsCondition(args.ids, at), condition]),
-    list: listHash(identity),
-  }
+  const condition = allOf([idsCondition(args.ids, at), chosen])
+  return { at, condition, within: namespacesOf(condition), list: listHash(identity) }
 }
 
 /** Changes of other objects do not tell a subscription that one of its own has come to match. */
@@ -67,7 +67,9 @@ export function objectToFollow(
   const at = { cluster: clusterNamed(served, args.cluster), kind }
   const key = objectKey(args)
   const list = listHash({ list: `${at.cluster}/${kind.lookupField}/${key}` })
-  return { at, condition: hasKey([key]), list }
+  const { namespace } = args
+  const within = namespace === undefined ? undefined : [namespace]
+  return { at, condition: hasKey([key]), within, list }
 }
 
 const maxCoalesceMs = 60_000

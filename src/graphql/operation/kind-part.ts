@@ -49,6 +49,6 @@ export interface KindParts {
 
 /** The same, and what happens to be in memory. */
 export interface CachedParts extends KindParts {
-  /** The part of a kind that happens to be cached and synced, whoever wanted it; nothing is noted. */
-  cachedPart(at: KindAt): KindPart | undefined
+  /** The part of a kind that happens to be cached and synced, whoever wanted it, where the viewer may list something of it. */
+  cachedPart(at: KindAt, reading?: ListReading): KindPart | undefined
 }

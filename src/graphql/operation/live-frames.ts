@@ -11,7 +11,9 @@ import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId } from '../model/object-id.ts'
 import type { Frame, FrameChange } from '../schema/read-context.ts'
+import { accessFingerprint } from './access-fingerprint.ts'
 import type { KindPart } from './kind-part.ts'
+import { isSameScope, type LiveScope } from './live-scope.ts'
 import { encodeResumeToken } from './resume-token.ts'
 
 export interface LiveFramesOptions extends KindPart {
@@ -21,6 +23,8 @@ export interface LiveFramesOptions extends KindPart {
   /** What the list is known by, and what of it the viewer may see: for the resume tokens. */
   readonly list: string
   readonly access: string
+  /** What the viewer may see from now on; absent: always everything. */
+  readonly live?: LiveScope | undefined
   /** How long changes are gathered before they are sent. */
   readonly coalesceMs: number
   readonly maxFrameObjects: number
@@ -42,9 +46,7 @@ async function* frames(
   options: LiveFramesOptions,
   leaving: AbortSignal,
 ): AsyncGenerator<Frame, void, void> {
-  const { informer, condition, scope, maxFrameObjects, work } = options
-  const { store } = informer
-  const held = new LiveSet({ condition, scope })
+  const { informer } = options
   // In one tick: from here on, whatever is not in the snapshot reaches the listener.
   const listener = informer.listen({
     bufferLimit: 0,
@@ -55,47 +57,128 @@ async function* frames(
   })
   leaving.addEventListener('abort', () => listener.close(), { once: true })
   try {
-    // What is sent later than now is at this position or behind it, and what has happened since waits in the listener.
-    const position = store.resourceVersion
-    const keys = held.matching(store, new WorkBudget(work))
-    for (let start = 0; start === 0 || start < keys.length; start += maxFrameObjects) {
-      const isLast = start + maxFrameObjects >= keys.length
-      const part = keys.slice(start, start + maxFrameObjects)
-      const changes = held
-        .changes(store, part, new WorkBudget(work))
-        .map((change) => changeOf(options, change, []))
-      if (start > 0 && !isLast && changes.length === 0) continue
-      const at = isLast ? position : undefined
-      yield frame(options, at, { reset: start === 0, synced: isLast, changes })
-    }
-    yield* changeFrames(options, held, listener, position, leaving)
+    const subscriber = new Subscriber(options)
+    while (yield* snapshotFrames(subscriber, leaving));
+    yield* changeFrames(subscriber, listener, leaving)
+  } catch (error) {
+    if (!leaving.aborted) throw error
   } finally {
     listener.close()
   }
 }
 
+/** What a subscription has come to. */
+class Subscriber {
+  /** With what may be seen now. */
+  options: LiveFramesOptions
+  held: LiveSet
+  position: ResourceVersion
+
+  constructor(options: LiveFramesOptions) {
+    this.options = options
+    this.held = new LiveSet(options)
+    this.position = options.informer.store.resourceVersion
+  }
+
+  /** Whether what may be seen is another thing now. Rejects as `LiveScope.now` does. */
+  async hasChanged(leaving: AbortSignal): Promise<boolean> {
+    const scope = await this.options.live?.now(leaving)
+    if (scope === undefined || isSameScope(scope, this.options.scope)) return false
+    const access = accessFingerprint([{ ...this.options, scope }])
+    this.options = { ...this.options, scope, access }
+    return true
+  }
+
+  /** The keys that matter, as something else may be seen now: what is to be told of them comes first. */
+  async affected(leaving: AbortSignal): Promise<readonly string[]> {
+    if (!(await this.hasChanged(leaving))) return []
+    const { informer, scope, work } = this.options
+    return this.held.affectedBy(informer.store, scope, new WorkBudget(work))
+  }
+}
+
+/** Whether it has to begin anew, as something else may be seen than when it began. */
+async function* snapshotFrames(
+  subscriber: Subscriber,
+  leaving: AbortSignal,
+): AsyncGenerator<Frame, boolean, void> {
+  const { options } = subscriber
+  const { maxFrameObjects, work } = options
+  const { store } = options.informer
+  const held = (subscriber.held = new LiveSet(options))
+  // What is sent later than now is at this position or behind it, and what has happened since waits in the listener.
+  const position = (subscriber.position = store.resourceVersion)
+  const keys = held.matching(store, new WorkBudget(work))
+  for (let start = 0; start === 0 || start < keys.length; start += maxFrameObjects) {
+    if (start > 0 && (await subscriber.hasChanged(leaving))) return true
+    const isLast = start + maxFrameObjects >= keys.length
+    const part = keys.slice(start, start + maxFrameObjects)
+    const changes = held
+      .changes(store, part, new WorkBudget(work))
+      .map((change) => changeOf(options, change, []))
+    if (start > 0 && !isLast && changes.length === 0) continue
+    const at = isLast ? position : undefined
+    yield frame(options, at, { reset: start === 0, synced: isLast, changes })
+  }
+  return false
+}
+
 async function* changeFrames(
-  options: LiveFramesOptions,
-  held: LiveSet,
+  subscriber: Subscriber,
   listener: Listener,
-  from: ResourceVersion,
   leaving: AbortSignal,
 ): AsyncGenerator<Frame, void, void> {
-  const { coalesceMs, maxFrameObjects, work, informer } = options
-  const { store } = informer
-  let position = from
-  for await (const batch of listener.gathered(() => sleep(coalesceMs, leaving))) {
-    const byKey = Map.groupBy(batch.changes, ({ key }) => key)
-    const keys = [...byKey.keys()]
-    for (let start = 0; start < keys.length; start += maxFrameObjects) {
-      const part = keys.slice(start, start + maxFrameObjects)
-      const changes = held
-        .changes(store, part, new WorkBudget(work))
-        .map((change) => changeOf(options, change, byKey.get(change.key) ?? []))
-      // Only with its last frame has all of the batch been sent.
-      if (start + maxFrameObjects >= keys.length) ({ position } = batch)
-      if (changes.length > 0)
-        yield frame(options, position, { reset: false, synced: true, changes })
+  const { coalesceMs, live } = subscriber.options
+  const batches = listener.gathered(() => sleep(coalesceMs, leaving))
+  let next = batches.next()
+  let other = live?.changed(leaving)
+  yield* partFrames(subscriber, await subscriber.affected(leaving), none, leaving)
+  while (true) {
+    const first = await Promise.race([next, ...(other === undefined ? [] : [other])])
+    if (first === undefined) other = live?.changed(leaving)
+    // Before anything is sent, whatever it is that has come.
+    yield* partFrames(subscriber, await subscriber.affected(leaving), none, leaving)
+    if (first === undefined) continue
+    if (first.done === true) return
+    const { changes, position } = first.value
+    const byKey = Map.groupBy(changes, ({ key }) => key)
+    yield* partFrames(subscriber, [...byKey.keys()], { byKey, position }, leaving)
+    next = batches.next()
+  }
+}
+
+/** What a listener has seen. */
+interface SeenChanges {
+  readonly byKey: ReadonlyMap<string, readonly Change[]>
+  /** Where whoever has been sent all of them is. */
+  readonly position: ResourceVersion | undefined
+}
+
+const none: SeenChanges = { byKey: new Map(), position: undefined }
+
+/** What is to be told of some keys, each part by what may be seen when it is sent. */
+async function* partFrames(
+  subscriber: Subscriber,
+  keys: readonly string[],
+  { byKey, position }: SeenChanges,
+  leaving: AbortSignal,
+): AsyncGenerator<Frame, void, void> {
+  const { maxFrameObjects, work, informer } = subscriber.options
+  let rest = keys
+  let isFirst = true
+  while (rest.length > 0) {
+    if (!isFirst) rest = [...new Set([...(await subscriber.affected(leaving)), ...rest])]
+    isFirst = false
+    const part = rest.slice(0, maxFrameObjects)
+    rest = rest.slice(maxFrameObjects)
+    const { options, held } = subscriber
+    const changes = held
+      .changes(informer.store, part, new WorkBudget(work))
+      .map((change) => changeOf(options, change, byKey.get(change.key) ?? []))
+    // Only with its last frame has all of the batch been sent.
+    if (rest.length === 0) subscriber.position = position ?? subscriber.position
+    if (changes.length > 0) {
+      yield frame(options, subscriber.position, { reset: false, synced: true, changes })
     }
   }
 }

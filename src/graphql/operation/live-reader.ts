@@ -15,14 +15,19 @@ import {
 } from './followed-list.ts'
 import { accessFingerprint } from './access-fingerprint.ts'
 import { decodeResumeToken } from './resume-token.ts'
-import type { SettledKinds } from './prepared-kinds.ts'
+import { liveScope } from './live-scope.ts'
+import type { SettledKinds } from './settled-kinds.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
+
+import type { ViewerAccess } from './viewer-access.ts'
 
 export interface LiveReaderOptions {
   readonly served: ServedSchema
   readonly limits: OperationLimits
   /** Settled when the subscription is opened; their leases must last as long as it does. */
   readonly kinds: SettledKinds
+  /** What the viewer may see; absent: everything. */
+  readonly access: ViewerAccess | undefined
 }
 
 /** Opens the frames of subscriptions. */
@@ -42,20 +47,22 @@ export class LiveReader implements LiveSource {
   }
 
   #frames(
-    { at, condition, list }: FollowedList,
+    { at, condition, within, list }: FollowedList,
     { coalesceMs, resumeFrom }: ListSubscriptionArguments,
   ): AsyncIterable<Frame> {
-    const { limits, kinds } = this.#options
-    const part = kinds.part(at)
+    const { limits, kinds, access } = this.#options
+    const reading = { watch: true, within: () => within }
+    const part = kinds.part(at, reading)
     if (resumeFrom !== undefined && resumeFrom !== null) decodeResumeToken(resumeFrom)
     // Before the first frame: an index that is missing is made then, and the subscription opened again.
     for (const index of indexesOf(condition)) part.view.index(index)
     return liveFrames({
       ...part,
-      informer: kinds.informer(at),
+      informer: kinds.informer(at, reading),
       condition,
       list,
       access: accessFingerprint([part]),
+      live: access && liveScope(access, at, within),
       coalesceMs: checkedCoalesceMs(coalesceMs) ?? limits.coalesceMs,
       maxFrameObjects: limits.maxFrameObjects,
       work: limits.work,

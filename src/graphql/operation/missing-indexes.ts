@@ -1,6 +1,6 @@
 import { type ExecutionResult, GraphQLError } from 'graphql'
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
-import type { SettledKinds } from './prepared-kinds.ts'
+import type { SettledKinds } from './settled-kinds.ts'
 
 /** Notes the indexes that an answer was not given for want of, as its errors tell, to be made for another round. */
 export function noteMissed(

@@ -24,7 +24,7 @@ import { fieldSourceOf } from '../schema/field-source.ts'
 import { type FieldsType, fragmentsOf, narrowedType } from './document-fragments.ts'
 import type { KindAt } from './kind-part.ts'
 import type { ServedSchema } from './served-schema.ts'
-import type { KindNeed } from './schema-relations.ts'
+import type { RelatedNeed } from './schema-relations.ts'
 import { whereKinds } from './where-kinds.ts'
 
 /** An operation that can be executed, its variables coerced. */
@@ -219,7 +219,7 @@ class KindSearch {
     }
   }
 
-  #addNeeds(cluster: string, needs: readonly KindNeed[]): void {
+  #addNeeds(cluster: string, needs: readonly RelatedNeed[]): void {
     for (const { kind, indexes } of needs) this.#add(cluster, [kind], indexes)
   }
 

@@ -8,6 +8,8 @@ export interface OwnedKindsOptions {
   readonly parts: CachedParts
   readonly cluster: string
   readonly owner: Kind
+  /** Of the owner; what it owns is in the same one. Absent for cluster-scoped owners, which own objects anywhere. */
+  readonly namespace: string | undefined
   /** The kinds that were asked for. */
   readonly named: readonly Kind[]
 }
@@ -24,7 +26,8 @@ export interface OwnedKinds {
  * which are loaded for it, and those that are cached anyway. All of them would be the whole cluster.
  */
 export function ownedKindsOf(options: OwnedKindsOptions): OwnedKinds {
-  const { served, parts: kinds, cluster, owner, named } = options
+  const { served, parts: kinds, cluster, owner, named, namespace = '' } = options
+  const reading = { within: () => (namespace === '' ? undefined : [namespace]) }
   const cache = served.clusters.get(cluster)
   const related = served.relations
     .ownedKinds(owner)
@@ -34,7 +37,7 @@ export function ownedKindsOf(options: OwnedKindsOptions): OwnedKinds {
   const failures: ClientError[] = []
   for (const kind of wanted) {
     try {
-      parts.push(kinds.part({ cluster, kind }))
+      parts.push(kinds.part({ cluster, kind }, reading))
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
       failures.push(error)
@@ -43,7 +46,7 @@ export function ownedKindsOf(options: OwnedKindsOptions): OwnedKinds {
   for (const resource of cache?.resources() ?? []) {
     const kind = served.kindOf(resource.group, resource.kind)
     if (kind === undefined || wanted.has(kind) || !canBeOwned(kind)) continue
-    const part = kinds.cachedPart({ cluster, kind })
+    const part = kinds.cachedPart({ cluster, kind }, reading)
     if (part !== undefined) parts.push(part)
   }
   return { parts, failures }

@@ -1,8 +1,11 @@
 import { Turns } from '../../lib/turns.ts'
+import type { Viewer } from '../../access/viewer.ts'
 import type { KindAt, KindParts } from './kind-part.ts'
 import { operationKinds, type OperationToRead } from './operation-kinds.ts'
-import { PreparedKinds, type SettledKinds } from './prepared-kinds.ts'
+import { PreparedKinds } from './prepared-kinds.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
+import type { SettledKinds } from './settled-kinds.ts'
+import { ViewerAccess } from './viewer-access.ts'
 
 /** How often an execution may find that it needs further kinds. */
 const maxRounds = 3
@@ -12,12 +15,20 @@ const maxRounds = 3
  * cannot be. What it resolves to must be disposed of when the operation has ended. Never rejects.
  */
 export async function prepareOperation(
-  { served, limits }: { readonly served: ServedSchema; readonly limits: OperationLimits },
+  options: PreparationOptions,
   operation: OperationToRead,
+  access: ViewerAccess | undefined,
 ): Promise<PreparedKinds> {
-  const prepared = new PreparedKinds({ served, syncDeadlineMs: limits.syncDeadlineMs })
+  const { served, limits } = options
+  const prepared = new PreparedKinds({ served, syncDeadlineMs: limits.syncDeadlineMs, access })
   await prepared.prepare(operationKinds(served, operation))
   return prepared
+}
+
+/** What is served, and how. */
+interface PreparationOptions {
+  readonly served: ServedSchema
+  readonly limits: OperationLimits
 }
 
 /**
@@ -28,17 +39,18 @@ export async function inRounds<T>(
   prepared: PreparedKinds,
   run: (settled: SettledKinds) => T | PromiseLike<T>,
 ): Promise<T> {
-  const execute = async (): Promise<{ settled: SettledKinds; result: T }> => {
+  const execute = async (round: number): Promise<{ settled: SettledKinds; result: T }> => {
     const turn = turns.enter()
     if (turn !== undefined) await turn
-    const settled = prepared.settle()
+    const settled = prepared.settle({ last: round === maxRounds })
     return { settled, result: await turns.run(() => run(settled)) }
   }
-  let { settled, result } = await execute()
-  for (let round = 1; round < maxRounds && needsMore(settled); round++) {
+  prepared.begin()
+  let { settled, result } = await execute(1)
+  for (let round = 2; round <= maxRounds && needsMore(settled); round++) {
     await prepared.prepare(settled.needed)
     await prepared.makeIndexes(settled.neededIndexes)
-    ;({ settled, result } = await execute())
+    ;({ settled, result } = await execute(round))
   }
   return result
 }
@@ -66,15 +78,17 @@ export interface SettledParts {
 
 /** Prepares kinds that are known already; a promise only where there is something to wait for, which never rejects. */
 export function settleKinds(
-  { served, limits }: { readonly served: ServedSchema; readonly limits: OperationLimits },
+  { served, limits }: PreparationOptions,
   kinds: readonly KindAt[],
+  viewer: Viewer | undefined,
 ): SettledParts | Promise<SettledParts> {
-  const prepared = new PreparedKinds({ served, syncDeadlineMs: limits.syncDeadlineMs })
+  const access = viewer === undefined ? undefined : new ViewerAccess(served, viewer)
+  const prepared = new PreparedKinds({ served, syncDeadlineMs: limits.syncDeadlineMs, access })
   const settled = (round: number): SettledParts => {
-    const parts = prepared.settle()
+    const parts = prepared.settle({ last: round === maxRounds })
     return {
-      part: (at) => parts.part(at),
-      named: (at) => parts.named(at),
+      part: (at, reading) => parts.part(at, reading),
+      named: (at, keys) => parts.named(at, keys),
       get isLacking() {
         return parts.needed.length > 0
       },

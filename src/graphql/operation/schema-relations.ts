@@ -2,6 +2,7 @@ import type { WantedIndexes } from '../../cache/lease.ts'
 import type { RelatedField, WhereFields } from '../../query/condition/related-filter.ts'
 import type { Relation, RelationContext, TwoWayRelation } from '../../query/relation/relation.ts'
 import {
+  type NameRule,
   type ReferenceOfAnyKind,
   type RelationDefinition,
   relationName,
@@ -23,11 +24,13 @@ export interface SchemaRelation {
   /** The kinds that must be readable besides the one it starts from; {@link to} is the last. */
   readonly reads: readonly Kind[]
   /** The same kinds and the one that it starts from, by type name, with the indexes that it reads them by. */
-  readonly needs: ReadonlyMap<string, KindNeed>
+  readonly needs: ReadonlyMap<string, RelatedNeed>
+  /** Whether an object in a namespace is related to none outside it. */
+  readonly isWithinNamespace: boolean
 }
 
 /** A kind that a relation reads, and the indexes that it needs of it. */
-export interface KindNeed {
+export interface RelatedNeed {
   readonly kind: Kind
   readonly indexes: WantedIndexes
 }
@@ -68,7 +71,10 @@ export function resolveRelations(
       if (relation === undefined) throw new TypeError(`relation ${name} is not compiled`)
       const reads = relation.reads.map((type) => kindNamed(kinds, type, name))
       const to = kindNamed(kinds, field.definition.to, name)
-      byField.set(field, { name, relation, reads, to, needs: needsOf(relation, kind, reads) })
+      const needs = needsOf(relation, kind, reads)
+      const isWithinNamespace =
+        kind.resource.namespaced && to.resource.namespaced && isLocal(field.definition, definitions)
+      byField.set(field, { name, relation, reads, to, needs, isWithinNamespace })
     }
   }
   const owned = ownedTypes(definitions)
@@ -123,18 +129,10 @@ export function resolveRelations(
 
 /** A filter asks a relation of all objects of a kind: what is only faster for one of them is needed for that. */
 function relatedBy(
-  { name, relation }: SchemaRelation,
-  further: readonly KindNeed[] = [],
+  { name, relation, isWithinNamespace }: SchemaRelation,
+  further: readonly RelatedNeed[] = [],
 ): RelatedBy {
-  const {
-    definition,
-    reads,
-    indexers,
-    shortcuts = {},
-    isLocal,
-    followBack,
-    backIndexers,
-  } = relation
+  const { definition, reads, indexers, shortcuts = {}, followBack, backIndexers } = relation
   const { from, to } = definition
   const indexes = new Map(
     [from, ...reads].map((type) => {
@@ -156,7 +154,7 @@ function relatedBy(
     from,
     to,
     indexes,
-    isLocal,
+    isWithinNamespace,
     follow: (origin) => relation.follow(origin),
     ...(followBack === undefined ? {} : { followBack }),
   }
@@ -195,7 +193,7 @@ function needsOf(
   { indexers, shortcuts = {} }: Relation,
   from: Kind,
   reads: readonly Kind[],
-): ReadonlyMap<string, KindNeed> {
+): ReadonlyMap<string, RelatedNeed> {
   return new Map(
     [from, ...reads].map((kind) => {
       const needed = Object.keys(indexers[kind.typeName] ?? {})
@@ -203,6 +201,43 @@ function needsOf(
       return [kind.typeName, { kind, indexes: { needed, useful } }]
     }),
   )
+}
+
+/** Whether a relation between namespaced kinds stays within the namespace that it starts from. */
+function isLocal(
+  definition: RelationDefinition,
+  definitions: readonly RelationDefinition[],
+): boolean {
+  const isNamedLocal = (name: string): boolean => {
+    const named = definitions.find((one) => relationName(one) === name)
+    return named !== undefined && isLocal(named, definitions)
+  }
+  switch (definition.form) {
+    case 'owned':
+    case 'owner':
+    case 'events':
+      return true
+    case 'selects':
+      return definition.namespacesPath === undefined
+    case 'reference':
+      return (
+        definition.namespacePaths === undefined &&
+        definition.refPaths === undefined &&
+        isNamedWithin(definition.names)
+      )
+    case 'numbered':
+      return isNamedWithin(definition.names)
+    case 'reverse':
+      return isNamedLocal(definition.of)
+    case 'through':
+      return definition.steps.every(isNamedLocal)
+    case 'uid':
+      return false
+  }
+}
+
+function isNamedWithin(names: NameRule | undefined): boolean {
+  return names?.namespace === undefined && names?.namespacePath === undefined
 }
 
 function kindNamed(kinds: ReadonlyMap<string, Kind>, type: string, relation: string): Kind {

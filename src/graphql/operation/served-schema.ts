@@ -1,4 +1,5 @@
 import type { GraphQLSchema } from 'graphql'
+import type { ClusterAccess } from '../../access/cluster-access.ts'
 import type { ClusterCache } from '../../cache/cluster-cache.ts'
 import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
@@ -15,6 +16,8 @@ export interface ServedSchema {
   readonly relations: SchemaRelations
   /** By name; the first one is the default. */
   readonly clusters: ReadonlyMap<string, ClusterCache>
+  /** What viewers may see of each of them. */
+  readonly access: ReadonlyMap<string, ClusterAccess>
 }
 
 /** How operations are treated; one place for every bound. */

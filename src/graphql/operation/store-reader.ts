@@ -2,7 +2,7 @@ import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { ArgumentsCache } from '../../query/condition/arguments-cache.ts'
-import { type Condition, nothing } from '../../query/condition/condition.ts'
+import { type Condition, namespacesOf, nothing } from '../../query/condition/condition.ts'
 import type { RelatedStores } from '../../query/condition/related-by.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { objectByKey, objectByUid, sameObject } from '../../query/page/lookup.ts'
@@ -30,9 +30,11 @@ import { idsCondition } from './ids-condition.ts'
 import type { CachedParts, KindAt, KindPart } from './kind-part.ts'
 import { type ListRequest, listRequest, pageOf } from './list-request.ts'
 import type { LiveLoader } from './live-loader.ts'
+import { byCondition, byUid } from './live-lookup-errors.ts'
 import { LiveReads } from './live-reads.ts'
 import { type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
 import { filterParts } from './filter-parts.ts'
+import { namespacesOfRelated, partOnTheWay, targetOf } from './related-parts.ts'
 import type { SchemaRelation } from './schema-relations.ts'
 import { nothingUses, usedByPage } from './used-by.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
@@ -58,7 +60,7 @@ export class StoreReader implements StoreReads {
   readonly #owned = new Map<string, OwnedKinds>()
   /** What arguments ask for, which is the same for every row that a field is asked of. */
   readonly #requests: ArgumentsCache<Kind, ListRequest>
-  readonly #related: (cluster: string) => RelatedStores
+  readonly #filterParts: (cluster: string) => RelatedStores
 
   constructor({ served, limits, parts, budget, live }: StoreReaderOptions) {
     this.#served = served
@@ -67,21 +69,21 @@ export class StoreReader implements StoreReads {
     this.#budget = budget
     this.#live = new LiveReads({ loader: live, budget, maxPageSize: limits.maxPageSize })
     this.#requests = new ArgumentsCache(budget)
-    this.#related = filterParts(served, parts)
+    this.#filterParts = filterParts(served, parts)
   }
 
   list(kind: Kind, args: ListFieldArguments): ReturnType<StoreReads['list']> {
     const at = { cluster: clusterNamed(this.#served, args.cluster), kind }
     if (kind.uncached) return this.#live.list(at, args)
-    const part = this.#parts.part(at)
+    const { condition } = this.#request(kind, args)
+    const part = this.#parts.part(at, { within: () => namespacesOf(condition) })
     return this.#connection(part, kind.listField, idsCondition(args.ids, part), args)
   }
 
   lookup(kind: Kind, args: LookupArguments): FoundRow {
     const at = { cluster: clusterNamed(this.#served, args.cluster), kind }
     if (kind.uncached || args.live === true) return this.#live.lookup(at, args)
-    const part = this.#parts.part(at)
-    return rowOf(part, objectByKey({ ...part, budget: this.#budget }, objectKey(args)))
+    return this.#byKey(at, objectKey(args))
   }
 
   object(id: string): FoundRow {
@@ -115,8 +117,10 @@ export class StoreReader implements StoreReads {
     if (kind?.uncached === true && this.#served.clusters.has(rest.cluster)) {
       return this.#liveReference({ cluster: rest.cluster, kind }, { uid, namespace, name })
     }
-    const object = uid === null ? { namespace: namespace ?? '', name } : { uid }
-    return this.#identified({ ...rest, object })
+    if (kind === undefined || !this.#served.clusters.has(rest.cluster)) return null
+    const at = { cluster: rest.cluster, kind }
+    const key = objectKey({ namespace: namespace ?? '', name })
+    return uid === null ? this.#byKey(at, key) : this.#byUid(at, uid, key)
   }
 
   /** By its name; a namesake with another UID is not meant. */
@@ -136,22 +140,31 @@ export class StoreReader implements StoreReads {
       const { namespace, name } = object
       return this.#live.lookup({ cluster, kind }, namespace === '' ? { name } : object)
     }
-    const part = this.#parts.part({ cluster, kind })
-    const options = { ...part, budget: this.#budget }
-    return rowOf(
-      part,
-      'uid' in object ? objectByUid(options, object.uid) : objectByKey(options, objectKey(object)),
-    )
+    const at = { cluster, kind }
+    return 'uid' in object ? this.#byUid(at, object.uid) : this.#byKey(at, objectKey(object))
+  }
+
+  #byKey(at: KindAt, key: string): Row | null {
+    const part = this.#parts.named(at, [key])
+    if (part === undefined) return null
+    return rowOf(part, objectByKey({ ...part, budget: this.#budget }, key))
+  }
+
+  /** `key`: what it was called by whoever means it. */
+  #byUid(at: KindAt, uid: string, key?: string): Row | null {
+    const part = this.#parts.named(at, key === undefined ? undefined : [key])
+    if (part === undefined) return null
+    return rowOf(part, objectByUid({ ...part, budget: this.#budget }, uid))
   }
 
   owners({ cluster, object }: Row): readonly Row[] {
-    const owners = object.metadata.ownerReferences ?? []
-    return owners.flatMap(({ apiVersion, kind: name, uid }) => {
-      const kind = this.#served.kindOf(splitApiVersion(apiVersion).group, name)
+    const { ownerReferences = [], namespace = '' } = object.metadata
+    return ownerReferences.flatMap(({ apiVersion, kind: kindName, name, uid }) => {
+      const kind = this.#served.kindOf(splitApiVersion(apiVersion).group, kindName)
       if (kind === undefined) return []
-      const part = this.#parts.part({ cluster, kind })
       this.#budget.spend('rows', 1)
-      return rowOf(part, objectByUid({ ...part, budget: this.#budget }, uid)) ?? []
+      const place = kind.resource.namespaced ? { namespace, name } : { name }
+      return this.#byUid({ cluster, kind }, uid, objectKey(place)) ?? []
     })
   }
 
@@ -172,9 +185,11 @@ export class StoreReader implements StoreReads {
   }
 
   usedBy({ cluster, kind, object }: Row, args: UsedByArguments): UsedByConnectionSource {
-    const { view } = this.#parts.part({ cluster, kind })
-    const id = sameObject(view, object.metadata, objectKey(object.metadata))
-    if (id === undefined) return usedByConnection(nothingUses(this.#budget), this.#budget)
+    const key = objectKey(object.metadata)
+    const view = this.#parts.named({ cluster, kind }, [key])?.view
+    const id = view === undefined ? undefined : sameObject(view, object.metadata, key)
+    if (view === undefined || id === undefined)
+      return usedByConnection(nothingUses(this.#budget), this.#budget)
     const { maxPageSize } = this.#limits
     const budget = this.#budget
     const means = { served: this.#served, parts: this.#parts, budget, maxPageSize }
@@ -184,7 +199,10 @@ export class StoreReader implements StoreReads {
   follow(row: Row, field: RelationField, args: RelationArguments): ConnectionSource {
     const relation = this.#relation(field)
     const withRelated = args.related === true
-    const { part, condition } = this.#leadsTo(row, relation, withRelated)
+    const condition = this.#related(row, relation, withRelated)
+    const part = this.#parts.part(targetOf(relation, row.cluster), {
+      within: () => namespacesOfRelated(relation, condition, row.object.metadata.namespace),
+    })
     const origin = row.object.metadata.uid ?? objectKey(row.object.metadata)
     const list = `${relation.name}${withRelated ? '+related' : ''}/${origin}`
     return this.#connection(part, list, condition, args)
@@ -193,9 +211,18 @@ export class StoreReader implements StoreReads {
   followOne(row: Row, field: RelationField): FoundRow {
     const relation = this.#relation(field)
     if (relation.to.uncached) return this.#followLive(row, relation)
-    const { part, condition } = this.#leadsTo(row, relation)
+    const condition = this.#related(row, relation)
+    const at = targetOf(relation, row.cluster)
+    if (condition.form !== 'keys') {
+      if (condition.form === 'nothing') return null
+      const { namespace } = row.object.metadata
+      const within = () => namespacesOfRelated(relation, condition, namespace)
+      const part = this.#parts.part(at, { within })
+      return rowOf(part, findObject({ ...part, budget: this.#budget, condition }))
+    }
+    const part = this.#parts.named(at, condition.keys)
+    if (part === undefined) return null
     const options = { ...part, budget: this.#budget }
-    if (condition.form !== 'keys') return rowOf(part, findObject({ ...options, condition }))
     for (const key of condition.keys.toSorted()) {
       const id = objectByKey(options, key)
       if (id !== undefined) return rowOf(part, id)
@@ -231,7 +258,7 @@ export class StoreReader implements StoreReads {
     args: ListFieldArguments,
   ): ConnectionSource {
     const { maxPageSize } = this.#limits
-    const limits = { budget: this.#budget, maxPageSize, related: this.#related }
+    const limits = { budget: this.#budget, maxPageSize, related: this.#filterParts }
     const request = this.#request(part.kind, args)
     return storeConnection(pageOf(part, { list, condition }, request, limits), part, this.#budget)
   }
@@ -249,33 +276,26 @@ export class StoreReader implements StoreReads {
   }
 
   /** What a relation leads to. From an object that is no more, it leads nowhere, whoever has its name now. */
-  #leadsTo(
+  #related(
     { cluster, kind, object }: Row,
-    { relation, needs, to }: SchemaRelation,
+    relation: SchemaRelation,
     withRelated = false,
-  ): { readonly part: KindPart; readonly condition: Condition } {
-    const partOf = (type: string): KindPart => {
-      const need = needs.get(type)
-      if (need === undefined) throw new TypeError(`the relation does not read ${type}`)
-      return this.#parts.part({ cluster, ...need })
-    }
-    const part = partOf(to.typeName)
-    const { view } = this.#parts.part({ cluster, kind })
-    const id = sameObject(view, object.metadata, objectKey(object.metadata))
-    if (id === undefined) return { part, condition: nothing }
-    const condition = relation.follow({
-      view,
-      id,
-      object,
-      withRelated,
-      budget: this.#budget,
-      part: partOf,
-    })
-    return { part, condition }
+  ): Condition {
+    const key = objectKey(object.metadata)
+    const view = this.#parts.named({ cluster, kind }, [key])?.view
+    const id = view === undefined ? undefined : sameObject(view, object.metadata, key)
+    if (view === undefined || id === undefined) return nothing
+    const { namespace } = object.metadata
+    const part = (type: string): KindPart =>
+      partOnTheWay(this.#parts, relation, { cluster, type, namespace })
+    const origin = { view, id, object, withRelated, budget: this.#budget, part }
+    return relation.relation.follow(origin)
   }
 
-  #ownedKinds({ cluster, kind }: Row, names: readonly string[] | null | undefined): OwnedKinds {
-    const key = JSON.stringify([cluster, kind.typeName, names])
+  #ownedKinds(row: Row, names: readonly string[] | null | undefined): OwnedKinds {
+    const { cluster, kind, object } = row
+    const { namespace } = object.metadata
+    const key = JSON.stringify([cluster, kind.typeName, names, namespace])
     let owned = this.#owned.get(key)
     if (owned !== undefined) return owned
     const named = (names ?? []).map((name) => {
@@ -288,33 +308,13 @@ export class StoreReader implements StoreReads {
       })
     })
     const served = this.#served
-    owned = ownedKindsOf({ served, parts: this.#parts, cluster, owner: kind, named })
+    owned = ownedKindsOf({ served, parts: this.#parts, cluster, owner: kind, named, namespace })
     this.#owned.set(key, owned)
     return owned
   }
 }
 
 type FoundRow = ReturnType<StoreReads['lookup']>
-
-function byUid({ cluster, kind }: KindAt): ClientError {
-  const { typeName, lookupField } = kind
-  const message = `id: ${typeName} is read live, and the API server finds nothing by its UID`
-  return new ClientError('UNSUPPORTED', message, {
-    argument: 'id',
-    cluster,
-    kind: typeName,
-    hint: `use ${lookupField}, with its name`,
-  })
-}
-
-function byCondition({ cluster, kind: { typeName } }: KindAt): ClientError {
-  const message = `${typeName} is read live: it is found by its name only`
-  return new ClientError('UNSUPPORTED', message, {
-    cluster,
-    kind: typeName,
-    hint: 'declare the relation by @reference or @named, to one object',
-  })
-}
 
 function rowOf({ cluster, kind, view }: KindPart, id: ObjectId | undefined): Row | null {
   return id === undefined ? null : { cluster, kind, object: view.object(id) }

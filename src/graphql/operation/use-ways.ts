@@ -3,7 +3,7 @@ import { endedIndexName, endedValue } from '../../query/index/ended-index.ts'
 import { type ReferencePlaces, referencePlaces } from '../../query/relation/reference-places.ts'
 import type { RelationContext } from '../../query/relation/relation.ts'
 import type { Kind } from '../model/kind.ts'
-import type { KindNeed, SchemaRelation } from './schema-relations.ts'
+import type { RelatedNeed, SchemaRelation } from './schema-relations.ts'
 
 /** One of the ways in which objects of other kinds make use of a kind's: a reference of theirs. */
 export interface UseWay {
@@ -15,7 +15,7 @@ export interface UseWay {
   readonly condition: Condition
   readonly places: ReferencePlaces
   /** What has to be read, and by which indexes. */
-  readonly needs: readonly KindNeed[]
+  readonly needs: readonly RelatedNeed[]
 }
 
 /** The way of a relation that reads a reference backwards. */

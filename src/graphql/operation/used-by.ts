@@ -63,6 +63,8 @@ export function usedByWays(
  */
 export function usedByPage(options: UsedByOptions): UsedByPage {
   const { served, parts, cluster, view, id, kind, args, budget, maxPageSize } = options
+  const key = view.keyOf(id)
+  const { namespace } = splitObjectKey(key)
   const ways = usedByWays(served, cluster, kind, args.kinds)
   const byUser = new Map<Kind, UseWay[]>()
   for (const way of ways) byUser.set(way.user, [...(byUser.get(way.user) ?? []), way])
@@ -71,7 +73,9 @@ export function usedByPage(options: UsedByOptions): UsedByPage {
     const indexes = {
       needed: ofUser.flatMap(({ needs }) => [...(indexesOf(needs, user)?.needed ?? [])]),
     }
-    const part = parts.part({ cluster, kind: user, indexes })
+    const isWithin = namespace !== '' && ofUser.every(({ relation }) => relation.isWithinNamespace)
+    const within = (): readonly string[] | undefined => (isWithin ? [namespace] : undefined)
+    const part = parts.part({ cluster, kind: user, indexes }, { within })
     read.set(user.typeName, { part, ways: ofUser })
   }
   const origin = { view, id, budget, part: partOf }
@@ -86,7 +90,6 @@ export function usedByPage(options: UsedByOptions): UsedByPage {
     if (found === undefined) throw new TypeError(`${type} makes no use of ${kind.typeName}`)
     return found.part
   }
-  const key = view.keyOf(id)
   const list = `${cluster}/usedBy/${view.uidOf(id) || `${kind.typeName}/${key}`}`
   const { first, after, last, before } = args
   const bounds = { first, after, last, before, maxPageSize }

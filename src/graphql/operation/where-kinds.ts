@@ -2,14 +2,18 @@ import type { RelatedField, WhereFields } from '../../query/condition/related-fi
 import type { RelatedBy } from '../../query/condition/related-by.ts'
 import { isWhereWord } from '../../query/condition/where.ts'
 import type { Kind } from '../model/kind.ts'
-import type { KindNeed } from './schema-relations.ts'
+import type { RelatedNeed } from './schema-relations.ts'
 import type { ServedSchema } from './served-schema.ts'
 
 /**
  * The kinds that a `where` on the objects of a kind rests on because of relations, with the indexes that they are read by. What
  * is wrong with it is told when it is compiled.
  */
-export function whereKinds(served: ServedSchema, kind: Kind, where: unknown): readonly KindNeed[] {
+export function whereKinds(
+  served: ServedSchema,
+  kind: Kind,
+  where: unknown,
+): readonly RelatedNeed[] {
   const relations = new Set<RelatedBy>()
   collect(where, served.relations.whereFields(kind), relations)
   return [...relations].flatMap(({ indexes }) =>

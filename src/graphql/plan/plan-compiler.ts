@@ -1,7 +1,7 @@
 import { type GraphQLObjectType, isObjectType, type SelectionSetNode } from 'graphql'
 import type { WantedIndexes } from '../../cache/lease.ts'
 import type { Kind } from '../model/kind.ts'
-import type { KindNeed } from '../operation/schema-relations.ts'
+import type { RelatedNeed } from '../operation/schema-relations.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
 import { whereKinds } from '../operation/where-kinds.ts'
 import type { CollectContext } from './collected-fields.ts'
@@ -104,7 +104,7 @@ export class PlanCompiler {
   }
 
   /** The kinds that have been read since this was last asked. */
-  takeKinds(): readonly KindNeed[] {
+  takeKinds(): readonly RelatedNeed[] {
     const kinds = Array.from(this.#kinds, ([kind, indexes]) => ({ kind, indexes }))
     this.#kinds = new Map()
     return kinds

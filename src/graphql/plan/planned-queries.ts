@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DocumentNode } from 'graphql'
+import type { Viewer } from '../../access/viewer.ts'
 import {
   defaultWorkLimits,
   QueryTooCostlyError,
@@ -26,6 +27,12 @@ export interface QueryRequest {
   readonly query: string
   readonly operationName?: string | null | undefined
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined
+}
+
+/** Where a request came from, as far as that matters. */
+export interface QueryOrigin {
+  /** Who asks; absent where nobody is asked who they are, and everything may be seen. */
+  readonly viewer?: Viewer | undefined
 }
 
 export interface PlannedQueriesOptions {
@@ -62,6 +69,8 @@ export interface ExplainedText {
 interface RunOptions<T> {
   /** One for each round. */
   readonly budget: () => WorkBudget
+  /** Who asks; `undefined` where everything may be seen. */
+  readonly viewer: Viewer | undefined
   /** Called in the tick of the answer, before anything is read. */
   readonly started?: () => void
   readonly answered: (text: string, kinds: readonly KindAt[]) => T
@@ -80,13 +89,20 @@ export class PlannedQueries {
    * The JSON text of the answer; `undefined` where graphql-js has to answer: what is no query, is not covered, or has an
    * error to tell. Never rejects. A promise only where a kind has to be waited for.
    */
-  answer(request: QueryRequest): string | undefined | Promise<string | undefined> {
+  answer(
+    request: QueryRequest,
+    { viewer }: QueryOrigin = {},
+  ): string | undefined | Promise<string | undefined> {
     try {
       const served = this.#options.served()
       const known = this.#planOf(served, request)
       if (known === undefined) return undefined
       const budget = () => new WorkBudget(plannedWork(this.#options.limits.work))
-      return this.#run(served, known, request.variables ?? {}, { budget, answered: (text) => text })
+      return this.#run(served, known, request.variables ?? {}, {
+        budget,
+        viewer,
+        answered: (text) => text,
+      })
     } catch {
       // Such as an argument that cannot be coerced.
       return undefined
@@ -97,6 +113,7 @@ export class PlannedQueries {
   async explain(
     served: ServedSchema,
     { document, operationName, variableValues }: OperationRequest,
+    viewer: Viewer | undefined,
   ): Promise<ExplainedText | undefined> {
     try {
       const known = this.#compiled(served, document, operationName)
@@ -108,6 +125,7 @@ export class PlannedQueries {
       const before = { ...cache.counts }
       return await this.#run(served, known, variableValues ?? {}, {
         budget,
+        viewer,
         started: () => Object.assign(before, cache.counts),
         answered: (text, kinds) => {
           const { hits, misses } = cache.counts
@@ -124,7 +142,7 @@ export class PlannedQueries {
     served: ServedSchema,
     { plan, document, operationName, mayBeTooLarge }: KnownPlan,
     inputs: Readonly<Record<string, unknown>>,
-    { budget, started, answered }: RunOptions<T>,
+    { budget, viewer, started, answered }: RunOptions<T>,
   ): T | undefined | Promise<T | undefined> {
     const { limits, fragments } = this.#options
     if (problemOfVariables(inputs) !== undefined) return undefined
@@ -164,7 +182,7 @@ export class PlannedQueries {
       const work = () => turns.run(() => answer(parts))
       return turn === undefined ? work() : turn.then(work)
     }
-    const settled = settleKinds({ served, limits }, kinds)
+    const settled = settleKinds({ served, limits }, kinds, viewer)
     return settled instanceof Promise ? settled.then(inTurn) : inTurn(settled)
   }
 

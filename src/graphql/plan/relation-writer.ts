@@ -1,10 +1,12 @@
 import type { SelectionSetNode } from 'graphql'
-import type { ObjectId } from '../../informer/store/store-view.ts'
+import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { Condition } from '../../query/condition/condition.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
 import { objectByKey } from '../../query/page/lookup.ts'
 import { findObject } from '../../query/page/page.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import type { KindPart } from '../operation/kind-part.ts'
+import { namespacesOfRelated, partOnTheWay, targetOf } from '../operation/related-parts.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
@@ -38,20 +40,23 @@ export function relationWriter(
     withRelated = false,
   ): Condition => {
     run.budget.report?.at(place)
-    const part = partIn(run, cluster)
+    const part = (type: string): KindPart =>
+      partOnTheWay(run, found, { cluster, type, namespace: namespaceOf(view, id) })
     return relation.follow({ view, id, withRelated, part, budget: run.budget })
   }
-  const partIn = (run: PlanRun, cluster: string) => (type: string) => {
-    const need = needs.get(type)
-    if (need === undefined) throw new NotCoveredError(type)
-    return run.part({ cluster, ...need })
-  }
+  const within = ({ view }: KindPart, id: ObjectId, condition: Condition) =>
+    namespacesOfRelated(found, condition, namespaceOf(view, id))
   if (!field.many) {
     const write = compiler.row(to, selectionSets)
     return (run, part, id) => {
-      const target = partIn(run, part.cluster)(to.typeName)
-      const targetId = firstOf(run, target, follow(run, part, id))
-      if (targetId === undefined) return 'null'
+      const condition = follow(run, part, id)
+      const at = targetOf(found, part.cluster)
+      const target =
+        condition.form === 'keys'
+          ? run.named(at, condition.keys)
+          : run.part(at, { within: () => within(part, id, condition) })
+      const targetId = target && firstOf(run, target, condition)
+      if (target === undefined || targetId === undefined) return 'null'
       run.budget.spend('rows', 1)
       return write(run, target, targetId)
     }
@@ -59,11 +64,14 @@ export function relationWriter(
   const write = compiler.connection(to, args, selectionSets)
   return (run, part, id) => {
     const { cluster, view } = part
-    const target = partIn(run, cluster)(to.typeName)
-    const origin = view.uidOf(id) || view.keyOf(id)
     const withRelated = run.argumentsOf(args)['related'] === true
+    const condition = follow(run, part, id, withRelated)
+    const target = run.part(targetOf(found, cluster), {
+      within: () => within(part, id, condition),
+    })
+    const origin = view.uidOf(id) || view.keyOf(id)
     const list = `${name}${withRelated ? '+related' : ''}/${origin}`
-    return write(run, target, { list, condition: follow(run, part, id, withRelated) })
+    return write(run, target, { list, condition })
   }
 }
 
@@ -77,4 +85,8 @@ function firstOf(run: PlanRun, part: KindPart, condition: Condition): ObjectId |
     if (id !== undefined) return id
   }
   return undefined
+}
+
+function namespaceOf(view: StoreView, id: ObjectId): string {
+  return splitObjectKey(view.keyOf(id)).namespace
 }

@@ -1,10 +1,11 @@
 import type { FieldNode, SelectionSetNode } from 'graphql'
 import { objectKey } from '../../kubernetes/object.ts'
+import { namespacesOf } from '../../query/condition/condition.ts'
 import { objectByKey } from '../../query/page/lookup.ts'
 import type { Kind } from '../model/kind.ts'
 import { idsCondition } from '../operation/ids-condition.ts'
 import type { KindAt } from '../operation/kind-part.ts'
-import type { KindNeed } from '../operation/schema-relations.ts'
+import type { RelatedNeed } from '../operation/schema-relations.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import type { ListFieldArguments, LookupArguments } from '../schema/read-context.ts'
@@ -17,7 +18,7 @@ import type { PlanRun } from './plan-run.ts'
 /** One field of `Query` in a plan. */
 export interface RootWriter {
   /** The kinds that it reads, in the cluster that its arguments name. */
-  readonly kinds: readonly KindNeed[]
+  readonly kinds: readonly RelatedNeed[]
   /** The lists whose arguments may name further kinds. */
   readonly filtered: readonly FilteredList[]
   readonly args: FieldArguments
@@ -56,7 +57,8 @@ function listWriter(
     filtered: compiler.takeFiltered(),
     args,
     write(run) {
-      const part = run.part(at(run, kind, args))
+      const { condition } = run.requestOf(args, kind)
+      const part = run.part(at(run, kind, args), { within: () => namespacesOf(condition) })
       const { ids } = run.argumentsOf(args) as unknown as ListFieldArguments
       return write(run, part, { list: kind.listField, condition: idsCondition(ids, part) })
     },
@@ -79,7 +81,8 @@ function lookupWriter(
     write(run) {
       const { namespace, name } = run.argumentsOf(args) as unknown as LookupArguments
       const key = objectKey(namespace === undefined ? { name } : { namespace, name })
-      const part = run.part(at(run, kind, args))
+      const part = run.named(at(run, kind, args), [key])
+      if (part === undefined) return 'null'
       run.budget.report?.at(place)
       const id = objectByKey({ ...part, budget: run.budget }, key)
       if (id === undefined) return 'null'

@@ -1,0 +1,99 @@
+import DataLoader from 'dataloader'
+import type { AccessLimits } from './access-limits.ts'
+import { type AccessQuestion, questionKey } from './access-question.ts'
+import { type Decision, DecisionCache } from './decision-cache.ts'
+import { ReviewSlots } from './review-slots.ts'
+import { AccessReviewError, reviewAccess, type ReviewRequests } from './subject-access-review.ts'
+import type { Viewer } from './viewer.ts'
+import { viewerKey } from './viewer-key.ts'
+
+export interface AccessReviewsOptions {
+  /** The cluster's name. */
+  readonly cluster: string
+  /** What is asked; throws where there is no connection. */
+  readonly server: () => ReviewRequests
+  readonly limits: AccessLimits
+}
+
+interface Asked {
+  readonly viewer: Viewer
+  readonly question: AccessQuestion
+}
+
+/** An answer may be outdated by a change of RBAC while it is on its way: then it is asked for again, so often. */
+const maxAttempts = 3
+
+/**
+ * What viewers may do in one cluster, by SubjectAccessReview. The API has no batches of them: what is asked at the same time
+ * is asked once, some at a time, each with a deadline, and the answers are kept for a while.
+ */
+export class AccessReviews {
+  readonly decisions: DecisionCache
+  readonly #options: AccessReviewsOptions
+  readonly #slots: ReviewSlots
+  readonly #loader: DataLoader<Asked, Decision, string>
+  #sent = 0
+
+  constructor(options: AccessReviewsOptions) {
+    const { limits } = options
+    this.#options = options
+    this.decisions = new DecisionCache(limits)
+    this.#slots = new ReviewSlots(limits.maxReviewsInFlight, limits.maxReviewsWaiting)
+    this.#loader = new DataLoader(
+      (asked) => Promise.all(asked.map((one) => this.#review(one).catch(asError))),
+      { cacheKeyFn: keyOf },
+    )
+  }
+
+  /** Reviews that have been sent. */
+  get sent(): number {
+    return this.#sent
+  }
+
+  /** The answer, where it is known and still holds. */
+  known(viewer: Viewer, question: AccessQuestion): Decision | undefined {
+    return this.decisions.get(keyOf({ viewer, question }), question.namespace)
+  }
+
+  /** The answer. Rejects with `AccessReviewError`. */
+  async ask(viewer: Viewer, question: AccessQuestion): Promise<boolean> {
+    const asked = { viewer, question }
+    const key = keyOf(asked)
+    let last = false
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const known = this.decisions.get(key, question.namespace)
+      if (known !== undefined) return known.allowed
+      try {
+        last = (await this.#loader.load(asked)).allowed
+      } finally {
+        this.#loader.clear(asked)
+      }
+    }
+    return this.decisions.get(key, question.namespace)?.allowed ?? last
+  }
+
+  async #review(asked: Asked): Promise<Decision> {
+    const { cluster, limits, server } = this.#options
+    try {
+      return await this.#slots.run(async () => {
+        const askedMs = performance.now()
+        this.#sent += 1
+        const { viewer, question } = asked
+        const allowed = await reviewAccess(server(), viewer, question, limits.reviewDeadlineMs)
+        const decision = { allowed, askedMs }
+        this.decisions.set(keyOf(asked), decision)
+        return decision
+      })
+    } catch (cause) {
+      throw new AccessReviewError(cluster, cause)
+    }
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}
+
+function keyOf({ viewer, question }: Asked): string {
+  return `${viewerKey(viewer)}\n${questionKey(question)}`
+}

@@ -1,0 +1,110 @@
+import { type IncomingMessage, request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose'
+import { CodedError } from '../../lib/coded-error.ts'
+
+export interface IssuerKeysOptions {
+  /** As it stands in `iss`: `https://id.example.com`. */
+  readonly issuer: string
+  /** PEM of the certificates to trust; absent: those that Node trusts. */
+  readonly ca?: string | undefined
+  /** For each request. */
+  readonly deadlineMs: number
+}
+
+/** An issuer that does not say what its keys are. */
+export class IssuerError extends CodedError {
+  constructor(url: string, problem: string, cause?: unknown) {
+    super('OIDC_ISSUER', `${url}: ${problem}`, {
+      value: url,
+      cause,
+      hint: 'check auth.oidc.issuer, and whether the gateway reaches it',
+    })
+  }
+}
+
+const maxDocumentBytes = 1_048_576
+/** A token by an unknown key has the keys read again, but no more often than this. */
+const keysCooldownMs = 1_000
+/** Keys are read again after this time, so that one that has been withdrawn is forgotten. */
+const keysMaxAgeMs = 600_000
+
+/**
+ * The keys of an OpenID Connect issuer: found by its discovery document when the first token is verified, and read again when
+ * a token is signed by one that is not known.
+ */
+export class IssuerKeys {
+  readonly #options: IssuerKeysOptions
+  #found: Promise<JWTVerifyGetKey> | undefined
+
+  constructor(options: IssuerKeysOptions) {
+    this.#options = options
+  }
+
+  /** Rejects with {@link IssuerError}; it is asked anew next time. */
+  async find(): Promise<JWTVerifyGetKey> {
+    const finding = (this.#found ??= this.#discover())
+    try {
+      return await finding
+    } catch (error) {
+      if (this.#found === finding) this.#found = undefined
+      throw error
+    }
+  }
+
+  async #discover(): Promise<JWTVerifyGetKey> {
+    const { issuer, deadlineMs } = this.#options
+    const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+    let document: { readonly issuer?: unknown; readonly jwks_uri?: unknown } | null
+    try {
+      document = JSON.parse(await this.#get(url)) as typeof document
+    } catch (error) {
+      throw error instanceof IssuerError ? error : new IssuerError(url, 'it is no JSON', error)
+    }
+    if (document?.issuer !== issuer) {
+      throw new IssuerError(url, `it is about the issuer ${JSON.stringify(document?.issuer)}`)
+    }
+    const keysUrl = document.jwks_uri
+    if (typeof keysUrl !== 'string' || !URL.canParse(keysUrl)) {
+      throw new IssuerError(url, 'it names no jwks_uri')
+    }
+    return createRemoteJWKSet(new URL(keysUrl), {
+      timeoutDuration: deadlineMs,
+      cooldownDuration: keysCooldownMs,
+      cacheMaxAge: keysMaxAgeMs,
+      [customFetch]: async (from) => new Response(await this.#get(from)),
+    })
+  }
+
+  /** The body of an answer in 200; with trust in the configured certificates, which `fetch` cannot be given. */
+  #get(url: string): Promise<string> {
+    const { ca, deadlineMs } = this.#options
+    return new Promise((resolve, reject) => {
+      const fail = (error: Error): void => {
+        reject(error instanceof IssuerError ? error : new IssuerError(url, error.message, error))
+      }
+      const send = url.startsWith('https:') ? httpsRequest : httpRequest
+      const signal = AbortSignal.timeout(deadlineMs)
+      const options = { signal, ...(ca === undefined ? {} : { ca }) }
+      const read = (answer: IncomingMessage): void => {
+        const chunks: Buffer[] = []
+        let bytes = 0
+        answer.on('data', (chunk: Buffer) => {
+          chunks.push(chunk)
+          bytes += chunk.length
+          if (bytes > maxDocumentBytes) answer.destroy(new IssuerError(url, 'it is too large'))
+        })
+        answer.once('error', fail)
+        answer.once('end', () => {
+          if (answer.statusCode === 200) resolve(Buffer.concat(chunks).toString())
+          else fail(new IssuerError(url, `it answers ${answer.statusCode}`))
+        })
+      }
+      try {
+        send(url, options, read).once('error', fail).end()
+      } catch (error) {
+        fail(error as Error)
+      }
+    })
+  }
+}

@@ -1,0 +1,116 @@
+import {
+  errors,
+  type JWTPayload,
+  jwtVerify,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+} from 'jose'
+import {
+  type Authenticated,
+  type Authenticator,
+  type Credentials,
+  IdentityUnavailableError,
+  UnauthenticatedError,
+} from './authenticator.ts'
+import type { AuthenticationObserver } from './authentication-observer.ts'
+import { bearerTokenOf, refusedToken } from './bearer-token.ts'
+import { type ClaimMapping, viewerOfClaims } from './claim-mapping.ts'
+import { IssuerKeys } from './issuer-keys.ts'
+import { TokenCache } from './token-cache.ts'
+
+/** Whose tokens are believed, and how they are read. */
+export interface OidcOptions extends ClaimMapping {
+  /** As it stands in `iss`, and where its discovery document is. */
+  readonly issuer: string
+  /** Algorithms that tokens may be signed with; never `none`, and none with a shared secret. */
+  readonly algorithms: readonly string[]
+}
+
+export interface OidcAuthenticatorOptions {
+  readonly oidc: OidcOptions
+  /** One of these has to be in `aud`. */
+  readonly audiences: readonly string[]
+  /** PEM of the certificates that the issuer is trusted by. */
+  readonly ca?: string | undefined
+  readonly knownMs: number
+  readonly deadlineMs: number
+  readonly observer?: AuthenticationObserver | undefined
+}
+
+/** JWTs of an OpenID Connect issuer, verified here. */
+export class OidcAuthenticator implements Authenticator {
+  readonly #options: OidcAuthenticatorOptions
+  readonly #cache: TokenCache
+  readonly #keys: IssuerKeys
+  readonly #expected: JWTVerifyOptions
+
+  constructor(options: OidcAuthenticatorOptions) {
+    this.#options = options
+    const { oidc, audiences, ca, deadlineMs, knownMs, observer } = options
+    const { issuer, algorithms } = oidc
+    this.#keys = new IssuerKeys({ issuer, ca, deadlineMs })
+    this.#expected = {
+      issuer,
+      audience: [...audiences],
+      algorithms: [...algorithms],
+      requiredClaims: ['exp'],
+    }
+    this.#cache = new TokenCache({
+      verify: (token) => this.#verify(token),
+      audiences,
+      knownMs,
+      observer,
+    })
+  }
+
+  authenticate({ authorization }: Credentials): Authenticated | Promise<Authenticated> {
+    return this.#cache.authenticate(bearerTokenOf(authorization))
+  }
+
+  async #verify(token: string): Promise<Authenticated> {
+    const { oidc, observer } = this.#options
+    try {
+      const keys = await this.#keys.find()
+      const claims = await verifiedClaims(token, keys, this.#expected)
+      const { exp = 0 } = claims
+      return { viewer: viewerOfClaims(claims, oidc.issuer, oidc), expiresAtMs: exp * 1_000 }
+    } catch (error) {
+      if (error instanceof UnauthenticatedError) throw error
+      if (isAboutToken(error)) throw refusedToken()
+      observer?.unavailable(error)
+      throw new IdentityUnavailableError(error)
+    }
+  }
+}
+
+/** Where a token does not say by which key it is signed, each that it may be is tried. */
+async function verifiedClaims(
+  token: string,
+  keys: JWTVerifyGetKey,
+  expected: JWTVerifyOptions,
+): Promise<JWTPayload> {
+  try {
+    return (await jwtVerify(token, keys, expected)).payload
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
+    for await (const key of error) {
+      try {
+        return (await jwtVerify(token, key, expected)).payload
+      } catch (other) {
+        if (!(other instanceof errors.JWSSignatureVerificationFailed)) throw other
+      }
+    }
+    throw refusedToken()
+  }
+}
+
+/** What is wrong with the keys rather than with the token. */
+const aboutKeys: ReadonlySet<string> = new Set([
+  errors.JWKSTimeout.code,
+  errors.JWKSInvalid.code,
+  errors.JOSEError.code,
+])
+
+function isAboutToken(error: unknown): boolean {
+  return error instanceof errors.JOSEError && !aboutKeys.has(error.code)
+}

@@ -1,0 +1,239 @@
+import { LRUCache } from 'lru-cache'
+import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
+import type { AccessLimits } from './access-limits.ts'
+import { type AccessQuestion, widened } from './access-question.ts'
+import { AccessReviews } from './access-reviews.ts'
+import { settleTimesMs } from './decision-cache.ts'
+import {
+  type ListAccess,
+  type ListQuestion,
+  listAccess,
+  type PresentNamespaces,
+} from './list-access.ts'
+import { type FollowedResource, RbacWatch, type WatchedCluster } from './rbac-watch.ts'
+import type { ReviewRequests } from './subject-access-review.ts'
+import type { Viewer } from './viewer.ts'
+import { viewerKey } from './viewer-key.ts'
+
+/** How a cluster is asked and watched. */
+export interface AccessConnection extends WatchedCluster {
+  readonly server: ReviewRequests
+}
+
+export interface ClusterAccessOptions {
+  /** The cluster's name. */
+  readonly cluster: string
+  /** Throws where the cluster cannot be reached. */
+  readonly connection: () => AccessConnection
+  readonly limits: AccessLimits
+  readonly reflector: ReflectorOptions
+  /** Told of what cannot be watched: then permissions change only as their answers grow old. */
+  readonly failed: (resource: string, error: Error) => void
+}
+
+/**
+ * `FOLLOWING`: every change of RBAC is heard of, and all that is known has been asked since the last one; `SETTLING`: one has
+ * come a moment ago, and is asked after again; `EXPIRING`: not all of RBAC can be watched, so what is known is believed until it
+ * is too old.
+ */
+export type AccessState = 'FOLLOWING' | 'SETTLING' | 'EXPIRING'
+
+/** The first reviews of a cluster wait so long for RBAC to be listed, as what is answered before that is soon asked again. */
+const watchReadyMs = 2_000
+
+const maxScopes = 10_000
+
+/**
+ * What viewers may see of one cluster: permissions by SubjectAccessReview, kept until RBAC changes or they are too old. Starts
+ * nothing until somebody is asked about.
+ */
+export class ClusterAccess implements AsyncDisposable {
+  readonly #options: ClusterAccessOptions
+  readonly #reviews: AccessReviews
+  readonly #stop = new AbortController()
+  readonly #listeners = new Set<() => void>()
+  readonly #scopes = new LRUCache<string, KnownScope>({ max: maxScopes })
+  readonly #timers = new Set<NodeJS.Timeout>()
+  #watch: RbacWatch | undefined
+  #running: Promise<void> = Promise.resolve()
+  #ready: Promise<void> | undefined
+  /** Counts what may have changed any answer. */
+  #version = 0
+
+  constructor(options: ClusterAccessOptions) {
+    this.#options = options
+    const { cluster, limits } = options
+    this.#reviews = new AccessReviews({
+      cluster,
+      limits,
+      server: () => options.connection().server,
+    })
+  }
+
+  get limits(): AccessLimits {
+    return this.#options.limits
+  }
+
+  /** Counts what may have changed any answer: as long as it is the same, and nothing grows too old, so are all answers. */
+  get version(): number {
+    return this.#version
+  }
+
+  /** `undefined` where nobody has been asked about. */
+  get state(): AccessState | undefined {
+    if (this.#watch === undefined) return undefined
+    if (!this.#watch.isFollowing) return 'EXPIRING'
+    return this.#reviews.decisions.isSettled ? 'FOLLOWING' : 'SETTLING'
+  }
+
+  /** How far RBAC is followed. */
+  get positions(): readonly FollowedResource[] {
+    return this.#watch?.positions ?? []
+  }
+
+  /** Reviews that have been sent, and answers that are kept. */
+  get counts(): { readonly sent: number; readonly kept: number } {
+    return { sent: this.#reviews.sent, kept: this.#reviews.decisions.size }
+  }
+
+  /** Whether a viewer may do something: the answer where it is known, `undefined` where it has to be asked for. */
+  known(viewer: Viewer, question: AccessQuestion): boolean | undefined {
+    let isUnknown = false
+    for (const wider of widened(question)) {
+      const known = this.#reviews.known(viewer, wider)?.allowed
+      if (known === true) return true
+      if (known === undefined) isUnknown = true
+    }
+    return isUnknown ? undefined : false
+  }
+
+  /** Whether a viewer may do something, asked from wide to narrow. Rejects with `AccessReviewError`. */
+  async may(viewer: Viewer, question: AccessQuestion): Promise<boolean> {
+    await this.#watching()
+    for (const wider of widened(question)) {
+      if (await this.#reviews.ask(viewer, wider)) return true
+    }
+    return false
+  }
+
+  /** Asks exactly these, so that they are known. Rejects with `AccessReviewError`. */
+  async ask(viewer: Viewer, questions: readonly AccessQuestion[]): Promise<void> {
+    await this.#watching()
+    await Promise.all(questions.map((question) => this.#reviews.ask(viewer, question)))
+  }
+
+  /** What of a kind a viewer may list, as far as that is known. */
+  list(viewer: Viewer, question: ListQuestion): ListAccess {
+    const { resource, verbs, within } = question
+    const place = within === undefined ? '' : within.toSorted().join(',')
+    const key = `${viewerKey(viewer)}\n${resource.group}/${resource.resource}\n${verbs.join()}\n${place}`
+    const known = this.#scopes.get(key)
+    const present = question.present()
+    if (known !== undefined && this.#isCurrent(known, present)) return known.access
+    let untilMs = Number.POSITIVE_INFINITY
+    const access = listAccess(
+      { ...question, present: () => present?.namespaces() },
+      {
+        known: (one) => {
+          const decision = this.#reviews.known(viewer, one)
+          if (decision === undefined) return undefined
+          untilMs = Math.min(untilMs, this.#reviews.decisions.untilMs(decision))
+          return decision.allowed
+        },
+        namespaces: () => this.#watch?.namespaces(),
+        maxNamespaces: this.limits.maxNamespaces,
+      },
+    )
+    if (access.state === 'allowed' || access.state === 'forbidden') {
+      const isWhole = access.state === 'allowed' && access.scope.form === 'all'
+      const depends = within === undefined && !isWhole
+      const candidates = depends ? new Set(present?.namespaces()) : undefined
+      const position = present?.position
+      this.#scopes.set(key, { access, version: this.#version, untilMs, candidates, position })
+    } else this.#scopes.delete(key)
+    return access
+  }
+
+  /** Calls `listener` whenever a permission may have changed, until the function that it returns is called. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** The cluster is reached in another way: what was heard of it before is forgotten. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort(new Error('the gateway is stopping'))
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#timers.clear()
+    this.#listeners.clear()
+    await this.#running
+  }
+
+  #isCurrent(known: KnownScope, present: PresentNamespaces | undefined): boolean {
+    const { version, untilMs, candidates } = known
+    if (version !== this.#version || performance.now() >= untilMs) return false
+    if (candidates === undefined || known.position === present?.position) return true
+    // Much may have changed, and the namespaces be the same.
+    const namespaces = present?.namespaces() ?? []
+    if (namespaces.length !== candidates.size) return false
+    if (!namespaces.every((namespace) => candidates.has(namespace))) return false
+    known.position = present?.position
+    return true
+  }
+
+  /** Begins to watch RBAC, with the first question, and resolves when that is as far as it gets at once. */
+  #watching(): Promise<void> {
+    this.#ready ??= this.#startWatching()
+    return this.#ready
+  }
+
+  async #startWatching(): Promise<void> {
+    const { connection, reflector, failed } = this.#options
+    if (this.#stop.signal.aborted) return
+    let cluster: AccessConnection
+    try {
+      cluster = connection()
+    } catch {
+      // The question itself says why there is no answer.
+      this.#ready = undefined
+      return
+    }
+    this.#watch = new RbacWatch({
+      cluster,
+      reflector,
+      changed: (namespace) => this.#changed(namespace),
+      namespacesChanged: () => this.#tell(),
+      failed,
+    })
+    this.#running = this.#watch.run(this.#stop.signal)
+    await this.#watch.ready(watchReadyMs)
+  }
+
+  #changed(namespace: string): void {
+    this.#reviews.decisions.changed(namespace)
+    this.#tell()
+    for (const settle of settleTimesMs) {
+      const timer = setTimeout(() => {
+        this.#timers.delete(timer)
+        this.#tell()
+      }, settle)
+      timer.unref()
+      this.#timers.add(timer)
+    }
+  }
+
+  #tell(): void {
+    this.#version += 1
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+interface KnownScope {
+  readonly access: ListAccess
+  readonly version: number
+  readonly untilMs: number
+  /** The namespaces of the store, where they matter. */
+  readonly candidates: ReadonlySet<string> | undefined
+  /** Of the store when it had those. */
+  position: string | undefined
+}

@@ -1,0 +1,228 @@
+import { UnreadableResourceError } from '../../cache/cache-errors.ts'
+import type { Lease } from '../../cache/lease.ts'
+import type { SharedInformer } from '../../informer/shared-informer.ts'
+import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
+import type { StoreView } from '../../informer/store/store-view.ts'
+import { groupResourceOf } from '../../kubernetes/api-resource.ts'
+import { type Scope, unrestricted } from '../../query/condition/scope.ts'
+import type { Kind } from '../model/kind.ts'
+import { ClientError } from './client-error.ts'
+import type { CachedParts, KindAt, KindPart, ListReading } from './kind-part.ts'
+import {
+  forbiddenList,
+  type KindNeed,
+  tooManyNamespaces,
+  type ViewerAccess,
+} from './viewer-access.ts'
+
+/** A lazy index of a kind in a cluster. */
+export interface IndexAt {
+  readonly at: KindAt
+  readonly index: string
+}
+
+/** Where {@link SettledKinds} finds what has been prepared. */
+export interface KindSource {
+  readonly access: ViewerAccess | undefined
+  readonly last: boolean
+  readonly failure: (cluster: string) => unknown
+  readonly lease: (at: KindAt) => Lease | UnreadableResourceError | undefined
+  readonly synced: (at: KindAt) => StoreView | undefined
+}
+
+type Outcome = KindPart | ClientError
+
+/** What one execution reads. Each kind is settled when it is first asked for, which is in the same tick, and stays so. */
+export class SettledKinds implements CachedParts {
+  readonly #source: KindSource
+  readonly #views = new Map<string, Map<Kind, StoreView | ClientError>>()
+  readonly #parts = new Map<string, Map<Kind, Map<string, Outcome>>>()
+  readonly #named = new Map<string, Map<Kind, KindPart>>()
+  readonly #needed: KindNeed[] = []
+  readonly #neededIndexes: IndexAt[] = []
+
+  constructor(source: KindSource) {
+    this.#source = source
+  }
+
+  /** What was asked for although nobody has waited for it: what another round is to prepare. */
+  get needed(): readonly KindNeed[] {
+    return this.#needed
+  }
+
+  /** The lazy indexes that were missed: what another round is to make. */
+  get neededIndexes(): readonly IndexAt[] {
+    return this.#neededIndexes
+  }
+
+  /** The execution has failed for want of an index of one of the kinds that it has read. */
+  missed({ resource, index }: UnknownIndexError): void {
+    for (const [cluster, views] of this.#views) {
+      for (const kind of views.keys()) {
+        if (groupResourceOf(kind.resource) !== resource) continue
+        if (kind.indexes.some(({ name, lazy }) => name === index && lazy === true)) {
+          this.#neededIndexes.push({ at: { cluster, kind }, index })
+        }
+      }
+    }
+  }
+
+  part(at: KindAt, reading: ListReading = {}): KindPart {
+    const within = this.#source.access === undefined ? undefined : reading.within?.()
+    const watch = reading.watch === true
+    const outcomes = innerMap(innerMap(this.#parts, at.cluster), at.kind)
+    const place = `${watch ? 'watch' : ''} ${within?.join() ?? '*'}`
+    let outcome = outcomes.get(place)
+    if (outcome === undefined) outcomes.set(place, (outcome = this.#list(at, { within, watch })))
+    if (outcome instanceof ClientError) throw outcome
+    return this.#indexed(at, outcome)
+  }
+
+  named(at: KindAt, keys: readonly string[] = []): KindPart | undefined {
+    const { access } = this.#source
+    if (access === undefined) return this.part(at)
+    if (access.looksEverywhere(at) !== true) {
+      const looks = keys.map((key) => this.#looks(at, key))
+      if (keys.length === 0 ? !this.#isInReach(at, access) : !looks.includes(true)) return undefined
+    }
+    const parts = innerMap(this.#named, at.cluster)
+    let part = parts.get(at.kind)
+    if (part === undefined) parts.set(at.kind, (part = this.#namedPart(at, keys, access)))
+    return this.#indexed(at, part)
+  }
+
+  cachedPart(at: KindAt, reading?: ListReading): KindPart | undefined {
+    const view = this.#source.synced(at)
+    if (view === undefined) return undefined
+    if (this.#source.access === undefined) return { ...pick(at), view, scope: unrestricted }
+    try {
+      return this.part(at, reading)
+    } catch (error) {
+      if (error instanceof ClientError) return undefined
+      throw error
+    }
+  }
+
+  /** What to listen to for the changes of a kind. Throws as {@link part} does. */
+  informer(at: KindAt, reading?: ListReading): SharedInformer {
+    this.part(at, reading)
+    const lease = this.#source.lease(at)
+    if (lease === undefined || lease instanceof UnreadableResourceError) {
+      throw new TypeError(`${at.kind.typeName} has been read without a lease`)
+    }
+    return lease.informer
+  }
+
+  /** Indexes that are built when they are asked for are waited for in another round. */
+  #indexed(at: KindAt, part: KindPart): KindPart {
+    for (const name of at.indexes?.needed ?? []) {
+      if (!part.view.hasIndex(name)) throw this.#missing(at)
+    }
+    return part
+  }
+
+  /** The one place where it is decided what of a kind may be listed. */
+  #list(at: KindAt, list: NonNullable<KindNeed['list']>): Outcome {
+    const access = this.#source.access?.list(at, list) ?? { state: 'allowed', scope: unrestricted }
+    switch (access.state) {
+      case 'forbidden':
+        return forbiddenList(at, list.watch)
+      case 'tooMany':
+        return tooManyNamespaces(at, access.namespaces)
+      case 'unknown':
+        return this.#missing({ ...at, list })
+      case 'allowed': {
+        const view = this.#view(at, { ...at, list })
+        return view instanceof ClientError ? view : { ...pick(at), view, scope: access.scope }
+      }
+    }
+  }
+
+  /** And what of it may be looked up by name. */
+  #namedPart(at: KindAt, keys: readonly string[], access: ViewerAccess): KindPart {
+    const isAll = access.looksEverywhere(at) === true
+    const view = this.#view(at, { ...at, keys })
+    if (view instanceof ClientError) throw view
+    if (isAll) return { ...pick(at), view, scope: unrestricted }
+    const allows = (key: string): boolean => this.#looks(at, key)
+    return {
+      ...pick(at),
+      view,
+      scope: nothingListed,
+      byName: { identity: access.identity, allows },
+    }
+  }
+
+  /** Of an object whose key is not known it can only be told where its kind is in memory, or may be. */
+  #isInReach(at: KindAt, access: ViewerAccess): boolean {
+    if (this.#source.synced(at) !== undefined) return true
+    const need = { ...at, keys: [] }
+    const admission = access.admission(need)
+    if (admission === 'unknown') throw this.#missing(need)
+    return admission === 'admitted'
+  }
+
+  #looks(at: KindAt, key: string): boolean {
+    const known = this.#source.access?.looks(at, key)
+    if (known !== undefined) return known
+    const missing = this.#missing({ ...at, keys: [key] })
+    // Before the last round others may be found missing, too, so that they can be asked about together.
+    if (this.#source.last || missing.code !== 'NOT_SYNCED') throw missing
+    return false
+  }
+
+  #view(at: KindAt, need: KindNeed): StoreView | ClientError {
+    const views = innerMap(this.#views, at.cluster)
+    let view = views.get(at.kind)
+    if (view === undefined) views.set(at.kind, (view = this.#viewOf(at, need)))
+    return view
+  }
+
+  #viewOf(at: KindAt, need: KindNeed): StoreView | ClientError {
+    const lease = this.#source.lease(at)
+    if (lease === undefined) return this.#missing(need)
+    if (lease instanceof UnreadableResourceError) return unreadableKindError(at, lease)
+    const failure = lease.unreadable()
+    return failure === undefined ? lease.informer.store : unreadableKindError(at, failure)
+  }
+
+  /** Another round is to prepare it; the error is for whoever wants it in this one. */
+  #missing(need: KindNeed): ClientError {
+    const failure = this.#source.failure(need.cluster)
+    if (failure instanceof ClientError) return failure
+    if (failure instanceof Error) throw failure
+    this.#needed.push(need)
+    return notLoaded(need)
+  }
+}
+
+const nothingListed: Scope = { form: 'names', keys: new Set() }
+
+function pick({ cluster, kind }: KindAt): KindAt {
+  return { cluster, kind }
+}
+
+function innerMap<A, B, C>(outer: Map<A, Map<B, C>>, key: A): Map<B, C> {
+  let inner = outer.get(key)
+  if (inner === undefined) outer.set(key, (inner = new Map<B, C>()))
+  return inner
+}
+
+function notLoaded({ cluster, kind: { typeName } }: KindAt): ClientError {
+  return new ClientError('NOT_SYNCED', `${typeName} is not loaded yet`, {
+    cluster,
+    kind: typeName,
+    hint: 'ask again in a moment, or for fewer relations one within the other',
+    retryAfterMs: 1000,
+  })
+}
+
+/** Why a kind cannot be read, as the error of the field that wanted it. */
+function unreadableKindError(
+  { cluster, kind }: KindAt,
+  cause: UnreadableResourceError,
+): ClientError {
+  const { code, message, hint, retryAfterMs } = cause
+  const kindName = kind.typeName
+  return new ClientError(code, message, { cluster, kind: kindName, hint, retryAfterMs, cause })
+}

@@ -1,0 +1,227 @@
+import type { AccessQuestion } from '../../access/access-question.ts'
+import { questionOf } from '../../access/access-question.ts'
+import type { ClusterAccess } from '../../access/cluster-access.ts'
+import type { ListAccess, PresentNamespaces } from '../../access/list-access.ts'
+import { AccessReviewError } from '../../access/subject-access-review.ts'
+import type { Viewer } from '../../access/viewer.ts'
+import { viewerKey } from '../../access/viewer-key.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import { ClientError } from './client-error.ts'
+import type { KindAt } from './kind-part.ts'
+import type { ServedSchema } from './served-schema.ts'
+
+/** How a kind is wanted, as far as that decides what has to be asked. */
+export interface KindNeed extends KindAt {
+  /** As a list, within some namespaces or all. */
+  readonly list?: { readonly within?: readonly string[] | undefined; readonly watch: boolean }
+  /** As single objects, with these keys; empty: one whose key is not known. */
+  readonly keys?: readonly string[]
+}
+
+/** Whether something of a kind may be read, as far as it is known. */
+export type Admission = 'admitted' | 'refused' | 'unknown'
+
+const listing = ['list']
+const watching = ['list', 'watch']
+
+/** What one viewer may see, for one operation, or the frames of a subscription. */
+export class ViewerAccess {
+  readonly viewer: Viewer
+  readonly #served: ServedSchema
+  #reviews = 0
+
+  constructor(served: ServedSchema, viewer: Viewer) {
+    this.#served = served
+    this.viewer = viewer
+  }
+
+  get identity(): string {
+    return viewerKey(this.viewer)
+  }
+
+  /** Another answer begins, which may need as many reviews as any. */
+  begin(): void {
+    this.#reviews = 0
+  }
+
+  /** Calls this whenever a permission in a cluster may have changed, until what it returns is called. */
+  onChange(cluster: string, changed: () => void): () => void {
+    return this.#served.access.get(cluster)?.onChange(changed) ?? (() => {})
+  }
+
+  /** How long an answer may be believed of which nothing is heard. */
+  longestMs(cluster: string): number {
+    return this.#served.access.get(cluster)?.limits.allowMs ?? 0
+  }
+
+  /** What may be listed of a kind, as far as it is known. */
+  list(at: KindAt, { within, watch }: NonNullable<KindNeed['list']>): ListAccess {
+    const { resource } = at.kind
+    return this.#of(at).list(this.viewer, {
+      resource,
+      verbs: watch ? watching : listing,
+      within: resource.namespaced ? within : undefined,
+      present: () => this.#present(at),
+    })
+  }
+
+  /** Whether everything of a kind may be looked at by its name, as far as it is known. */
+  looksEverywhere(at: KindAt): boolean | undefined {
+    return this.#either(at, lookQuestions(at))
+  }
+
+  /** Whether the object with this key may be looked at, as far as it is known. */
+  looks(at: KindAt, key: string): boolean | undefined {
+    return this.#either(at, lookQuestions(at, key))
+  }
+
+  /** Whether a viewer may do something, asked where it is not known. Rejects with `ClientError`. */
+  async may(cluster: string, question: AccessQuestion): Promise<boolean> {
+    const access = this.#served.access.get(cluster)
+    if (access === undefined) throw new TypeError(`there is no cluster ${cluster}`)
+    const known = access.known(this.viewer, question)
+    if (known !== undefined) return known
+    this.#spend(access, 1)
+    try {
+      return await access.may(this.viewer, question)
+    } catch (error) {
+      throw reviewFailure(cluster, error)
+    }
+  }
+
+  /** Whether anything that is needed may be read, as far as it is known. */
+  admission(need: KindNeed): Admission {
+    const { list, keys } = need
+    if (list !== undefined) return admissions[this.list(need, list).state]
+    if (keys === undefined || keys.length === 0) {
+      const isKnown =
+        keys === undefined
+          ? this.#of(need).known(this.viewer, questionOf('list', need.kind.resource))
+          : this.looksEverywhere(need)
+      if (isKnown !== false || keys === undefined) return admissionOf(isKnown)
+      return admissions[this.list(need, anywhere).state]
+    }
+    const known = keys.map((key) => this.looks(need, key))
+    if (known.includes(undefined)) return 'unknown'
+    return known.includes(true) ? 'admitted' : 'refused'
+  }
+
+  /** Asks what has to be known of what is needed. Rejects with `ClientError`. */
+  async ask(need: KindNeed): Promise<void> {
+    const access = this.#of(need)
+    try {
+      if (need.keys !== undefined && need.keys.length > 0) {
+        await Promise.all(need.keys.map((key) => this.#askKey(need, key)))
+        return
+      }
+      if (need.list === undefined) {
+        const { resource } = need.kind
+        await this.may(need.cluster, questionOf('list', resource))
+        if (need.keys === undefined) return
+        await this.may(need.cluster, questionOf('get', resource))
+      }
+      for (let stage = 0; stage < maxStages; stage++) {
+        const asked = this.list(need, need.list ?? anywhere)
+        if (asked.state !== 'unknown') return
+        this.#spend(access, asked.questions.length)
+        await access.ask(this.viewer, asked.questions)
+      }
+    } catch (error) {
+      throw reviewFailure(need.cluster, error)
+    }
+  }
+
+  async #askKey(need: KindNeed, key: string): Promise<void> {
+    for (const question of lookQuestions(need, key)) {
+      if (await this.may(need.cluster, question)) return
+    }
+  }
+
+  #either(at: KindAt, questions: readonly AccessQuestion[]): boolean | undefined {
+    const known = questions.map((question) => this.#of(at).known(this.viewer, question))
+    if (known.includes(true)) return true
+    return known.includes(undefined) ? undefined : false
+  }
+
+  #of({ cluster }: KindAt): ClusterAccess {
+    const access = this.#served.access.get(cluster)
+    if (access === undefined) throw new TypeError(`there is no cluster ${cluster}`)
+    return access
+  }
+
+  #present({ cluster, kind }: KindAt): PresentNamespaces | undefined {
+    const view = this.#served.clusters.get(cluster)?.synced(kind.resource)
+    if (view === undefined) return undefined
+    return {
+      position: view.resourceVersion,
+      namespaces: () => [...view.index('namespace').values()],
+    }
+  }
+
+  #spend({ limits: { maxReviewsPerOperation } }: ClusterAccess, reviews: number): void {
+    this.#reviews += reviews
+    if (this.#reviews <= maxReviewsPerOperation) return
+    throw new ClientError(
+      'RBAC_BUDGET_EXCEEDED',
+      `the operation needs more than ${maxReviewsPerOperation} access reviews`,
+      { value: this.#reviews, hint: 'ask for fewer objects, or name the namespace' },
+    )
+  }
+}
+
+const anywhere = { watch: false } as const
+
+/** Everywhere; the namespaces that have objects; the others. */
+const maxStages = 4
+
+const admissions: Readonly<Record<ListAccess['state'], Admission>> = {
+  allowed: 'admitted',
+  forbidden: 'refused',
+  tooMany: 'refused',
+  unknown: 'unknown',
+}
+
+function admissionOf(known: boolean | undefined): Admission {
+  if (known === undefined) return 'unknown'
+  return known ? 'admitted' : 'refused'
+}
+
+/** Who may list an object, or get it, may look at it. */
+function lookQuestions({ kind: { resource } }: KindAt, key?: string): readonly AccessQuestion[] {
+  if (key === undefined) return [questionOf('list', resource), questionOf('get', resource)]
+  const { namespace, name } = splitObjectKey(key)
+  return [
+    questionOf('list', resource, { namespace }),
+    questionOf('get', resource, { namespace, name }),
+  ]
+}
+
+/** The error of a field that wants to list what the viewer may not. */
+export function forbiddenList({ cluster, kind }: KindAt, watch: boolean): ClientError {
+  const verb = watch ? 'list and watch' : 'list'
+  return new ClientError('FORBIDDEN', `you may not ${verb} ${kind.typeName}`, {
+    cluster,
+    kind: kind.typeName,
+    hint: `ask for ${verb} on ${kind.resource.resource}, or name a namespace where you may`,
+  })
+}
+
+/** The error of a field that would have to ask about too many namespaces. */
+export function tooManyNamespaces({ cluster, kind }: KindAt, namespaces: number): ClientError {
+  const message = `to find out which ${kind.typeName} you may see, ${namespaces} namespaces would have to be asked about`
+  return new ClientError('RBAC_BUDGET_EXCEEDED', message, {
+    cluster,
+    kind: kind.typeName,
+    value: namespaces,
+    hint: 'name the namespaces: namespace, namespaces, or where: { namespace: … }',
+  })
+}
+
+function reviewFailure(cluster: string, error: unknown): unknown {
+  if (!(error instanceof AccessReviewError)) return error
+  const { message, hint, isRefused } = error
+  const details = { cluster, hint, cause: error }
+  return isRefused
+    ? new ClientError('FORBIDDEN', message, details)
+    : new ClientError('CLUSTER_UNREACHABLE', message, { ...details, retryAfterMs: 1_000 })
+}

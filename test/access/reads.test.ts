@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { caller, serveViewers, type ViewedGateway } from '../support/viewed-gateway.ts'
+import { gets, reads, type SmallWorld, startSmallWorld } from './small-world.ts'
+
+/** Reads pods and all that belongs to them in `one`, knows one ConfigMap of `two` by name, and no nodes. */
+const alice = caller('alice')
+/** Reads everything. */
+const admin = caller('admin', 'system:masters')
+/** Reads pods everywhere, and the node by its name. */
+const bob = caller('bob')
+/** Reads nothing. */
+const mallory = caller('mallory')
+
+let world: SmallWorld
+let served: ViewedGateway
+
+beforeAll(async () => {
+  world = await startSmallWorld()
+  await world.allow('one', 'alice', 'alice', [
+    reads('', 'pods', 'services', 'events'),
+    reads('apps', 'deployments', 'replicasets'),
+  ])
+  await world.allow('two', 'alice', 'alice', [gets('configmaps', 'settings')])
+  await world.allowEverywhere('bob', 'bob', [reads('', 'pods'), gets('nodes', 'worker')])
+  served = await serveViewers({ clusters: [world.selection] })
+})
+
+afterAll(async () => {
+  await served[Symbol.asyncDispose]()
+  await world[Symbol.asyncDispose]()
+})
+
+const codes = (answer: {
+  readonly errors?: readonly { readonly extensions: { code: string } }[]
+}) => answer.errors?.map(({ extensions }) => extensions.code)
+
+describe.each(['query', 'unplanned', 'explained'] as const)('By %s', (way) => {
+  const ask: ViewedGateway['query'] = (who, query, variables) => served[way](who, query, variables)
+
+  it('a list holds what may be listed, and is forbidden where that is nothing', async () => {
+    const query =
+      '{ pods { totalCount nodes { metadata { namespace } } facets(by: ["namespace"]) { values { value count } } } }'
+    const seen = (await ask(alice, query)).data
+    expect(seen.pods).toEqual({
+      totalCount: 1,
+      nodes: [{ metadata: { namespace: 'one' } }],
+      facets: [{ values: [{ value: 'one', count: 1 }] }],
+    })
+    expect((await ask(admin, query)).data.pods.totalCount).toBe(2)
+    expect((await ask(bob, query)).data.pods.totalCount).toBe(2)
+    const none = await ask(mallory, query)
+    expect(codes(none)).toEqual(['FORBIDDEN'])
+    expect(none.data.pods).toBeNull()
+  })
+
+  it('a list of a namespace is forbidden where that is', async () => {
+    const query = '{ pods(namespace: "two") { totalCount } }'
+    expect(codes(await ask(alice, query))).toEqual(['FORBIDDEN'])
+    expect((await ask(bob, query)).data.pods.totalCount).toBe(1)
+  })
+
+  it('a look-up of what may not be seen is that of what is not there', async () => {
+    const query = `{
+      own: pod(namespace: "one", name: "shop-1-x") { metadata { name } }
+      other: pod(namespace: "two", name: "shop-1-x") { metadata { name } }
+      absent: pod(namespace: "two", name: "nobody") { metadata { name } }
+    }`
+    const answer = await ask(alice, query)
+    expect(answer).toEqual({
+      ...answer,
+      data: { own: { metadata: { name: 'shop-1-x' } }, other: null, absent: null },
+    })
+    expect(answer.errors).toBeUndefined()
+  })
+
+  it('a name that may be got is found by it, and by nothing else', async () => {
+    const look = '{ configMap(namespace: "two", name: "settings") { data } }'
+    expect((await ask(alice, look)).data.configMap.data).toEqual({ of: 'two' })
+    expect((await ask(bob, look)).data.configMap).toBeNull()
+    expect(codes(await ask(alice, '{ configMaps { totalCount } }'))).toEqual(['FORBIDDEN'])
+  })
+
+  it('a relation to one object needs the right to get it', async () => {
+    const query = '{ pods(namespace: "one") { nodes { node { metadata { name } } } } }'
+    expect((await ask(alice, query)).data.pods.nodes).toEqual([{ node: null }])
+    expect((await ask(bob, query)).data.pods.nodes).toEqual([
+      { node: { metadata: { name: 'worker' } } },
+    ])
+  })
+
+  it('a relation to many needs the right to list them, backwards and through others too', async () => {
+    const down = '{ deployments { nodes { pods { totalCount } events { totalCount } } } }'
+    expect((await ask(alice, down)).data.deployments.nodes).toEqual([
+      { pods: { totalCount: 1 }, events: { totalCount: 0 } },
+    ])
+    const up = '{ pods { nodes { services { totalCount } events { nodes { reason } } } } }'
+    expect((await ask(alice, up)).data.pods.nodes).toEqual([
+      { services: { totalCount: 1 }, events: { nodes: [{ reason: 'Started' }] } },
+    ])
+    const forbidden = await ask(bob, up)
+    expect(new Set(codes(forbidden))).toEqual(new Set(['FORBIDDEN']))
+    expect(forbidden.data.pods.nodes[0]).toEqual({ services: null, events: null })
+    const fromNode = '{ node(name: "worker") { pods { totalCount } } }'
+    expect((await ask(bob, fromNode)).data.node.pods.totalCount).toBe(2)
+    expect((await ask(alice, fromNode)).data.node).toBeNull()
+  })
+
+  it('owners, what is owned and ids hold to the same', async () => {
+    const query = `{ pods(namespace: "one") { nodes {
+      id owners { metadata { name } } ownerChain { name } owned { totalCount }
+    } } }`
+    const [own] = (await ask(alice, query)).data.pods.nodes
+    expect(own.owners).toEqual([{ metadata: { name: 'shop-1' } }])
+    expect(own.ownerChain).toEqual([{ name: 'shop-1' }, { name: 'shop' }])
+    const [seen] = (await ask(bob, query)).data.pods.nodes
+    expect(seen.owners).toEqual([])
+    expect(seen.ownerChain).toEqual([{ name: 'shop-1' }])
+    const byId =
+      'query ($id: ID!) { object(id: $id) { metadata { name } } objects(ids: [$id]) { kind } }'
+    const { id } = own
+    expect((await ask(alice, byId, { id })).data.object).toEqual({ metadata: { name: 'shop-1-x' } })
+    expect((await ask(mallory, byId, { id })).data).toEqual({ object: null, objects: [null] })
+    const byIds = 'query ($id: ID!) { pods(ids: [$id]) { totalCount } }'
+    const others = (await ask(bob, '{ pods(namespace: "two") { nodes { id } } }')).data.pods
+    expect((await ask(alice, byIds, others.nodes[0])).data.pods.totalCount).toBe(0)
+    expect((await ask(alice, byId, others.nodes[0])).data.object).toBeNull()
+  })
+})

@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { caller, type Caller, serveViewers, type ViewedGateway } from '../support/viewed-gateway.ts'
+import type { AnsweredError } from '../support/gateway.ts'
+import type { Fields } from '../gateway/test-cluster.ts'
+import { reads, type SmallWorld, startSmallWorld } from './small-world.ts'
+
+const rbac = '/apis/rbac.authorization.k8s.io/v1'
+
+let world: SmallWorld
+let served: ViewedGateway
+
+beforeAll(async () => {
+  world = await startSmallWorld()
+  served = await serveViewers({ clusters: [world.selection] })
+})
+
+afterAll(async () => {
+  await served[Symbol.asyncDispose]()
+  await world[Symbol.asyncDispose]()
+})
+
+/** A subscription with all that it has been sent. */
+interface Followed {
+  readonly changes: Fields[]
+  readonly errors: AnsweredError[]
+  readonly held: ReadonlyMap<string, string>
+  readonly until: (condition: () => boolean) => Promise<void>
+  readonly leave: () => void
+}
+
+const follow = (who: Caller, query: string): Followed => {
+  const changes: Fields[] = []
+  const errors: AnsweredError[] = []
+  const held = new Map<string, string>()
+  const leave = served.connect(who).subscribe(
+    { query },
+    {
+      next: (answer) => {
+        errors.push(...((answer.errors ?? []) as unknown as AnsweredError[]))
+        const frame = Object.values(answer.data ?? {})[0] as Fields
+        if (frame?.reset === true) held.clear()
+        for (const change of frame?.changes ?? []) {
+          changes.push(change)
+          if (change.type === 'REMOVED') held.delete(change.objectId)
+          else held.set(change.objectId, change.object.metadata.namespace)
+        }
+      },
+      error: (error) => errors.push(...(error as AnsweredError[])),
+      complete: () => {},
+    },
+  )
+  const until = async (condition: () => boolean): Promise<void> => {
+    const deadline = performance.now() + 20_000
+    while (!condition()) {
+      if (performance.now() > deadline) {
+        throw new Error(JSON.stringify({ changes, errors }))
+      }
+      await sleep(10)
+    }
+  }
+  return { changes, errors, held, until, leave }
+}
+
+const namespaces = ({ held }: Followed): string => [...held.values()].toSorted().join()
+
+const pods =
+  'subscription { pods { reset changes { type removal objectId previous object { metadata { name namespace } } } } }'
+
+it('a subscription loses what it may no longer see, by its id alone, and gains what it may', async () => {
+  const carol = caller('carol')
+  await world.allow('one', 'carol', 'carol', [reads('', 'pods')])
+  await world.allow('two', 'carol', 'carol', [reads('', 'pods')])
+  const followed = follow(carol, pods)
+  await followed.until(() => namespaces(followed) === 'one,two')
+  followed.changes.length = 0
+  await world.remove(`${rbac}/namespaces/two/rolebindings/carol`)
+  await followed.until(() => namespaces(followed) === 'one')
+  expect(followed.changes).toEqual([
+    {
+      type: 'REMOVED',
+      removal: 'HIDDEN',
+      objectId: expect.any(String),
+      previous: null,
+      object: null,
+    },
+  ])
+  const [hidden] = followed.changes
+  followed.changes.length = 0
+  await world.make(`${rbac}/namespaces/two/rolebindings`, {
+    metadata: { name: 'again' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'carol' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'carol' }],
+  })
+  await followed.until(() => namespaces(followed) === 'one,two')
+  expect(followed.changes).toMatchObject([
+    { type: 'ADDED', objectId: hidden.objectId, object: { metadata: { namespace: 'two' } } },
+  ])
+  followed.leave()
+})
+
+it('a subscription of which nothing is left ends with FORBIDDEN', async () => {
+  const dave = caller('dave')
+  await world.allow('one', 'dave', 'dave', [reads('', 'pods')])
+  const followed = follow(dave, pods)
+  await followed.until(() => namespaces(followed) === 'one')
+  await world.remove(`${rbac}/namespaces/one/roles/dave`)
+  await followed.until(() => followed.errors.length > 0)
+  expect(followed.errors[0]).toMatchObject({ extensions: { code: 'FORBIDDEN', kind: 'Pod' } })
+})
+
+it('a subscription needs list and watch', async () => {
+  const erin = caller('erin')
+  const rule = { apiGroups: [''], resources: ['pods'] }
+  await world.allow('one', 'erin', 'erin', [{ ...rule, verbs: ['list', 'get'] }])
+  const followed = follow(erin, pods)
+  await followed.until(() => followed.errors.length > 0)
+  expect(followed.errors[0]).toMatchObject({ extensions: { code: 'FORBIDDEN', kind: 'Pod' } })
+  const listed = await served.query(erin, '{ pods { totalCount } }')
+  expect(listed.data.pods.totalCount).toBe(1)
+})
+
+it('what a frame says of other objects holds to what may be seen when it is sent', async () => {
+  const frank = caller('frank')
+  await world.allow('one', 'frank', 'frank', [reads('', 'pods'), reads('apps', 'replicasets')])
+  const followed = follow(
+    frank,
+    'subscription { pods { reset changes { type objectId object { metadata { namespace } owners { metadata { name } } } } } }',
+  )
+  await followed.until(() => followed.changes.length > 0)
+  expect(followed.changes[0].object.owners).toEqual([{ metadata: { name: 'shop-1' } }])
+  await world.patch(`${rbac}/namespaces/one/roles/frank`, { rules: [reads('', 'pods')] })
+  const pod = '/api/v1/namespaces/one/pods/shop-1-x'
+  let touch = 0
+  const deadline = performance.now() + 20_000
+  while (followed.changes.at(-1).object.owners.length > 0 && performance.now() < deadline) {
+    await world.patch(pod, { metadata: { annotations: { touch: String((touch += 1)) } } })
+    await sleep(50)
+  }
+  expect(followed.changes.at(-1).object.owners).toEqual([])
+  followed.leave()
+})
