@@ -7,6 +7,7 @@ import type {
 import { createObjectCodec } from '../informer/codec/object-codec.ts'
 import { type ApiResource, resourcePath } from '../kubernetes/api-resource.ts'
 import type { KubernetesObject } from '../kubernetes/object.ts'
+import { type LiveTable, readTable, tableType } from './live-table.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
 
 /** What live reads ask of the connection to a cluster. */
@@ -58,7 +59,15 @@ export interface LiveApi {
     signal: AbortSignal,
   ): Promise<KubernetesObject | undefined>
   list(of: LiveResource, request: LiveListRequest, signal: AbortSignal): Promise<LiveList>
+  /** As the server prints them: one object, or a part of a list; `undefined` where there is none. */
+  table(of: LiveResource, at: LiveTableRequest, signal: AbortSignal): Promise<LiveTable | undefined>
 }
+
+/** What a table is read of: the object of a name, or a page of a list. */
+export type LiveTableRequest = { readonly namespace?: string } & (
+  | { readonly name: string }
+  | { readonly limit: number; readonly next?: string }
+)
 
 const partialObject = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
 
@@ -71,6 +80,15 @@ export function createLiveApi(server: LiveRequests): LiveApi {
         const path = resourcePath(of.resource, at)
         const read = await server.request('GET', path, { exact: true, signal, ...accept })
         return createObjectCodec(of).encode(Buffer.from(JSON.stringify(read))).object
+      } catch (error) {
+        if (error instanceof ApiStatusError && error.httpStatus === 404) return undefined
+        throw error
+      }
+    },
+    async table({ resource }, request, signal) {
+      const path = tablePath(resource, request)
+      try {
+        return readTable(await server.request('GET', path, { accept: tableType, signal }))
       } catch (error) {
         if (error instanceof ApiStatusError && error.httpStatus === 404) return undefined
         throw error
@@ -99,6 +117,18 @@ export function createLiveApi(server: LiveRequests): LiveApi {
       return { objects, isCut: false, continue: next, resourceVersion, remainingItemCount }
     },
   }
+}
+
+function tablePath(resource: ApiResource, request: LiveTableRequest): string {
+  const { namespace } = request
+  const place = namespace === undefined ? {} : { namespace }
+  if ('name' in request) return resourcePath(resource, { ...place, name: request.name })
+  const { limit, next } = request
+  const query = new URLSearchParams({
+    limit: String(limit),
+    ...(next === undefined ? {} : { continue: next }),
+  })
+  return `${resourcePath(resource, place)}?${query}`
 }
 
 const cut = {

@@ -77,7 +77,7 @@ async function withMetrics(url: string): Promise<
       return
     }
     // Never answered.
-    if (pathname.endsWith('/pods/slow')) return
+    if (/\/(?:pods|podtemplates)\/slow$/.test(pathname)) return
     try {
       const { accept = '', authorization = '' } = request.headers
       const isRoot = pathname === '/api' || pathname === '/apis'
@@ -141,6 +141,12 @@ describe('what no cache serves', () => {
       method: 'POST',
       body: { metadata: { name: 's' }, stringData: { password: 'hunter2' } },
     })
+    for (const name of ['slow', 't-1', 't-2']) {
+      await must(cluster, `/api/v1/namespaces/${space}/podtemplates`, {
+        method: 'POST',
+        body: { metadata: { name }, template: { spec: { containers } } },
+      })
+    }
     const { kubeconfig } = cluster.selection
     if (kubeconfig === undefined) throw new Error('the cluster has no kubeconfig')
     const { readFile, writeFile } = await import('node:fs/promises')
@@ -363,5 +369,36 @@ describe('what no cache serves', () => {
         extensions: { code: 'CLUSTER_UNREACHABLE' },
       },
     ])
+    const { data, errors: told } = await hurried.query(
+      `{ podTemplate(namespace: "${space}", name: "slow") { kind printerColumns { name } } }`,
+    )
+    expect(data.podTemplate).toEqual({ kind: 'PodTemplate', printerColumns: null })
+    expect(told).toMatchObject([
+      {
+        message: expect.stringContaining('within 200 ms'),
+        path: ['podTemplate', 'printerColumns'],
+        extensions: { code: 'CLUSTER_UNREACHABLE', kind: 'PodTemplate' },
+      },
+    ])
+  })
+
+  it('is asked for once: the columns of many objects that only the server knows', async () => {
+    const path = `/api/v1/namespaces/${space}/podtemplates`
+    const query = (args: string): string =>
+      `{ podTemplates(namespace: "${space}"${args}) { nodes { printerColumns { name type value } } } }`
+    await gateway.data(query(''))
+    const many = await readsOf('podtemplates', async () => {
+      const { podTemplates } = await gateway.data(query(''))
+      expect(podTemplates.nodes.map((node: Fields) => node.printerColumns[0].value)).toEqual([
+        'slow',
+        't-1',
+        't-2',
+      ])
+      const age = podTemplates.nodes[0].printerColumns.find(({ name }: Fields) => name === 'Age')
+      expect(age).toMatchObject({ type: 'date', value: expect.stringMatching(/^20.*Z$/) })
+    })
+    expect(many).toEqual([`GET ${path}?limit=500`])
+    const one = await readsOf('podtemplates', () => gateway.data(query(', last: 1')))
+    expect(one).toEqual([`GET ${path}/t-2`])
   })
 })

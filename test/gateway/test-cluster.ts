@@ -16,6 +16,7 @@ export interface RawRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly body?: unknown
   readonly contentType?: string
+  readonly accept?: string
 }
 
 export interface RawAnswer {
@@ -129,11 +130,15 @@ export const startSimulatedCluster = async (
   return {
     selection: await selectionFor(administrator),
     selectionFor,
-    request: async (path, { method = 'GET', body, contentType = 'application/json' } = {}) => {
+    request: async (
+      path,
+      { method = 'GET', body, contentType = 'application/json', accept } = {},
+    ) => {
       const response = await fetch(new URL(path, simulator.url), {
         method,
         headers: {
           authorization: `Bearer ${administrator.token}`,
+          ...(accept === undefined ? {} : { accept }),
           ...(body === undefined ? {} : { 'content-type': contentType }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),

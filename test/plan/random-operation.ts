@@ -164,6 +164,9 @@ export class RandomOperations {
         return this.#pick(paths)
       case 'by':
         return [this.#pick(['name', 'namespace', 'labels["app"]'])]
+      case 'wide':
+      case 'related':
+        return this.#chance(0.5)
       case 'top':
         return this.#pick([0, 1, 5])
       default:

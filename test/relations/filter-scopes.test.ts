@@ -41,7 +41,7 @@ function relatedBy(name: string): RelatedBy {
   const { definition, ...rest } = relation
   const { from, to } = definition
   const indexes = new Map([from, to].map((type) => [type, { needed: [], useful: [] }]))
-  return { name, from, to, indexes, isWithinNamespace: from !== 'Node', ...rest }
+  return { name, from, to, indexes, ...rest }
 }
 
 const indexes = builtInDefinitions

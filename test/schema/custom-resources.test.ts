@@ -213,6 +213,7 @@ describe('custom resources', () => {
       'metadata',
       'json',
       'health',
+      'printerColumns',
       'owners',
       'ownerChain',
       'rootOwner',

@@ -80,6 +80,7 @@ export function fixedReader(
       kinds: () => ['Pod'],
       failures: [],
     }),
+    printerColumns: (row) => Promise.reject(new Error(`nobody prints ${row.kind.typeName}`)),
     follow(_row, { definition }, args) {
       asked.push(['follow', `${definition.from}.${definition.name}`, args])
       return connectionOf(rowsOf(model.kindOfType(definition.to)))

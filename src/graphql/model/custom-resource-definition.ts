@@ -6,6 +6,8 @@ export interface PrinterColumn {
   /** `string`, `integer`, `number`, `boolean`, `date`. */
   readonly type: string
   readonly jsonPath: string
+  readonly format?: string
+  readonly priority?: number
 }
 
 /** What a CRD says of one version of its kind besides the schema, which OpenAPI has. */
@@ -49,10 +51,19 @@ export function customResourceVersions(
   return versions
 }
 
-function printerColumn({ name, type, jsonPath }: Json): readonly PrinterColumn[] {
+function printerColumn({ name, type, jsonPath, format, priority }: Json): readonly PrinterColumn[] {
   const isWhole =
     typeof name === 'string' && typeof type === 'string' && typeof jsonPath === 'string'
-  return isWhole ? [{ name, type, jsonPath }] : []
+  if (!isWhole) return []
+  return [
+    {
+      name,
+      type,
+      jsonPath,
+      ...(typeof format === 'string' ? { format } : {}),
+      ...(typeof priority === 'number' ? { priority } : {}),
+    },
+  ]
 }
 
 function deprecationOf({ deprecationWarning: warning }: Json, what: string): string {

@@ -1,4 +1,5 @@
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
+import type { PrintedKind } from '../../kubernetes/printing/column.ts'
 import type { IndexDefinition } from '../../query/index/index-definition.ts'
 import type { EndedRule } from '../../query/index/ended-index.ts'
 import type { RelationDefinition } from '../../query/relation/relation-definition.ts'
@@ -45,6 +46,8 @@ export interface Kind {
   readonly ended?: EndedRule
   /** The relation behind `events`; absent where the cluster serves no core Events. */
   readonly events?: RelationField
+  /** What `kubectl get` shows of the objects; absent where only the API server knows. */
+  readonly printed?: PrintedKind
   /** Whether objects hold `metadata` only: Secrets, until the operator opts in. */
   readonly metadataOnly: boolean
   /** Whether it has no cache, so that it is read live: what cannot be watched, and what is configured so. */

@@ -13,6 +13,7 @@ const injected: ReadonlySet<string> = new Set([
   'metadata',
   'json',
   'health',
+  'printerColumns',
   'owners',
   'ownerChain',
   'rootOwner',

@@ -1,4 +1,7 @@
 import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
+import { metadataColumns } from '../../kubernetes/printing/column.ts'
+import { customColumns } from '../../kubernetes/printing/custom-columns.ts'
+import { printedKindOf } from '../../kubernetes/printing/printed-kinds.ts'
 import type { OpenApiDocuments } from '../../kubernetes/open-api.ts'
 import type { CodedError } from '../../lib/coded-error.ts'
 import type {
@@ -136,12 +139,16 @@ function bareKind(
 ): BareKind {
   const isSecret = resource.group === '' && resource.kind === 'Secret'
   const deprecation = crd?.deprecation ?? deprecationOf(definitions.schemaOf(resource))
+  const metadataOnly = isSecret && options.secretContents !== true
+  const known = crd === undefined ? printedKindOf(resource) : customColumns(crd.printerColumns)
+  const printed = known !== undefined && metadataOnly ? metadataColumns(known) : known
   return {
     resource,
     apiVersion: apiVersionOf(resource),
     ...names,
     uncached: !canWatch(resource) || (options.uncached ?? []).includes(groupKindOf(resource)),
-    metadataOnly: isSecret && options.secretContents !== true,
+    metadataOnly,
+    ...(printed === undefined ? {} : { printed }),
     ...(deprecation === undefined ? {} : { deprecation }),
   }
 }

@@ -41,10 +41,10 @@ export function listToFollow(
   const filter = { namespace, namespaces, labelSelector, where: args.where ?? null }
   const identity = { list: `${at.cluster}/${kind.listField}`, ids, ...filter }
   const { related } = served.relations.whereFields(kind)
-  const chosen = compileListCondition(args, kind.indexes, related)
-  const other = relatedIn(chosen)
+  const filtered = compileListCondition(args, kind.indexes, related)
+  const other = relatedIn(filtered)
   if (other !== undefined) throw aboutOthers(other)
-  const condition = allOf([idsCondition(args.ids, at), chosen])
+  const condition = allOf([idsCondition(args.ids, at), filtered])
   return { at, condition, within: namespacesOf(condition), list: listHash(identity) }
 }
 

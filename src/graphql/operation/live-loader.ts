@@ -1,10 +1,10 @@
 import DataLoader from 'dataloader'
 import type { LiveApi, LiveList, LiveListRequest, LiveResource } from '../../cache/live-api.ts'
-import { UnreadableResourceError } from '../../cache/cache-errors.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
-import { ApiStatusError } from '../../kubernetes/status.ts'
-import { ClientError, type ClientErrorCode } from './client-error.ts'
+import { ClientError } from './client-error.ts'
 import type { KindAt } from './kind-part.ts'
+import { failedRead, lateRead } from './live-errors.ts'
+import { LiveTableLoader } from './live-table-loader.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
 /** One read of the API server: an object, or a part of a list. */
@@ -29,11 +29,14 @@ export class LiveLoader {
   readonly #deadlineMs: number
   readonly #loader: DataLoader<LiveKey, LiveAnswer, string>
   readonly #asked = new Set<string>()
+  /** Objects as the API server prints them. */
+  readonly tables: LiveTableLoader
 
   constructor(served: ServedSchema, { liveDeadlineMs }: Pick<OperationLimits, 'liveDeadlineMs'>) {
     this.#served = served
     this.#deadlineMs = liveDeadlineMs
     this.#loader = new DataLoader((keys) => this.#readAll(keys), { cacheKeyFn: nameOf })
+    this.tables = new LiveTableLoader(served, liveDeadlineMs)
   }
 
   /** `undefined` where there is no such object. */
@@ -80,7 +83,7 @@ export class LiveLoader {
         ? await api.object(of, key.object, signal)
         : await api.list(of, key.list, signal)
     } catch (error) {
-      return signal.aborted ? late(key.at, this.#deadlineMs) : failed(key.at, error)
+      return signal.aborted ? lateRead(key.at, this.#deadlineMs) : failedRead(key.at, error)
     }
   }
 }
@@ -88,38 +91,4 @@ export class LiveLoader {
 function nameOf(key: LiveKey): string {
   const { cluster, kind } = key.at
   return JSON.stringify([cluster, kind.typeName, 'object' in key ? key.object : key.list])
-}
-
-function late({ cluster, kind }: KindAt, deadlineMs: number): ClientError {
-  const message = `${kind.typeName} was not read from the API server within ${deadlineMs} ms`
-  const details = { cluster, kind: kind.typeName, hint: 'ask again in a moment' }
-  return new ClientError('CLUSTER_UNREACHABLE', message, { ...details, retryAfterMs: 1_000 })
-}
-
-function failed({ cluster, kind }: KindAt, cause: unknown): ClientError {
-  const details = { cluster, kind: kind.typeName, cause }
-  if (cause instanceof UnreadableResourceError) {
-    const { code, message, hint, retryAfterMs } = cause
-    return new ClientError(code, message, { ...details, hint, retryAfterMs })
-  }
-  if (cause instanceof ApiStatusError) {
-    const reason = cause.status.message ?? `HTTP ${cause.httpStatus}`
-    const message = `${kind.typeName} cannot be read from the API server: ${reason}`
-    const { retryAfterMs } = cause
-    if (cause.httpStatus === 410) {
-      const hint = 'the list has moved on: begin again without `after`'
-      return new ClientError('BAD_USER_INPUT', message, { ...details, argument: 'after', hint })
-    }
-    const code = statusCodes[cause.httpStatus] ?? 'CLUSTER_UNREACHABLE'
-    return new ClientError(code, message, { ...details, retryAfterMs })
-  }
-  const message = cause instanceof Error ? cause.message : String(cause)
-  return new ClientError('CLUSTER_UNREACHABLE', message, details)
-}
-
-const statusCodes: Readonly<Record<number, ClientErrorCode>> = {
-  400: 'BAD_USER_INPUT',
-  403: 'FORBIDDEN',
-  404: 'NOT_FOUND',
-  405: 'UNSUPPORTED',
 }

@@ -4,11 +4,11 @@ import type { SchemaRelation } from './schema-relations.ts'
 
 /** Outside which namespaces nothing is that a relation leads to; `undefined` where that is not known. */
 export function namespacesOfRelated(
-  { isWithinNamespace }: SchemaRelation,
+  { relation }: SchemaRelation,
   condition: Condition,
   namespace: string | undefined,
 ): readonly string[] | undefined {
-  if (isWithinNamespace && namespace !== undefined && namespace !== '') return [namespace]
+  if (relation.isLocal && namespace !== undefined && namespace !== '') return [namespace]
   return namespacesOf(condition)
 }
 
@@ -26,13 +26,13 @@ interface Waypoint {
  */
 export function partOnTheWay(
   parts: Pick<KindParts, 'part'>,
-  { needs, isWithinNamespace }: SchemaRelation,
+  { needs, relation }: SchemaRelation,
   { cluster, type, namespace }: Waypoint,
 ): KindPart {
   const need = needs.get(type)
   if (need === undefined) throw new TypeError(`the relation does not read ${type}`)
   const { namespaced } = need.kind.resource
-  const isWithin = isWithinNamespace && namespaced && namespace !== undefined && namespace !== ''
+  const isWithin = relation.isLocal && namespaced && namespace !== undefined && namespace !== ''
   return parts.part({ cluster, ...need }, { within: () => (isWithin ? [namespace] : undefined) })
 }
 

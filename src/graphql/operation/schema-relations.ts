@@ -2,7 +2,6 @@ import type { WantedIndexes } from '../../cache/lease.ts'
 import type { RelatedField, WhereFields } from '../../query/condition/related-filter.ts'
 import type { Relation, RelationContext, TwoWayRelation } from '../../query/relation/relation.ts'
 import {
-  type NameRule,
   type ReferenceOfAnyKind,
   type RelationDefinition,
   relationName,
@@ -25,8 +24,6 @@ export interface SchemaRelation {
   readonly reads: readonly Kind[]
   /** The same kinds and the one that it starts from, by type name, with the indexes that it reads them by. */
   readonly needs: ReadonlyMap<string, RelatedNeed>
-  /** Whether an object in a namespace is related to none outside it. */
-  readonly isWithinNamespace: boolean
 }
 
 /** A kind that a relation reads, and the indexes that it needs of it. */
@@ -71,10 +68,7 @@ export function resolveRelations(
       if (relation === undefined) throw new TypeError(`relation ${name} is not compiled`)
       const reads = relation.reads.map((type) => kindNamed(kinds, type, name))
       const to = kindNamed(kinds, field.definition.to, name)
-      const needs = needsOf(relation, kind, reads)
-      const isWithinNamespace =
-        kind.resource.namespaced && to.resource.namespaced && isLocal(field.definition, definitions)
-      byField.set(field, { name, relation, reads, to, needs, isWithinNamespace })
+      byField.set(field, { name, relation, reads, to, needs: needsOf(relation, kind, reads) })
     }
   }
   const owned = ownedTypes(definitions)
@@ -129,10 +123,18 @@ export function resolveRelations(
 
 /** A filter asks a relation of all objects of a kind: what is only faster for one of them is needed for that. */
 function relatedBy(
-  { name, relation, isWithinNamespace }: SchemaRelation,
+  { name, relation }: SchemaRelation,
   further: readonly RelatedNeed[] = [],
 ): RelatedBy {
-  const { definition, reads, indexers, shortcuts = {}, followBack, backIndexers } = relation
+  const {
+    definition,
+    reads,
+    indexers,
+    shortcuts = {},
+    isLocal,
+    followBack,
+    backIndexers,
+  } = relation
   const { from, to } = definition
   const indexes = new Map(
     [from, ...reads].map((type) => {
@@ -154,7 +156,7 @@ function relatedBy(
     from,
     to,
     indexes,
-    isWithinNamespace,
+    isLocal,
     follow: (origin) => relation.follow(origin),
     ...(followBack === undefined ? {} : { followBack }),
   }
@@ -201,43 +203,6 @@ function needsOf(
       return [kind.typeName, { kind, indexes: { needed, useful } }]
     }),
   )
-}
-
-/** Whether a relation between namespaced kinds stays within the namespace that it starts from. */
-function isLocal(
-  definition: RelationDefinition,
-  definitions: readonly RelationDefinition[],
-): boolean {
-  const isNamedLocal = (name: string): boolean => {
-    const named = definitions.find((one) => relationName(one) === name)
-    return named !== undefined && isLocal(named, definitions)
-  }
-  switch (definition.form) {
-    case 'owned':
-    case 'owner':
-    case 'events':
-      return true
-    case 'selects':
-      return definition.namespacesPath === undefined
-    case 'reference':
-      return (
-        definition.namespacePaths === undefined &&
-        definition.refPaths === undefined &&
-        isNamedWithin(definition.names)
-      )
-    case 'numbered':
-      return isNamedWithin(definition.names)
-    case 'reverse':
-      return isNamedLocal(definition.of)
-    case 'through':
-      return definition.steps.every(isNamedLocal)
-    case 'uid':
-      return false
-  }
-}
-
-function isNamedWithin(names: NameRule | undefined): boolean {
-  return names?.namespace === undefined && names?.namespacePath === undefined
 }
 
 function kindNamed(kinds: ReadonlyMap<string, Kind>, type: string, relation: string): Kind {

@@ -33,8 +33,8 @@ import type { LiveLoader } from './live-loader.ts'
 import { byCondition, byUid } from './live-lookup-errors.ts'
 import { LiveReads } from './live-reads.ts'
 import { type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
-import { filterParts } from './filter-parts.ts'
 import { namespacesOfRelated, partOnTheWay, targetOf } from './related-parts.ts'
+import { filterParts } from './filter-parts.ts'
 import type { SchemaRelation } from './schema-relations.ts'
 import { nothingUses, usedByPage } from './used-by.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
@@ -56,6 +56,7 @@ export class StoreReader implements StoreReads {
   readonly #parts: CachedParts
   readonly #budget: WorkBudget
   readonly #live: LiveReads
+  readonly #tables: LiveLoader['tables']
   /** Where owned objects are looked for, which is the same for all objects of a kind. */
   readonly #owned = new Map<string, OwnedKinds>()
   /** What arguments ask for, which is the same for every row that a field is asked of. */
@@ -67,6 +68,7 @@ export class StoreReader implements StoreReads {
     this.#limits = limits
     this.#parts = parts
     this.#budget = budget
+    this.#tables = live.tables
     this.#live = new LiveReads({ loader: live, budget, maxPageSize: limits.maxPageSize })
     this.#requests = new ArgumentsCache(budget)
     this.#filterParts = filterParts(served, parts)
@@ -196,6 +198,13 @@ export class StoreReader implements StoreReads {
     return usedByConnection(usedByPage({ ...means, cluster, kind, view, id, args }), budget)
   }
 
+  async printerColumns({ cluster, kind, object }: Row, wide: boolean): Promise<PrintedRow> {
+    const { namespace, name } = object.metadata
+    const place = namespace === undefined ? { name } : { namespace, name }
+    const columns = await this.#tables.columns({ cluster, kind }, place)
+    return columns?.filter(({ priority }) => wide || priority === 0) ?? null
+  }
+
   follow(row: Row, field: RelationField, args: RelationArguments): ConnectionSource {
     const relation = this.#relation(field)
     const withRelated = args.related === true
@@ -313,6 +322,8 @@ export class StoreReader implements StoreReads {
     return owned
   }
 }
+
+type PrintedRow = Awaited<ReturnType<StoreReads['printerColumns']>>
 
 type FoundRow = ReturnType<StoreReads['lookup']>
 

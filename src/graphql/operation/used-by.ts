@@ -73,7 +73,7 @@ export function usedByPage(options: UsedByOptions): UsedByPage {
     const indexes = {
       needed: ofUser.flatMap(({ needs }) => [...(indexesOf(needs, user)?.needed ?? [])]),
     }
-    const isWithin = namespace !== '' && ofUser.every(({ relation }) => relation.isWithinNamespace)
+    const isWithin = namespace !== '' && ofUser.every(({ relation }) => relation.relation.isLocal)
     const within = (): readonly string[] | undefined => (isWithin ? [namespace] : undefined)
     const part = parts.part({ cluster, kind: user, indexes }, { within })
     read.set(user.typeName, { part, ways: ofUser })

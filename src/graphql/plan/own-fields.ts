@@ -26,6 +26,7 @@ import {
 import { healthValue } from './health-field.ts'
 import { leafWriter } from './leaf-writer.ts'
 import { NotCoveredError } from './not-covered.ts'
+import { printerColumnsValue } from './printer-columns-field.ts'
 import { idWriter, jsonField } from './object-writers.ts'
 
 /** What the own fields of an object are selected with. */
@@ -45,6 +46,9 @@ export interface OwnFieldsContext {
 
 /** A path of json that goes through a list: what it goes through is found, compared and walked over for each object. */
 const fieldsPerJsonPath = 65
+
+/** What columns are made of is put together, parsed and printed. */
+const fieldsPerPrintedRow = 40
 
 /** What health is read of is put together, parsed and looked at. */
 const fieldsPerHealth = 20
@@ -72,7 +76,9 @@ export function ownSelection(
 /** Whether a field of a kind's type is one of the object's own. */
 export function isOwnField(type: GraphQLObjectType, name: string): boolean {
   const field = type.getFields()[name]
-  return field === undefined || ownForms.has(fieldSourceOf(field).form)
+  if (field === undefined) return true
+  const source = fieldSourceOf(field)
+  return source.form === 'printerColumns' ? source.printed !== undefined : ownForms.has(source.form)
 }
 
 const ownForms: ReadonlySet<string> = new Set([
@@ -112,6 +118,18 @@ function ownField(
       context.charge(fieldsPerHealth)
       const fields = collectedOf(health, nodes, context)
       return { path: [], value: healthValue(source.rule, health, fields) }
+    }
+    case 'printerColumns': {
+      const { printed, argument } = source
+      const list = getNullableType(field.type)
+      const columnType = isListType(list) ? getNullableType(list.ofType) : undefined
+      if (printed === undefined || !isObjectType(columnType)) break
+      const wide = context.argumentsOf(field, node)[argument] === true
+      const fields = collectedOf(columnType, nodes, context)
+      const declared = JSON.stringify(printed.declared ?? null)
+      context.note(`printerColumns ${wide} ${declared} ${nodesText(fields)}`)
+      context.charge(fieldsPerPrintedRow)
+      return { path: [], value: printerColumnsValue(printed, wide, columnType, fields) }
     }
     case 'json': {
       const { [source.argument]: path } = context.argumentsOf(field, node)

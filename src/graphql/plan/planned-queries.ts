@@ -97,9 +97,8 @@ export class PlannedQueries {
       const served = this.#options.served()
       const known = this.#planOf(served, request)
       if (known === undefined) return undefined
-      const budget = () => new WorkBudget(plannedWork(this.#options.limits.work))
       return this.#run(served, known, request.variables ?? {}, {
-        budget,
+        budget: () => new WorkBudget(plannedWork(this.#options.limits.work)),
         viewer,
         answered: (text) => text,
       })

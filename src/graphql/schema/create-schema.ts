@@ -17,6 +17,7 @@ import { objectMetaType } from './object-meta-type.ts'
 import { buildObjectRefType } from './object-ref-type.ts'
 import { OpenApiTypes } from './open-api-types.ts'
 import { buildOrderType } from './order-type.ts'
+import { buildPrinterColumnType } from './printer-column-type.ts'
 import { buildQueryType, buildSubscriptionType } from './root-types.ts'
 import { fieldsOfProfile } from '../model/schema-profile.ts'
 import { fetchableDirective, relayFields } from './relay-fields.ts'
@@ -94,6 +95,7 @@ function schemaTypes(model: SchemaModel): SchemaTypes {
     kubernetesObject: buildKubernetesObjectType(() => objectFields(types, 'any')),
     objectRef: buildObjectRefType(() => types),
     health: buildHealthType(),
+    printerColumn: buildPrinterColumnType(),
     gatewayCluster: buildGatewayClusterType(),
     kubernetesObjectConnection: buildConnectionType({
       typeName: 'KubernetesObject',

@@ -1,5 +1,6 @@
 import type { GraphQLField, GraphQLFieldConfigMap } from 'graphql'
 import type { HealthRule } from '../../kubernetes/health/health.ts'
+import type { PrintedKind } from '../../kubernetes/printing/column.ts'
 import type { Kind, ObjectRefField, RelationField } from '../model/kind.ts'
 
 /** The scalars of values that objects hold; each has its own check, and its own way of being written. */
@@ -48,6 +49,12 @@ type RowSource =
   | { readonly form: 'json'; readonly argument: 'path' }
   /** How the object is, by the rule of its kind. */
   | { readonly form: 'health'; readonly rule: HealthRule }
+  /** What `kubectl get` shows of the object; of kinds without `printed` the API server is asked. */
+  | {
+      readonly form: 'printerColumns'
+      readonly argument: 'wide'
+      readonly printed: PrintedKind | undefined
+    }
   | { readonly form: 'relation'; readonly relation: RelationField }
   /** What stands at a path of the object, as an `ObjectRef` or, with `many`, as a list of them. */
   | { readonly form: 'objectRef'; readonly field: ObjectRefField }
@@ -89,6 +96,7 @@ interface OwnParts {
   readonly use: 'object' | 'paths'
   readonly objectRef: 'id' | 'apiVersion' | 'kind' | 'namespace' | 'name' | 'object'
   readonly healthPart: 'status' | 'reason' | 'message'
+  readonly printerColumn: 'name' | 'type' | 'format' | 'priority' | 'value' | 'since'
   readonly clusterState: 'name' | 'state' | 'version' | 'resources'
   readonly resourceState: 'kind' | 'state' | 'objects' | 'resourceVersion' | 'lagMs' | 'lastError'
 }

@@ -1,5 +1,6 @@
 import {
   type GraphQLFieldConfigMap,
+  GraphQLBoolean,
   GraphQLID,
   GraphQLInterfaceType,
   GraphQLList,
@@ -25,6 +26,7 @@ import type {
   ResolverContext,
   Row,
 } from './read-context.ts'
+import { printedColumns } from './printer-column-type.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
 /** Stands for the kinds of the interface, each of which has its own. */
@@ -93,6 +95,27 @@ export function objectFields(
       description: 'How the object is.',
       resolve: (row) => ruledHealth(healthRuleOf(row.kind.resource), row.object as Unstructured),
       ...from({ form: 'health', rule: healthRuleOf(kind === 'any' ? anyKind : kind.resource) }),
+    },
+    printerColumns: {
+      type: new GraphQLList(new GraphQLNonNull(types.printerColumn)),
+      description: 'What `kubectl get` shows of the object.',
+      args: {
+        wide: {
+          type: GraphQLBoolean,
+          description: 'As `kubectl get -o wide` does: all columns.',
+        },
+      },
+      resolve: (row, { wide }: { readonly wide?: boolean | null }, { read }) => {
+        const { printed } = row.kind
+        return printed === undefined
+          ? read.printerColumns(row, wide === true)
+          : printedColumns(printed, row.object as Unstructured, wide)
+      },
+      ...from({
+        form: 'printerColumns',
+        argument: 'wide',
+        printed: kind === 'any' ? undefined : kind.printed,
+      }),
     },
     owners: {
       type: new GraphQLList(new GraphQLNonNull(types.kubernetesObject)),

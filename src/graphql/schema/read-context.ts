@@ -42,6 +42,18 @@ export interface UsedByArguments extends PageArguments {
   readonly kinds?: readonly string[] | null
 }
 
+/** One column of what `kubectl get` shows of an object. */
+export interface PrinterColumn {
+  readonly name: string
+  readonly type: string
+  readonly format: string
+  readonly priority: number
+  /** Of a date the time itself. */
+  readonly value: unknown
+  /** From when on kubectl counts until now. */
+  readonly since: string | null
+}
+
 /** The arguments of `facets`. */
 export interface FacetArguments {
   /** Names of indexes, or `labels["app"]`. */
@@ -238,6 +250,8 @@ export interface StoreReads {
   owned(row: Row, args: OwnedArguments): OwnedConnectionSource
   /** Those that make use of the object, of all kinds that may, or of those that are asked for. */
   usedBy(row: Row, args: UsedByArguments): UsedByConnectionSource
+  /** What `kubectl get` shows of an object whose columns the API server alone knows; `null` where it is gone. */
+  printerColumns(row: Row, wide: boolean): Promise<readonly PrinterColumn[] | null>
   /** Follows a relation with `many`. */
   follow(row: Row, relation: RelationField, args: RelationArguments): ConnectionSource
   /** Follows a relation without `many`. */

@@ -17,6 +17,7 @@ export interface SchemaTypes {
   readonly health: GraphQLObjectType
   readonly usedByConnection: GraphQLObjectType
   readonly usedByWhereMany: GraphQLInputObjectType
+  readonly printerColumn: GraphQLObjectType
   readonly objectMeta: GraphQLObjectType
   readonly pageInfo: GraphQLObjectType
   readonly changeType: GraphQLEnumType

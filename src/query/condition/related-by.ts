@@ -23,7 +23,7 @@ export interface RelatedBy {
   /** The types that are read to follow it, `from` among them, with the indexes that they are read by. */
   readonly indexes: ReadonlyMap<string, RelatedIndexes>
   /** Whether it never leaves the namespace of the object that it starts from. */
-  readonly isWithinNamespace: boolean
+  readonly isLocal: boolean
   /** Where it leads from an object: a condition on the store of `to`. */
   follow(origin: RelatedOrigin): Condition
   /**

@@ -167,7 +167,7 @@ class RelatedSet implements IdSet {
     if (!condition.isNegated) return
     const { relation, argument } = condition
     for (const [type, scope] of this.#partial) {
-      if (scope.form === 'namespaces' && relation.isWithinNamespace) {
+      if (scope.form === 'namespaces' && relation.isLocal) {
         const [namespace] = view.index('namespace').valuesOf(id)
         if (namespace !== undefined && scope.namespaces.has(namespace)) continue
       }

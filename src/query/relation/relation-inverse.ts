@@ -10,10 +10,13 @@ import {
   compileUid,
 } from './reference-relation.ts'
 import type { IndexersByType, Relation, RelationContext, RelationOrigin } from './relation.ts'
+import type { RelationDefinition } from './relation-definition.ts'
 import { compileReverseSelects, compileSelects } from './selects-relation.ts'
 
 /** A relation read the other way, from an object that it leads to. */
 export interface RelationInverse {
+  /** Whether it never leaves the namespace of the object that it starts from. */
+  readonly isLocal: boolean
   /**
    * Which objects lead to this one: a condition on the store of `from`. `undefined` where that store lacks the index to tell;
    * absent where no index tells.
@@ -31,8 +34,12 @@ export function inverseOf(
 ): RelationInverse {
   const { name, from, to } = definition
   const turned = { name, from: to, to: from }
+  const isLocal = staysInNamespace(definition, compiled, context)
   const reverse = { form: 'reverse', of: '', ...turned } as const
-  const inverse = (relation: Relation): RelationInverse => backwards(relation, from)
+  const inverse = (relation: Relation): RelationInverse => ({
+    isLocal,
+    ...backwards(relation, from),
+  })
   switch (definition.form) {
     case 'reference':
       return inverse(compileReverseReference(reverse, definition, context))
@@ -50,8 +57,8 @@ export function inverseOf(
       if (forward?.form === 'selects') return inverse(compileSelects(forward, context))
       // References to whatever kind: the index has the keys of those of this one.
       const [index] = Object.keys(indexers[to] ?? {})
-      if (index === undefined) return {}
-      return { followBack: ({ view, id }) => hasKey(view.index(index).valuesOf(id)) }
+      if (index === undefined) return { isLocal }
+      return { isLocal, followBack: ({ view, id }) => hasKey(view.index(index).valuesOf(id)) }
     }
     case 'owned':
     case 'owner': {
@@ -67,9 +74,9 @@ export function inverseOf(
       )
     }
     case 'events':
-      return { followBack: involvedObject }
+      return { isLocal, followBack: involvedObject }
     case 'through':
-      return {}
+      return { isLocal }
   }
 }
 
@@ -84,6 +91,41 @@ function backwards(
     followBack: (target, from) =>
       needed.every((name) => from.hasIndex(name)) ? inverse.follow(target) : undefined,
   }
+}
+
+function staysInNamespace(
+  definition: RelationDefinition,
+  compiled: ReadonlyMap<string, Relation>,
+  context: RelationContext,
+): boolean {
+  if (!context.isNamespaced(definition.from) || !context.isNamespaced(definition.to)) return false
+  switch (definition.form) {
+    case 'reference': {
+      const { namespacePaths, refPaths = [], names } = definition
+      return namespacePaths === undefined && refPaths.length === 0 && isOwnNamespace(names)
+    }
+    case 'numbered':
+      return isOwnNamespace(definition.names)
+    case 'selects':
+      return definition.namespacesPath === undefined
+    case 'reverse': {
+      const forward = compiled.get(definition.of)?.definition
+      return forward !== undefined && staysInNamespace(forward, compiled, context)
+    }
+    case 'owned':
+    case 'owner':
+    case 'events':
+      return true
+    case 'uid':
+    case 'through':
+      return false
+  }
+}
+
+function isOwnNamespace(
+  names: { readonly namespace?: string; readonly namespacePath?: string } = {},
+): boolean {
+  return names.namespace === undefined && names.namespacePath === undefined
 }
 
 /** The objects of a store that an Event is about. */

@@ -1,9 +1,11 @@
+import { type Column, printedCell } from '../../kubernetes/printing/column.ts'
+import { nameAndAge } from '../../kubernetes/printing/core-columns.ts'
+import { customColumns } from '../../kubernetes/printing/custom-columns.ts'
+import { printedKindOf } from '../../kubernetes/printing/printed-kinds.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
-import { isRawJson } from '../../lib/raw-json.ts'
 import type { CapturedApi } from '../api/captured-api.ts'
 import { metadataSchema } from '../api/kind-schema.ts'
-import type { PrinterColumn, ServedResource } from '../api/served-resource.ts'
-import { parseJsonPath, valuesAt } from './json-path.ts'
+import type { ServedResource } from '../api/served-resource.ts'
 
 /** The columns of a table, and how its cells are filled. */
 export interface TableColumns {
@@ -12,88 +14,49 @@ export interface TableColumns {
 }
 
 /**
- * The columns of a resource's tables: the name, then those that its definition declares, or else the age. Built-in kinds
- * have no others here, though a kube-apiserver prints more of them.
+ * The columns of a resource's tables: those that its definition declares, or those that a kube-apiserver prints of a built-in
+ * kind, as far as they are known; else the name and the age.
  */
 export function tableColumns(captured: CapturedApi, served: ServedResource): TableColumns {
+  const builtIn = served.columns === undefined ? printedKindOf(served) : undefined
+  const { columns } =
+    builtIn ?? (served.columns === undefined ? nameAndAge : customColumns(served.columns))
+  const described = descriptions(captured, served)
+  return {
+    definitions: columns.map((column, at) => ({
+      name: column.name,
+      type: builtIn === undefined || column.asTime === true ? column.type : tableType(column),
+      format: column.format,
+      description: described(column, at),
+      priority: column.priority,
+    })),
+    cellsOf: (object) => {
+      const nowMs = Date.now()
+      return columns.map((column) => printedCell(column, column.cell(object), nowMs))
+    },
+  }
+}
+
+/** Ages of built-in kinds are texts that are ready. */
+function tableType({ type }: Column): string {
+  return type === 'date' ? 'string' : type
+}
+
+function descriptions(
+  captured: CapturedApi,
+  served: ServedResource,
+): (column: Column, at: number) => string {
   const fields = metadataSchema(captured).root?.['properties'] as
     | Readonly<Record<string, { readonly description?: string }>>
     | undefined
-  const description = (field: string): string => fields?.[field]?.description ?? ''
-  const age = {
-    name: 'Age',
-    type: 'date',
-    format: '',
-    description: description('creationTimestamp'),
-    priority: 0,
-    jsonPath: '.metadata.creationTimestamp',
+  return ({ name }, at) => {
+    if (at === 0 && name === 'Name') return fields?.['name']?.description ?? ''
+    const declared = served.columns?.[at - 1]
+    if (declared === undefined) {
+      return name === 'Age' ? (fields?.['creationTimestamp']?.description ?? '') : ''
+    }
+    return declared.description === ''
+      ? `Custom resource definition column (in JSONPath format): ${declared.jsonPath}`
+      : declared.description
   }
-  const columns = served.columns ?? [age]
-  const readers = columns.map(cellReader)
-  return {
-    definitions: [
-      {
-        name: 'Name',
-        type: 'string',
-        format: 'name',
-        description: description('name'),
-        priority: 0,
-      },
-      ...columns.map(({ jsonPath, ...column }) => ({
-        ...column,
-        description:
-          column.description === ''
-            ? `Custom resource definition column (in JSONPath format): ${jsonPath}`
-            : column.description,
-      })),
-    ],
-    cellsOf: (object) => [object.metadata.name, ...readers.map((read) => read(object))],
-  }
-}
-
-function cellReader({ type, jsonPath }: PrinterColumn): (object: Unstructured) => unknown {
-  const path = parseJsonPath(jsonPath)
-  const cell = cells[type]
-  return (object) => {
-    const [value] = valuesAt(object, path)
-    return value === undefined || value === null ? null : (cell?.(value) ?? null)
-  }
-}
-
-/** How a value of each type is shown; `null` for one of another type. */
-const cells: Readonly<Record<string, (value: unknown) => unknown>> = {
-  string: (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
-  integer: (value) => {
-    if (isRawJson(value)) return value
-    return typeof value === 'number' ? Math.trunc(value) : null
-  },
-  number: (value) => (typeof value === 'number' || isRawJson(value) ? value : null),
-  boolean: (value) => (typeof value === 'boolean' ? value : null),
-  date: (value) => {
-    const sinceMs = Date.parse(String(value))
-    return Number.isNaN(sinceMs) ? '<invalid>' : humanDuration(Date.now() - sinceMs)
-  },
-}
-
-/** A length of time as kubectl shows ages: two units while it is short, one when it is long. */
-export function humanDuration(ms: number): string {
-  const seconds = Math.trunc(ms / 1000)
-  if (seconds < -1) return '<invalid>'
-  if (seconds < 0) return '0s'
-  if (seconds < 120) return `${seconds}s`
-  const minutes = Math.trunc(seconds / 60)
-  if (minutes < 10) return twoUnits(minutes, 'm', seconds % 60, 's')
-  if (minutes < 180) return `${minutes}m`
-  const hours = Math.trunc(minutes / 60)
-  if (hours < 8) return twoUnits(hours, 'h', minutes % 60, 'm')
-  if (hours < 48) return `${hours}h`
-  const days = Math.trunc(hours / 24)
-  if (hours < 192) return twoUnits(days, 'd', hours % 24, 'h')
-  if (days < 730) return `${days}d`
-  const years = Math.trunc(days / 365)
-  return days < 2920 ? twoUnits(years, 'y', days % 365, 'd') : `${years}y`
-}
-
-function twoUnits(first: number, unit: string, second: number, smaller: string): string {
-  return second === 0 ? `${first}${unit}` : `${first}${unit}${second}${smaller}`
 }

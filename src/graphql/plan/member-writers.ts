@@ -1,0 +1,22 @@
+import type { FieldNode, GraphQLObjectType } from 'graphql'
+import { NotCoveredError } from './not-covered.ts'
+
+/** Writes a plain object: those of its members that a selection asks for. Throws {@link NotCoveredError} for another field. */
+export function memberWriters<T extends object>(
+  type: GraphQLObjectType,
+  fields: Iterable<readonly [string, readonly FieldNode[]]>,
+  members: readonly (keyof T & string)[],
+): (source: T) => string {
+  const writers = Array.from(fields, ([key, [node]]) => {
+    const name = node?.name.value ?? ''
+    const before = `${JSON.stringify(key)}:`
+    if (name === '__typename') {
+      const text = before + JSON.stringify(type.name)
+      return () => text
+    }
+    const member = members.find((one) => one === name)
+    if (member === undefined) throw new NotCoveredError(`${type.name}.${name}`)
+    return (source: T) => before + JSON.stringify(source[member] ?? null)
+  })
+  return (source) => `{${writers.map((write) => write(source)).join(',')}}`
+}
