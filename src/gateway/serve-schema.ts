@@ -15,6 +15,7 @@ import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
 import type { CodedError } from '../lib/coded-error.ts'
 import { indexersOf } from '../query/index/index-definition.ts'
+import { endedIndexers, endedIndexName } from '../query/index/ended-index.ts'
 import { indexersFor } from '../query/relation/relations.ts'
 import type { ClusterMember } from './cluster-member.ts'
 import type { Cluster } from './connected-cluster.ts'
@@ -92,7 +93,7 @@ function servedResources(
   const names = new Set(resources.map(resourceName))
   return kinds
     .filter(({ resource }) => names.has(resourceName(resource)))
-    .map(({ resource, metadataOnly, uncached, indexes, typeName }) => ({
+    .map(({ resource, metadataOnly, uncached, indexes, typeName, ended }) => ({
       resource,
       metadataOnly,
       uncached,
@@ -100,10 +101,12 @@ function servedResources(
       lazyIndexers: {
         ...indexersOf(indexes.filter(({ lazy }) => lazy === true)),
         ...indexersFor(compiled, typeName),
+        ...endedIndexers(ended),
       },
       indexTexts: {
         ...Object.fromEntries(indexes.map((index) => [index.name, JSON.stringify(index)])),
         ...indexTexts,
+        ...(ended === undefined ? {} : { [endedIndexName(ended)]: JSON.stringify(ended) }),
       },
     }))
 }

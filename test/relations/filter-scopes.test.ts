@@ -39,7 +39,9 @@ function relatedBy(name: string): RelatedBy {
   const relation = relations.get(name)
   if (relation === undefined) throw new TypeError(name)
   const { definition, ...rest } = relation
-  return { name, from: definition.from, to: definition.to, indexes: new Map(), ...rest }
+  const { from, to } = definition
+  const indexes = new Map([from, to].map((type) => [type, { needed: [], useful: [] }]))
+  return { name, from, to, indexes, ...rest }
 }
 
 const indexes = builtInDefinitions
@@ -72,6 +74,7 @@ function clusterOf(scope: Scope, podCount = 0) {
   )
   const known = new Map<Condition, Map<StoreView, object>>()
   const stores: RelatedStores = {
+    has: () => true,
     part: () => ({ view: pods, scope }),
     outOfSight: (type, argument) => new Error(`${argument}: not all of ${type}`),
     known(condition) {

@@ -205,3 +205,53 @@ function meetsRelated(
     return meeting.length === 0
   })
 }
+
+/** Who makes use of an object: `Pod a/pod-1: spec.volumes[0].secret.secretName`, sorted. */
+export function usersOf(type: Type, object: Fields, world: World): readonly string[] {
+  const { namespace, name } = object.metadata
+  const users: string[] = []
+  const add = (kind: string, user: Fields, paths: readonly string[]): void => {
+    if (user.metadata.namespace !== namespace || paths.length === 0) return
+    users.push(`${kind} ${namespace}/${user.metadata.name}: ${paths.toSorted().join(' ')}`)
+  }
+  for (const pod of world.objects('Pod')) {
+    // What has run to its end uses nothing any more.
+    if (pod.status.phase === 'Succeeded' || pod.status.phase === 'Failed') continue
+    add('Pod', pod, placesIn(pod.spec, 'spec', type, name))
+  }
+  for (const deployment of world.objects('Deployment')) {
+    const { spec } = deployment.spec.template
+    add('Deployment', deployment, placesIn(spec, 'spec.template.spec', type, name))
+  }
+  for (const ingress of world.objects('Ingress')) {
+    const tls: readonly Fields[] = type === 'Secret' ? (ingress.spec.tls ?? []) : []
+    const places = tls.flatMap(({ secretName }, at) =>
+      secretName === name ? [`spec.tls[${at}].secretName`] : [],
+    )
+    add('Ingress', ingress, places)
+  }
+  return users.toSorted()
+}
+
+/** Every path of a pod's spec at which a name stands that means an object of the type. */
+function placesIn(spec: Fields, start: string, type: Type, name: string): readonly string[] {
+  const ends: Readonly<Partial<Record<Type, RegExp>>> = {
+    ConfigMap: /\.(?:configMap|configMapKeyRef|configMapRef)\.name$/,
+    Secret:
+      /\.(?:secret\.secretName|(?:secret|secretKeyRef|secretRef)\.name|imagePullSecrets\[\d+\]\.name)$/,
+    PersistentVolumeClaim: /\.persistentVolumeClaim\.claimName$/,
+    ServiceAccount: /\.serviceAccountName$/,
+  }
+  const places: string[] = []
+  const walk = (value: Fields, path: string): void => {
+    if (typeof value === 'string') {
+      if (value === name && ends[type]?.test(path) === true) places.push(path)
+    } else if (Array.isArray(value)) {
+      for (const [at, item] of value.entries()) walk(item, `${path}[${at}]`)
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [member, inner] of Object.entries(value)) walk(inner, `${path}.${member}`)
+    }
+  }
+  walk(spec, start)
+  return places
+}

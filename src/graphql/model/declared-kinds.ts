@@ -1,4 +1,5 @@
 import type { CodedError } from '../../lib/coded-error.ts'
+import type { EndedRule } from '../../query/index/ended-index.ts'
 import type { ReferenceOfAnyKind } from '../../query/relation/relation-definition.ts'
 import type { GroupAliases } from '../naming/api-groups.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
@@ -12,6 +13,7 @@ import { everyKindType, ofEachKind } from './every-kind.ts'
 import { functionIndexes, type IndexFunctions, unknownListFields } from './index-functions.ts'
 import type { Kind, MixedRelationField, RelationField } from './kind.ts'
 import { mixedRelationsOf, reversesOf } from './mixed-relations.ts'
+import { endedRuleOf, usedByField, usersOf } from './uses.ts'
 import { isInjectedField, nativePropertiesOf } from './native-properties.ts'
 import { schemaAtPath, type SchemaAtPath } from './schema-at-path.ts'
 import { isReservedIndexName, SdlIndexes } from './sdl-indexes.ts'
@@ -20,7 +22,10 @@ import { SdlRelations } from './sdl-relations.ts'
 import { type DormantDeclaration, UnknownTypes } from './unknown-types.ts'
 
 /** A kind before anything is declared of it. */
-export type BareKind = Omit<Kind, 'indexes' | 'relations' | 'objectRefs' | 'mixed' | 'events'>
+export type BareKind = Omit<
+  Kind,
+  'indexes' | 'relations' | 'objectRefs' | 'mixed' | 'events' | 'usedBy' | 'ended'
+>
 
 /** What is declared of kinds. */
 export interface DeclaredKindsOptions {
@@ -111,6 +116,14 @@ export function declaredKinds(options: DeclaredKindsOptions): DeclaredKinds {
       return [typeName, [...found.fields, ...instances]]
     }),
   )
+  const declared = kinds.flatMap(({ typeName }) => relations.of(typeName))
+  const usersOfKind = (typeName: string): readonly RelationField[] => {
+    const isTaken =
+      hasOwnField(typeName, usedByField) ||
+      relations.of(typeName).some(({ definition }) => definition.name === usedByField)
+    return isTaken ? [] : usersOf(typeName, declared)
+  }
+  const endings: SdlError[] = []
   const hasEvents = byType.get('Event')?.resource.group === ''
   return {
     kinds: kinds.map((kind) => ({
@@ -119,9 +132,11 @@ export function declaredKinds(options: DeclaredKindsOptions): DeclaredKinds {
       relations: relations.of(kind.typeName),
       objectRefs: objectRefs.of(kind.typeName),
       mixed: mixed.get(kind.typeName) ?? [],
+      usedBy: usersOfKind(kind.typeName),
+      ...ended(endedRuleOf(kind.typeName, known, endings)),
       ...(hasEvents ? { events: eventsOf(kind.typeName) } : {}),
     })),
-    problems,
+    problems: [...problems, ...endings],
     dormant: unknown.dormant,
     ofAnyKind: relations.ofAnyKind,
   }
@@ -167,6 +182,10 @@ function instancesOf(
   const [name, from, field] = ['instances', definitionType, 'definition']
   const relations = reversesOf({ name, from, field }, typeNames, relationsOf)
   return { name, relations, description: 'The objects of the kind that it defines.' }
+}
+
+function ended(rule: EndedRule | undefined): Pick<Kind, 'ended'> {
+  return rule === undefined ? {} : { ended: rule }
 }
 
 function indexesOf(

@@ -41,7 +41,7 @@ export function referenceOf(
   context: OwnRelationContext,
 ): ReferenceRelation {
   const { ends, declaration } = context
-  const { path, namespacePath, kindPath, groupPath, defaultKind } = pathsOf(args, context)
+  const { path, namespacePath, kindPath, groupPath, defaultKind, uses } = pathsOf(args, context)
   const names = args.names === undefined ? undefined : nameRuleOf(args.names)
   const reference: ReferenceRelation = {
     form: 'reference',
@@ -55,6 +55,7 @@ export function referenceOf(
     ...(groupPath ? { groupPaths: groupPath } : {}),
     ...(defaultKind ? { isDefaultKind: true } : {}),
     ...(names === undefined ? {} : { names }),
+    ...(uses ? { uses } : {}),
   }
   if (groupPath && !kindPath) {
     throw unsupported(declaration, 'groupPath without kindPath', 'give both, or neither')
@@ -134,6 +135,7 @@ function pathsOf(
     kindPath: moved(other.kindPath),
     groupPath: moved(other.groupPath),
     ...(other.defaultKind ? { defaultKind: true } : {}),
+    uses: args.uses ?? other.uses ?? null,
   }
 }
 

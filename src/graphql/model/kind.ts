@@ -1,6 +1,7 @@
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
 import type { IndexDefinition } from '../../query/index/index-definition.ts'
+import type { EndedRule } from '../../query/index/ended-index.ts'
 import type { RelationDefinition } from '../../query/relation/relation-definition.ts'
 
 /** A relation as a field of the schema. */
@@ -48,6 +49,10 @@ export interface Kind {
   readonly relations: readonly RelationField[]
   readonly objectRefs: readonly ObjectRefField[]
   readonly mixed: readonly MixedRelationField[]
+  /** Those that make use of its objects: each `@reference` with `uses` onto the kind, read backwards. */
+  readonly usedBy: readonly RelationField[]
+  /** Which of its objects use nothing any more. */
+  readonly ended?: EndedRule
   /** The relation behind `events`; absent where the cluster serves no core Events. */
   readonly events?: RelationField
   /** What `kubectl get` shows of the objects; absent where only the API server knows. */
@@ -58,8 +63,9 @@ export interface Kind {
   readonly uncached: boolean
 }
 
-/** All relations of a kind: declared ones, the parts of mixed ones, and its Events. */
-export function relationFieldsOf({ relations, mixed, events }: Kind): readonly RelationField[] {
+/** All relations of a kind: declared ones, the parts of mixed ones, its Events, and what uses its objects. */
+export function relationFieldsOf(kind: Kind): readonly RelationField[] {
+  const { relations, mixed, events, usedBy } = kind
   const ofEvents = events === undefined ? [] : [events]
-  return [...relations, ...mixed.flatMap((field) => field.relations), ...ofEvents]
+  return [...relations, ...mixed.flatMap((field) => field.relations), ...ofEvents, ...usedBy]
 }

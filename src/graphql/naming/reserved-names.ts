@@ -20,6 +20,7 @@ const ownTypes: ReadonlySet<string> = new Set([
   'JSON',
   'KubernetesObject',
   'ObjectRef',
+  'UsedBy',
   'PageInfo',
   'ChangeType',
   'Removal',

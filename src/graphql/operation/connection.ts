@@ -1,7 +1,7 @@
 import type { Condition } from '../../query/condition/condition.ts'
 import type { Page } from '../../query/page/page.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
-import { listUnionPage } from '../../query/page/union-page.ts'
+import { listUnionPage, type UnionRow } from '../../query/page/union-page.ts'
 import type {
   ConnectionSource,
   EdgeSource,
@@ -11,11 +11,14 @@ import type {
   PageArguments,
   PageInfo,
   Row,
+  UsedByConnectionSource,
+  UseSource,
 } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
 import { facetsOf } from './facets.ts'
 import type { KindPart } from './kind-part.ts'
 import { accessFingerprint } from './access-fingerprint.ts'
+import type { UsedByPage } from './used-by.ts'
 import { encodeResumeToken } from './resume-token.ts'
 
 export interface MixedConnectionOptions {
@@ -87,17 +90,33 @@ export function mixedConnection(
   return Object.assign(connection, { kinds: () => [...kinds.keys()].toSorted(), failures })
 }
 
+/** Those that make use of one object, as a connection. */
+export function usedByConnection(
+  { page, kinds, useOf }: UsedByPage,
+  budget: WorkBudget,
+): UsedByConnectionSource {
+  const connection = new PageConnection<UnionRow, UseSource>(budget, {
+    ...page,
+    entries: page.rows,
+    rowOf: useOf,
+    resourceVersion: ofSeveralKinds,
+    resumeToken: ofSeveralKinds,
+    facets: ofSeveralKinds,
+  })
+  return Object.assign(connection, { kinds: () => kinds })
+}
+
 function ofSeveralKinds(): never {
   throw new ClientError('UNSUPPORTED', 'objects of several kinds have no common index or position')
 }
 
 /** A page of whatever stands for an object in it. */
-interface EntryPage<T> {
+interface EntryPage<T, R> {
   readonly entries: readonly T[]
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
   cursorOf(entry: T): string
-  rowOf(entry: T): Row
+  rowOf(entry: T): R
   totalCount(): number
   resourceVersion(): string
   resumeToken(): string
@@ -105,24 +124,24 @@ interface EntryPage<T> {
 }
 
 /** A page as a connection; its parts are computed when they are asked for, within the tick that made it. */
-class PageConnection<T> implements ConnectionSource {
+class PageConnection<T, R = Row> implements ConnectionSource<R> {
   readonly #budget: WorkBudget
-  readonly #page: EntryPage<T>
-  #rows: readonly Row[] | undefined
+  readonly #page: EntryPage<T, R>
+  #rows: readonly R[] | undefined
 
-  constructor(budget: WorkBudget, page: EntryPage<T>) {
+  constructor(budget: WorkBudget, page: EntryPage<T, R>) {
     this.#budget = budget
     this.#page = page
   }
 
-  rows(): readonly Row[] {
+  rows(): readonly R[] {
     if (this.#rows !== undefined) return this.#rows
     const { entries } = this.#page
     this.#budget.spend('rows', entries.length)
     return (this.#rows = entries.map((entry) => this.#page.rowOf(entry)))
   }
 
-  edges(): readonly EdgeSource[] {
+  edges(): readonly EdgeSource<R>[] {
     const rows = this.rows()
     return this.#page.entries.flatMap((entry, position) => {
       const node = rows[position]

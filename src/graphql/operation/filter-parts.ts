@@ -37,6 +37,12 @@ class FilterParts implements RelatedStores {
     }
   }
 
+  has(type: string): boolean {
+    const kind = this.#served.kinds.get(type)
+    const cache = this.#served.clusters.get(this.#cluster)
+    return kind !== undefined && cache?.serves(kind.resource) === true
+  }
+
   outOfSight(type: string, argument: string): Error {
     const error = new ClientError('FORBIDDEN', `not all objects of ${type} may be seen`, {
       cluster: this.#cluster,

@@ -21,7 +21,7 @@ export function fleetOf(served: ServedSchema, access: ViewerAccess | undefined):
         clusterStateOf(served, cluster, access),
       )
       return states.some((state) => state instanceof Promise)
-        ? Promise.all(states)
+        ? Promise.all(states.map((state) => Promise.resolve(state)))
         : (states as ClusterState[])
     },
     cluster(name) {

@@ -138,6 +138,12 @@ class KindSearch {
           const isNamed = Array.isArray(names) && names.includes(relation.definition.to)
           if (isNamed) this.#need(cluster, relation)
         }
+      } else if (source.form === 'usedBy') {
+        const names = this.#arguments(field, node)?.['kinds']
+        for (const { user, needs } of this.#served.relations.usesOf(source.kind)) {
+          if (Array.isArray(names) && !names.includes(user.typeName)) continue
+          this.#addNeeds(cluster, needs)
+        }
       } else if (source.form === 'owned') {
         this.#add(cluster, this.#owned(node, field, type, cluster))
       } else if (source.form === 'ofRowType' && field.name === 'events') {

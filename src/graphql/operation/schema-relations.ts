@@ -8,8 +8,10 @@ import {
 } from '../../query/relation/relation-definition.ts'
 import { compileRelations } from '../../query/relation/relations.ts'
 import type { RelatedBy } from '../../query/condition/related-by.ts'
-import { filteringRelations } from '../model/related-fields.ts'
+import { filteringRelations, isFilteredByUse } from '../model/related-fields.ts'
 import { type Kind, type RelationField, relationFieldsOf } from '../model/kind.ts'
+import { usedByField } from '../model/uses.ts'
+import { type UseWay, useWayOf } from './use-ways.ts'
 
 /** A relation of the schema, ready to be followed. */
 export interface SchemaRelation {
@@ -42,6 +44,8 @@ export interface SchemaRelations {
   ownedKinds(kind: Kind): readonly Kind[]
   /** What a `where` may ask of the objects of a kind. */
   whereFields(kind: Kind): WhereFields
+  /** The ways in which objects make use of those of a kind. */
+  usesOf(kind: Kind): readonly UseWay[]
 }
 
 /** Resolves all relations of the kinds. Throws `RelationDefinitionError` and `PathError`. */
@@ -67,6 +71,16 @@ export function resolveRelations(
     }
   }
   const owned = ownedTypes(definitions)
+  const uses = new Map<Kind, readonly UseWay[]>()
+  for (const kind of kinds.values()) {
+    const ways = kind.usedBy.flatMap((field) => {
+      const found = byField.get(field)
+      if (found === undefined || field.definition.form !== 'reverse') return []
+      return [useWayOf(found, compiled.get(field.definition.of), context)]
+    })
+    uses.set(kind, ways)
+  }
+  const usesOf = (kind: Kind): readonly UseWay[] => uses.get(kind) ?? []
   const fields = new Map<Kind, WhereFields>()
   const whereFields = (kind: Kind): WhereFields => {
     let known = fields.get(kind)
@@ -86,12 +100,20 @@ export function resolveRelations(
         to: () => whereFields(found.to),
       })
     }
+    if (isFilteredByUse(kind)) {
+      const ways = usesOf(kind).map(({ relation, condition, needs }) => ({
+        relation: relatedBy(relation, needs),
+        condition,
+      }))
+      related.set(usedByField, { form: 'kinds', name: usedByField, ways })
+    }
     return { indexes: kind.indexes, related }
   }
   return {
     byField,
     compiled: [...compiled.values()],
     whereFields,
+    usesOf,
     indexTexts: textsOf([...compiled.values()], [...definitions, ...ofAnyKind], context),
     ownedKinds: ({ typeName }) =>
       [...(owned.get(typeName) ?? [])].map((type) => kindNamed(kinds, type, typeName)),
@@ -99,7 +121,10 @@ export function resolveRelations(
 }
 
 /** A filter asks a relation of all objects of a kind: what is only faster for one of them is needed for that. */
-function relatedBy({ name, relation }: SchemaRelation): RelatedBy {
+function relatedBy(
+  { name, relation }: SchemaRelation,
+  further: readonly RelatedNeed[] = [],
+): RelatedBy {
   const {
     definition,
     reads,
@@ -112,8 +137,17 @@ function relatedBy({ name, relation }: SchemaRelation): RelatedBy {
   const { from, to } = definition
   const indexes = new Map(
     [from, ...reads].map((type) => {
+      const asked = further.flatMap(({ kind, indexes: { needed = [] } }) =>
+        kind.typeName === type ? [...needed] : [],
+      )
       const needed = Object.keys({ ...indexers[type], ...shortcuts[type] })
-      return [type, { needed, useful: Object.keys(backIndexers?.[type] ?? {}) }]
+      return [
+        type,
+        {
+          needed: [...new Set([...needed, ...asked])],
+          useful: Object.keys(backIndexers?.[type] ?? {}),
+        },
+      ]
     }),
   )
   return {

@@ -20,10 +20,12 @@ import type {
   RelationArguments,
   Row,
   StoreReads,
+  UsedByArguments,
+  UsedByConnectionSource,
 } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
 import { clusterNamed } from './cluster-argument.ts'
-import { mixedConnection, storeConnection } from './connection.ts'
+import { mixedConnection, storeConnection, usedByConnection } from './connection.ts'
 import { explorations } from './explorations.ts'
 import { idsCondition } from './ids-condition.ts'
 import type { CachedParts, KindAt, KindPart } from './kind-part.ts'
@@ -36,6 +38,7 @@ import { namedKinds, type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
 import { namespacesOfRelated, originOf, partOnTheWay, targetOf } from './related-parts.ts'
 import { filterParts } from './filter-parts.ts'
 import type { SchemaRelation } from './schema-relations.ts'
+import { nothingUses, usedByPage } from './used-by.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 import type { ViewerAccess } from './viewer-access.ts'
 
@@ -65,7 +68,7 @@ export class StoreReader implements StoreReads {
   readonly #owned = new Map<string, OwnedKinds>()
   /** What arguments ask for, which is the same for every row that a field is asked of. */
   readonly #requests: ArgumentsCache<Kind, ListRequest>
-  readonly #related: (cluster: string) => RelatedStores
+  readonly #filterParts: (cluster: string) => RelatedStores
 
   constructor({ served, limits, parts, budget, live, access }: StoreReaderOptions) {
     this.#served = served
@@ -79,7 +82,7 @@ export class StoreReader implements StoreReads {
     this.graph = graph
     this.search = search
     this.#requests = new ArgumentsCache(budget)
-    this.#related = filterParts(served, parts)
+    this.#filterParts = filterParts(served, parts)
   }
 
   list(kind: Kind, args: ListFieldArguments): ReturnType<StoreReads['list']> {
@@ -196,6 +199,16 @@ export class StoreReader implements StoreReads {
     )
   }
 
+  usedBy(row: Row, args: UsedByArguments): UsedByConnectionSource {
+    const budget = this.#budget
+    const at = originOf(this.#parts, row)
+    if (at === undefined) return usedByConnection(nothingUses(budget), budget)
+    const { cluster, kind } = row
+    const { maxPageSize } = this.#limits
+    const means = { served: this.#served, parts: this.#parts, budget, maxPageSize }
+    return usedByConnection(usedByPage({ ...means, cluster, kind, ...at, args }), budget)
+  }
+
   async printerColumns({ cluster, kind, object }: Row, wide: boolean): Promise<PrintedRow> {
     const { namespace, name } = object.metadata
     const place = namespace === undefined ? { name } : { namespace, name }
@@ -228,7 +241,7 @@ export class StoreReader implements StoreReads {
   follow(row: Row, field: RelationField, args: RelationArguments): ConnectionSource {
     const relation = this.#relation(field)
     const withRelated = args.related === true
-    const condition = this.#leadsTo(row, relation, withRelated)
+    const condition = this.#related(row, relation, withRelated)
     const part = this.#parts.part(targetOf(relation, row.cluster), {
       within: () => namespacesOfRelated(relation, condition, row.object.metadata.namespace),
     })
@@ -240,7 +253,7 @@ export class StoreReader implements StoreReads {
   followOne(row: Row, field: RelationField): FoundRow {
     const relation = this.#relation(field)
     if (relation.to.uncached) return this.#followLive(row, relation)
-    const condition = this.#leadsTo(row, relation)
+    const condition = this.#related(row, relation)
     const at = targetOf(relation, row.cluster)
     if (condition.form !== 'keys') {
       if (condition.form === 'nothing') return null
@@ -287,7 +300,7 @@ export class StoreReader implements StoreReads {
     args: ListFieldArguments,
   ): ConnectionSource {
     const { maxPageSize } = this.#limits
-    const limits = { budget: this.#budget, maxPageSize, related: this.#related }
+    const limits = { budget: this.#budget, maxPageSize, related: this.#filterParts }
     const request = this.#request(part.kind, args)
     return storeConnection(pageOf(part, { list, condition }, request, limits), part, this.#budget)
   }
@@ -305,7 +318,7 @@ export class StoreReader implements StoreReads {
   }
 
   /** What a relation leads to. From an object that is no more, it leads nowhere, whoever has its name now. */
-  #leadsTo(row: Row, relation: SchemaRelation, withRelated = false): Condition {
+  #related(row: Row, relation: SchemaRelation, withRelated = false): Condition {
     const at = originOf(this.#parts, row)
     if (at === undefined) return nothing
     const { cluster, object } = row

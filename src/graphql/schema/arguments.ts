@@ -61,6 +61,15 @@ export const ownedArguments: GraphQLFieldConfigArgumentMap = {
   ...pageArguments,
 }
 
+/** The arguments of `usedBy`. */
+export const usedByArguments: GraphQLFieldConfigArgumentMap = {
+  kinds: {
+    type: new GraphQLList(requiredString),
+    description: 'Names of types whose objects to look into; all that may use it if absent.',
+  },
+  ...pageArguments,
+}
+
 function orderArguments(
   kind: Kind,
   types: SchemaTypes,

@@ -27,7 +27,12 @@ import type { SchemaModel } from '../model/schema-model.ts'
 import type { SchemaTypes } from './schema-types.ts'
 import { TypeNames } from './type-names.ts'
 import { semanticNonNullDirective } from './semantic-non-null.ts'
-import { buildWhereManyType, buildWhereOneType } from './related-where-type.ts'
+import {
+  buildUsedByWhereType,
+  buildWhereManyType,
+  buildWhereOneType,
+} from './related-where-type.ts'
+import { buildUsedByType } from './used-by-type.ts'
 import { buildWhereType } from './where-type.ts'
 import { withoutDescriptions } from './without-descriptions.ts'
 
@@ -94,6 +99,7 @@ function schemaTypes(model: SchemaModel): SchemaTypes {
   const objectType = memoised((kind: Kind): GraphQLObjectType =>
     buildKindType(kind, { types, definitions, openApiTypes }),
   )
+  const usedBy = buildUsedByType(() => types)
   const types: SchemaTypes = {
     event: kinds.find(({ events }) => events !== undefined) && model.kindOfType('Event'),
     kubernetesObject: buildKubernetesObjectType(() => objectFields(types, 'any')),
@@ -108,6 +114,14 @@ function schemaTypes(model: SchemaModel): SchemaTypes {
       ofOneKind: false,
       nodeType: (): GraphQLInterfaceType => types.kubernetesObject,
     }),
+    usedByConnection: buildConnectionType({
+      typeName: 'UsedBy',
+      pageInfo,
+      facet,
+      ofOneKind: false,
+      nodeType: () => usedBy,
+    }),
+    usedByWhereMany: buildUsedByWhereType(),
     objectMeta: metadata(names.claimOwn('ObjectMeta'), true),
     pageInfo,
     changeType: buildChangeType(),

@@ -70,6 +70,7 @@ type RowSource =
   | { readonly form: 'owned' }
   /** Whether the viewer may do something to it. */
   | { readonly form: 'can' }
+  | { readonly form: 'usedBy'; readonly kind: Kind }
   /** A field of an interface: the type of the row has one of the same name, with the true source. */
   | { readonly form: 'ofRowType' }
 
@@ -101,6 +102,7 @@ interface OwnParts {
   readonly change: 'type' | 'removal' | 'objectId' | 'object' | 'previous' | 'finalStateKnown'
   readonly facet: 'by' | 'values' | 'distinctCount' | 'missingCount'
   readonly facetValue: 'value' | 'count'
+  readonly use: 'object' | 'paths'
   readonly objectRef: 'id' | 'apiVersion' | 'kind' | 'namespace' | 'name' | 'object'
   readonly healthPart: 'status' | 'reason' | 'message'
   readonly printerColumn: 'name' | 'type' | 'format' | 'priority' | 'value' | 'since'

@@ -7,9 +7,10 @@ import {
 } from 'graphql'
 import { parsePath } from '../../query/index/path.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
-import { ownedArguments, relationArguments } from './arguments.ts'
+import { ownedArguments, relationArguments, usedByArguments } from './arguments.ts'
 import type { Definitions } from '../model/definitions.ts'
 import type { Kind, MixedRelationField, ObjectRefField, RelationField } from '../model/kind.ts'
+import { usedByField } from '../model/uses.ts'
 import { nativePropertiesOf } from '../model/native-properties.ts'
 import { objectFields } from './object-fields.ts'
 import { reportFailures } from './report-failures.ts'
@@ -17,7 +18,13 @@ import { objectRefsAt } from './object-ref.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
 import { fromSource } from './field-source.ts'
 import { propertyReader } from './property-resolver.ts'
-import type { OwnedArguments, RelationArguments, ResolverContext, Row } from './read-context.ts'
+import type {
+  OwnedArguments,
+  RelationArguments,
+  ResolverContext,
+  Row,
+  UsedByArguments,
+} from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
 /** What {@link buildKindType} needs. */
@@ -46,6 +53,7 @@ export function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObje
             relationField(kind, relation, types),
           ]),
         ),
+        ...usedByFieldOf(kind, types),
         ...Object.fromEntries(
           kind.objectRefs.map((field) => [field.name, objectRefField(field, types)]),
         ),
@@ -131,6 +139,23 @@ function mixedField(
       return found
     },
     ...fromSource({ form: 'mixed', field }),
+  }
+}
+
+function usedByFieldOf(
+  kind: Kind,
+  types: SchemaTypes,
+): GraphQLFieldConfigMap<Row, ResolverContext> {
+  if (kind.usedBy.length === 0) return {}
+  return {
+    [usedByField]: {
+      type: types.usedByConnection,
+      description:
+        'What makes use of the object, as long as it has not ended. Null where a kind that may do so cannot be read: `kinds` leaves it out.',
+      args: usedByArguments,
+      resolve: (row, args: UsedByArguments, { read }) => read.usedBy(row, args),
+      ...fromSource({ form: 'usedBy', kind }),
+    },
   }
 }
 

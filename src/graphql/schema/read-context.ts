@@ -36,6 +36,12 @@ export interface OwnedArguments extends PageArguments {
   readonly kinds?: readonly string[] | null
 }
 
+/** The arguments of `usedBy`. */
+export interface UsedByArguments extends PageArguments {
+  /** Type names of the kinds to look into instead of all. */
+  readonly kinds?: readonly string[] | null
+}
+
 /** One column of what `kubectl get` shows of an object. */
 export interface PrinterColumn {
   readonly name: string
@@ -112,15 +118,15 @@ export interface PageInfo {
 }
 
 /** One edge of a connection. */
-export interface EdgeSource {
+export interface EdgeSource<T = Row> {
   readonly cursor: string
-  readonly node: Row
+  readonly node: T
 }
 
 /** A connection, computed part by part as the operation asks. Each part may be asked for more than once. */
-export interface ConnectionSource {
-  rows(): readonly Row[]
-  edges(): readonly EdgeSource[]
+export interface ConnectionSource<T = Row> {
+  rows(): readonly T[]
+  edges(): readonly EdgeSource<T>[]
   pageInfo(): PageInfo
   totalCount(): number
   /** Asked for only of connections of one kind, as the next two. */
@@ -135,6 +141,19 @@ export interface OwnedConnectionSource extends ConnectionSource {
   kinds(): readonly string[]
   /** Why others could not be. */
   readonly failures: readonly Error[]
+}
+
+/** An object that makes use of another one. */
+export interface UseSource {
+  readonly object: ObjectRef
+  /** Where it names it: paths with the numbers of list items. */
+  paths(): readonly string[]
+}
+
+/** Those that make use of one object. */
+export interface UsedByConnectionSource extends ConnectionSource<UseSource> {
+  /** The type names of the kinds that were looked into, sorted. */
+  kinds(): readonly string[]
 }
 
 /** How the objects of a list are spread over the values of an index. */
@@ -318,6 +337,8 @@ export interface StoreReads {
   owners(row: Row): readonly Row[]
   /** The objects that this one owns, of the kinds that it is known to own and those that are asked for. */
   owned(row: Row, args: OwnedArguments): OwnedConnectionSource
+  /** Those that make use of the object, of all kinds that may, or of those that are asked for. */
+  usedBy(row: Row, args: UsedByArguments): UsedByConnectionSource
   /** What `kubectl get` shows of an object whose columns the API server alone knows; `null` where it is gone. */
   printerColumns(row: Row, wide: boolean): Promise<readonly PrinterColumn[] | null>
   /** Follows a relation to objects of several kinds, of those that are cached and those that are asked for. */

@@ -1,6 +1,13 @@
-import { type GraphQLInputFieldConfigMap, GraphQLInputObjectType } from 'graphql'
+import {
+  type GraphQLInputFieldConfigMap,
+  GraphQLInputObjectType,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLString,
+} from 'graphql'
 import type { Kind } from '../model/kind.ts'
-import { filteringRelations } from '../model/related-fields.ts'
+import { usedByField } from '../model/uses.ts'
+import { filteringRelations, isFilteredByUse } from '../model/related-fields.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
 /** The fields of a kind's `where` that are about other objects: one per relation. */
@@ -15,7 +22,33 @@ export function relatedWhereFields(kind: Kind, types: SchemaTypes): GraphQLInput
       description,
     }
   }
+  if (isFilteredByUse(kind) && types.hasField(kind.typeName, usedByField)) {
+    const description = 'What makes use of it, as long as it has not ended.'
+    fields[usedByField] = { type: types.usedByWhereMany, description }
+  }
   return fields
+}
+
+/** `UsedByWhereMany`: conditions on what makes use of an object. */
+export function buildUsedByWhereType(): GraphQLInputObjectType {
+  const where = new GraphQLInputObjectType({
+    name: 'UsedByWhere',
+    description: 'Which of those that make use of an object count: all of them, with `{}`.',
+    fields: {
+      kinds: {
+        type: new GraphQLList(new GraphQLNonNull(GraphQLString)),
+        description: 'Only those of these types.',
+      },
+    },
+  })
+  return new GraphQLInputObjectType({
+    name: 'UsedByWhereMany',
+    description: 'Conditions on what makes use of an object; all of them must hold.',
+    fields: {
+      some: { type: where, description: 'Something does.' },
+      none: { type: where, description: 'Nothing does.' },
+    },
+  })
 }
 
 /** `PodWhereMany`: conditions on the pods that a relation leads to. */

@@ -15,6 +15,8 @@ export interface SchemaTypes {
   readonly gatewayCluster: GraphQLObjectType
   readonly kubernetesObjectConnection: GraphQLObjectType
   readonly health: GraphQLObjectType
+  readonly usedByConnection: GraphQLObjectType
+  readonly usedByWhereMany: GraphQLInputObjectType
   readonly printerColumn: GraphQLObjectType
   readonly objectMeta: GraphQLObjectType
   readonly pageInfo: GraphQLObjectType

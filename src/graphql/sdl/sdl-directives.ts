@@ -19,6 +19,12 @@ export interface IndexArguments {
   readonly searchable?: boolean | null
 }
 
+/** The arguments of `@ended`. */
+export interface EndedArguments {
+  readonly path: readonly string[]
+  readonly in: readonly string[]
+}
+
 /** The arguments of the directives that make a field a relation, by directive. */
 export interface RelationDirectiveArguments {
   readonly reference: {
@@ -29,6 +35,7 @@ export interface RelationDirectiveArguments {
     readonly defaultKind?: boolean | null
     readonly as?: string | null
     readonly at?: string | null
+    readonly uses?: boolean | null
     /** Of the `@named` beside it. */
     readonly names?: RelationDirectiveArguments['named']
   }
@@ -116,6 +123,20 @@ export const indexDirective: GraphQLDirective = new GraphQLDirective({
   },
 })
 
+/** `@ended`, on a type: which objects use nothing any more. */
+export const endedDirective: GraphQLDirective = new GraphQLDirective({
+  name: 'ended',
+  description: 'Which objects have come to their end, so that they use nothing any more.',
+  locations: [DirectiveLocation.OBJECT],
+  args: {
+    path: { type: new GraphQLNonNull(texts), description: 'Where an object says so.' },
+    in: {
+      type: new GraphQLNonNull(texts),
+      description: 'What it says: one of these, at one of the paths.',
+    },
+  },
+})
+
 const onField = (
   name: RelationDirective,
   description: string,
@@ -161,6 +182,11 @@ export const relationDirectives: Readonly<Record<RelationDirective, GraphQLDirec
     at: {
       type: GraphQLString,
       description: 'What those paths begin with: `spec.template`.',
+    },
+    uses: {
+      type: GraphQLBoolean,
+      description:
+        'Whether the object makes use of what it names: it is in `usedBy` of that. As in the other `@reference` where one is taken by `as`.',
     },
   }),
   named: onField('named', 'The names of those that are meant are put together by a rule.', {
@@ -235,6 +261,7 @@ export const relationDirectives: Readonly<Record<RelationDirective, GraphQLDirec
 /** All directives of the SDL. */
 export const sdlDirectives: readonly GraphQLDirective[] = [
   indexDirective,
+  endedDirective,
   ...Object.values(relationDirectives),
 ]
 

@@ -13,6 +13,8 @@ import {
   type TypeNode,
 } from 'graphql'
 import {
+  type EndedArguments,
+  endedDirective,
   type IndexArguments,
   indexDirective,
   isRelationDirective,
@@ -59,6 +61,14 @@ export interface TypeExtension {
   readonly optional: boolean
   readonly indexes: readonly IndexDeclaration[]
   readonly relations: readonly RelationDeclaration[]
+  /** Its `@ended`, if it has one. */
+  readonly ended?: EndedDeclaration
+}
+
+/** An `@ended` as it is written. */
+export interface EndedDeclaration {
+  readonly place: SdlPlace
+  readonly arguments: EndedArguments
 }
 
 /** What one source says, as far as it can be read. */
@@ -119,6 +129,7 @@ class DocumentReader {
       typeName: node.name.value,
       optional: this.#source.optional === true,
       indexes: this.#indexes(node),
+      ...(node.kind === Kind.OBJECT_TYPE_EXTENSION ? this.#ended(node) : {}),
       relations: (node.fields ?? []).flatMap((field) => this.#relation(field) ?? []),
     }
   }
@@ -132,9 +143,14 @@ class DocumentReader {
         this.#unsupported(directive, message, 'write it on the types that it is meant for')
         return []
       }
+      if (directive.name.value === endedDirective.name) return []
       if (directive.name.value !== indexDirective.name) {
         const name = `@${directive.name.value}`
-        this.#unsupported(directive, `${name} does not stand on a type`, 'a type takes @index only')
+        this.#unsupported(
+          directive,
+          `${name} does not stand on a type`,
+          'a type takes @index and @ended',
+        )
         return []
       }
       const found = this.#arguments(indexDirective, directive)
@@ -142,6 +158,14 @@ class DocumentReader {
         ? []
         : [{ place: this.#placeOf(directive), arguments: found as unknown as IndexArguments }]
     })
+  }
+
+  #ended({ directives = [] }: ObjectTypeExtensionNode): Pick<TypeExtension, 'ended'> {
+    const directive = directives.find(({ name }) => name.value === endedDirective.name)
+    const found = directive && this.#arguments(endedDirective, directive)
+    if (directive === undefined || found === undefined) return {}
+    const given = found as unknown as EndedArguments
+    return { ended: { place: this.#placeOf(directive), arguments: given } }
   }
 
   #relation(field: FieldDefinitionNode): RelationDeclaration | undefined {

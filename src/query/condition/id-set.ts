@@ -86,6 +86,7 @@ export function bindCondition(
     }
     case 'related':
       if (stores === undefined) throw new TypeError(`${condition.argument} is bound without stores`)
+      if (!stores.has(condition.relation.to)) return emptySet
       return relatedSet({ condition, view, budget, stores, bind })
   }
 }

@@ -53,6 +53,8 @@ export interface RelatedStores {
    * the one that asks.
    */
   part(type: string, relation: RelatedBy, argument: string): RelatedPart
+  /** Whether there can be objects of a type at all; where not, nothing is related to them. */
+  has(type: string): boolean
   /** The error of a condition that rests on objects which the viewer may not see all of. */
   outOfSight(type: string, argument: string): Error
   /** What has been found out about a condition, by the store of the objects that are asked about; nothing once a part has changed. */

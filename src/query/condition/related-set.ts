@@ -3,7 +3,7 @@ import type { Candidates } from './candidates.ts'
 import { allOf, type Condition, type RelatedCondition } from './condition.ts'
 import type { IdSet } from './id-set.ts'
 import type { RelatedOrigin, RelatedPart, RelatedStores } from './related-by.ts'
-import { scopeCondition } from './scope.ts'
+import { type Scope, scopeCondition } from './scope.ts'
 import type { WorkBudget } from './work-budget.ts'
 
 /** Makes a condition a set of ids of a store; given, since it makes this set, too. */
@@ -36,6 +36,8 @@ class RelatedSet implements IdSet {
   readonly version: string
   readonly #options: RelatedSetOptions
   readonly #part: RelatedPart
+  /** The types that are read, of which the viewer may not see everything. */
+  readonly #partial: ReadonlyMap<string, Scope>
   /** Those that meet the condition and that the viewer may see. */
   readonly #targets: IdSet
   /** Found out so far: 1 where it is a member, 2 where it is none. */
@@ -53,6 +55,15 @@ class RelatedSet implements IdSet {
     const { relation, argument } = condition
     stores.part(relation.from, relation, argument)
     this.#part = stores.part(relation.to, relation, argument)
+    const read = [...relation.indexes.keys()].filter(
+      (type) => type !== relation.from || type === relation.to,
+    )
+    this.#partial = new Map(
+      read.flatMap((type) => {
+        const { scope } = stores.part(type, relation, argument)
+        return scope.form === 'all' ? [] : [[type, scope] as const]
+      }),
+    )
     const { view, scope } = this.#part
     this.#targets = bind(allOf([condition.condition, scopeCondition(scope)]), view)
   }
@@ -154,14 +165,14 @@ class RelatedSet implements IdSet {
   #expectAllInSight(id: ObjectId): void {
     const { condition, view, stores } = this.#options
     if (!condition.isNegated) return
-    const { scope } = this.#part
-    if (scope.form === 'all') return
     const { relation, argument } = condition
-    if (scope.form === 'namespaces' && relation.isLocal) {
-      const [namespace] = view.index('namespace').valuesOf(id)
-      if (namespace !== undefined && scope.namespaces.has(namespace)) return
+    for (const [type, scope] of this.#partial) {
+      if (scope.form === 'namespaces' && relation.isLocal) {
+        const [namespace] = view.index('namespace').valuesOf(id)
+        if (namespace !== undefined && scope.namespaces.has(namespace)) continue
+      }
+      throw stores.outOfSight(type, argument)
     }
-    throw stores.outOfSight(relation.to, argument)
   }
 
   #origin(view: StoreView, id: ObjectId): RelatedOrigin {

@@ -19,7 +19,31 @@ export function referencedKeys(
   definition: ReferenceRelation,
   context: RelationContext,
 ): IndexFunction {
-  const { paths, namespacePaths, kindPaths, groupPaths, refPaths = [], names, to } = definition
+  const { names, to } = definition
+  const isNamespaced = context.isNamespaced(to)
+  const places = placesOf(definition)
+  const isMeant = isOfKind(definition, context)
+  const namedKeys = names === undefined ? undefined : keysByRule(names, isNamespaced)
+  return (object) => {
+    const keys: string[] = []
+    for (const place of places) {
+      for (const item of place.items === undefined ? [object] : valuesAt(place.items, object)) {
+        const name = place.name === undefined ? item : valueAt(place.name, item)
+        if (typeof name !== 'string' || name === '') continue
+        if (place.kind !== undefined && !isMeant(place, item)) continue
+        const said = place.namespace === undefined ? undefined : valueAt(place.namespace, item)
+        const key = keyIn(isNamespaced, name, said, object)
+        if (key !== undefined) keys.push(key)
+      }
+    }
+    if (namedKeys !== undefined) keys.push(...namedKeys(object))
+    return keys
+  }
+}
+
+/** Where the references of a relation stand. Throws {@link RelationDefinitionError} and `PathError`. */
+export function placesOf(definition: ReferenceRelation): readonly Place[] {
+  const { paths, namespacePaths, kindPaths, groupPaths, refPaths = [] } = definition
   const beside: [string, readonly string[] | undefined][] = [
     ['namespace', namespacePaths],
     ['kind', kindPaths],
@@ -33,9 +57,7 @@ export function referencedKeys(
       'give each path its own',
     )
   }
-  const isNamespaced = context.isNamespaced(to)
-  const meant = context.groupKindOf?.(to)
-  const places = [
+  return [
     ...paths.map((path, at) =>
       placeOf(definition, path, {
         namespace: namespacePaths?.[at],
@@ -45,23 +67,14 @@ export function referencedKeys(
     ),
     ...refPaths.map(placeOfReference),
   ]
-  const isOfKind = kindTest(meant, definition.isDefaultKind === true)
-  const namedKeys = names === undefined ? undefined : keysByRule(names, isNamespaced)
-  return (object) => {
-    const keys: string[] = []
-    for (const place of places) {
-      for (const item of place.items === undefined ? [object] : valuesAt(place.items, object)) {
-        const name = place.name === undefined ? item : valueAt(place.name, item)
-        if (typeof name !== 'string' || name === '') continue
-        if (place.kind !== undefined && !isOfKind(place, item)) continue
-        const said = place.namespace === undefined ? undefined : valueAt(place.namespace, item)
-        const key = keyIn(isNamespaced, name, said, object)
-        if (key !== undefined) keys.push(key)
-      }
-    }
-    if (namedKeys !== undefined) keys.push(...namedKeys(object))
-    return keys
-  }
+}
+
+/** Whether a reference means the kind that a relation leads to. */
+export function isOfKind(
+  { to, isDefaultKind }: ReferenceRelation,
+  context: RelationContext,
+): (place: Place, item: unknown) => boolean {
+  return kindTest(context.groupKindOf?.(to), isDefaultKind === true)
 }
 
 /** The keys by a rule of names, or what stands before the number at their end. Throws `NameTemplateError` and `PathError`. */
@@ -81,7 +94,8 @@ export function keysByRule(rule: NameRule, isNamespaced: boolean): IndexFunction
 
 const none: readonly string[] = []
 
-function keyIn(
+/** The key of the object that a name means; `undefined` for one that needs a namespace and has none. */
+export function keyIn(
   isNamespaced: boolean,
   name: string,
   said: unknown,
@@ -93,7 +107,7 @@ function keyIn(
 }
 
 /** Where references stand: the items, and within each item what it says. */
-interface Place {
+export interface Place {
   /** `undefined`: the object itself is the only item. */
   readonly items: Path | undefined
   /** `undefined`: the item itself is the name. */

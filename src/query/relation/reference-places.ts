@@ -1,0 +1,102 @@
+import { type Path, parsePath, type PathStep } from '../index/path.ts'
+import type { KubernetesObject } from '../../kubernetes/object.ts'
+import { parseNameTemplate } from './name-template.ts'
+import { isOfKind, keyIn, placesOf } from './referenced-keys.ts'
+import type { RelationContext } from './relation.ts'
+import type { NameRule, ReferenceRelation } from './relation-definition.ts'
+
+/** Where an object names another one: paths of it, with the numbers of list items: `spec.volumes[2].configMap.name`. */
+export type ReferencePlaces = (object: KubernetesObject, key: string) => readonly string[]
+
+/** A value, and where it stands. */
+interface Found {
+  readonly path: string
+  readonly value: unknown
+}
+
+/** Finds the places of a reference that mean the object with a key. Throws as `referencedKeys` does. */
+export function referencePlaces(
+  definition: ReferenceRelation,
+  context: RelationContext,
+): ReferencePlaces {
+  const isNamespaced = context.isNamespaced(definition.to)
+  const places = placesOf(definition)
+  const isMeant = isOfKind(definition, context)
+  return (object, key) => {
+    const found = places.flatMap((place) =>
+      foundAt(place.items, { path: '', value: object }).flatMap((item) => {
+        const [name] = foundAt(place.name, item)
+        if (typeof name?.value !== 'string' || name.value === '') return []
+        if (place.kind !== undefined && !isMeant(place, item.value)) return []
+        const [said] = place.namespace === undefined ? [] : foundAt(place.namespace, item)
+        return keyIn(isNamespaced, name.value, said?.value, object) === key ? [name.path] : []
+      }),
+    )
+    const { names } = definition
+    return names === undefined
+      ? found
+      : [...found, ...placesByRule(names, isNamespaced, object, key)]
+  }
+}
+
+const inBraces = /\{([^{}]*)\}/g
+
+/** Of a rule of names: the item of the list that is a part of the name, or what else is. */
+function placesByRule(
+  { templates, namespace, namespacePath }: NameRule,
+  isNamespaced: boolean,
+  object: KubernetesObject,
+  key: string,
+): readonly string[] {
+  const [said] = namespacePath === undefined ? [] : foundAt(parsePath(namespacePath), whole(object))
+  return templates.flatMap((template) => {
+    const paths = Array.from(template.matchAll(inBraces), ([, text = '']) => parsePath(text))
+    const varying = paths.find(({ many }) => many) ?? paths[0]
+    if (varying === undefined) return []
+    return foundAt(varying, whole(object)).flatMap(({ path, value }) => {
+      const fixed = template.replace(`{${varying.text}}`, () => String(value))
+      const names = fixed.includes('{') ? parseNameTemplate(fixed).namesOf(object) : [fixed]
+      const means = (name: string): boolean =>
+        keyIn(isNamespaced, name, namespace ?? said?.value, object) === key
+      return names.some(means) ? [path] : []
+    })
+  })
+}
+
+function whole(value: unknown): Found {
+  return { path: '', value }
+}
+
+/** What stands at a path of something that was found, each with its own path. Without a path, that itself. */
+function foundAt(path: Pick<Path, 'steps'> | undefined, start: Found): readonly Found[] {
+  let found: readonly Found[] = [start]
+  for (const step of path?.steps ?? []) found = found.flatMap((one) => stepFrom(one, step))
+  return found.filter(({ value }) => value !== undefined && value !== null)
+}
+
+function stepFrom({ path, value }: Found, step: PathStep): readonly Found[] {
+  if (typeof value !== 'object' || value === null) return []
+  if (step.form === 'field') {
+    if (Array.isArray(value) || !Object.hasOwn(value, step.name)) return []
+    const member = (value as Readonly<Record<string, unknown>>)[step.name]
+    return [{ path: `${path}${memberText(step.name, path === '')}`, value: member }]
+  }
+  const items: readonly (readonly [string, unknown])[] = Array.isArray(value)
+    ? value.map((item: unknown, at) => [`[${at}]`, item])
+    : Object.entries(value).map(([name, member]) => [memberText(name, false), member])
+  return items.flatMap(([text, item]) => {
+    if (step.form !== 'each') {
+      if (typeof item !== 'object' || item === null || !Object.hasOwn(item, step.member)) return []
+      const member = (item as Readonly<Record<string, unknown>>)[step.member]
+      if (step.form === 'matching' && String(member) !== step.value) return []
+    }
+    return [{ path: path + text, value: item }]
+  })
+}
+
+const plain = /^[^.[\]"\s]+$/
+
+function memberText(name: string, isFirst: boolean): string {
+  if (!plain.test(name)) return `[${JSON.stringify(name)}]`
+  return isFirst ? name : `.${name}`
+}
