@@ -4,7 +4,11 @@ import { getIntrospectionQuery } from 'graphql'
 export interface GrowingOperation {
   readonly title: string
   readonly maxSize: number
-  readonly of: (size: number) => {
+  /** The same for every `salt`, save that nothing of one is known from another: neither its document nor its texts. */
+  readonly of: (
+    size: number,
+    salt: number,
+  ) => {
     readonly query: string
     readonly variables?: Readonly<Record<string, unknown>>
   }
@@ -17,94 +21,120 @@ const list = (count: number, where: (at: number) => object): object => ({
   where: { or: Array.from({ length: count }, (_, at) => where(at)) },
 })
 
-const aliases = (count: number, field: string): string =>
-  `{ pods(first: 500) { nodes { ${times(count, (at) => `f${at}: ${field}`)} } } }`
+const aliases = (count: number, salt: number, field: string): string =>
+  `{ pods(first: 500) { nodes { ${times(count, (at) => `f${salt}_${at}: ${field}`)} } } }`
 
-const whereQuery =
-  'query ($where: PodWhere) { pods(where: $where) { totalCount nodes { __typename } } }'
-const selectorQuery = (many: number, inside: string): string =>
-  `query ($s: String) { pods(first: ${many}) { nodes { ${inside} } } }`
+const whereQuery = (salt: number): string =>
+  `query ($where: PodWhere) { p${salt}: pods(where: $where) { totalCount nodes { __typename } } }`
+const selectorQuery = (many: number, salt: number, inside: string): string =>
+  `query ($s: String) { p${salt}: pods(first: ${many}) { nodes { ${inside} } } }`
 
 /** One of each kind of work, alone and together with others. */
 export const growingOperations: readonly GrowingOperation[] = [
   {
     title: 'aliases of __typename on 500 pods',
-    maxSize: 3_000,
-    of: (size) => ({ query: aliases(size, '__typename') }),
+    maxSize: 950,
+    of: (size, salt) => ({ query: aliases(size, salt, '__typename') }),
   },
   {
     title: 'aliases of id on 500 pods',
-    maxSize: 3_000,
-    of: (size) => ({ query: aliases(size, 'id') }),
+    maxSize: 950,
+    of: (size, salt) => ({ query: aliases(size, salt, 'id') }),
   },
   {
     title: 'aliases of a name on 500 pods',
-    maxSize: 1_500,
-    of: (size) => ({ query: aliases(size, 'metadata { name }') }),
+    maxSize: 950,
+    of: (size, salt) => ({ query: aliases(size, salt, 'metadata { name }') }),
   },
   {
     title: 'aliases of a path of json on 500 pods',
-    maxSize: 1_000,
-    of: (size) => ({ query: aliases(size, 'json(path: "spec.containers[*].image")') }),
+    maxSize: 950,
+    of: (size, salt) => ({ query: aliases(size, salt, 'json(path: "spec.containers[*].image")') }),
+  },
+  {
+    title: 'aliases of a part of json on 500 pods',
+    maxSize: 950,
+    of: (size, salt) => ({ query: aliases(size, salt, 'json(path: "spec.containers")') }),
+  },
+  {
+    title: 'aliases of a label on 500 pods',
+    maxSize: 950,
+    of: (size, salt) => ({ query: aliases(size, salt, 'metadata { label(key: "app") }') }),
+  },
+  {
+    title: 'aliases of all labels on 500 pods',
+    maxSize: 950,
+    of: (size, salt) => ({ query: aliases(size, salt, 'metadata { labels }') }),
+  },
+  {
+    title: 'aliases of containers on 500 pods',
+    maxSize: 500,
+    of: (size, salt) => ({
+      query: aliases(
+        size,
+        salt,
+        'spec { containers { name image ports { containerPort } env { name value } } }',
+      ),
+    }),
   },
   {
     title: 'aliases of json on 500 pods',
-    maxSize: 1_000,
-    of: (size) => ({ query: aliases(size, 'json') }),
+    maxSize: 950,
+    of: (size, salt) => ({ query: aliases(size, salt, 'json') }),
   },
   {
     title: 'lists of 500 pods of 10 fields',
     maxSize: 200,
-    of: (size) => ({
+    of: (size, salt) => ({
       query: `{ ${times(
         size,
         (at) =>
-          `p${at}: pods(first: 500) { nodes { metadata { name namespace uid creationTimestamp } spec { nodeName serviceAccountName } status { phase podIP hostIP startTime } } }`,
+          `p${at}: pods(first: 500) { nodes { m${salt}: metadata { name namespace uid creationTimestamp } spec { nodeName serviceAccountName } status { phase podIP hostIP startTime } } }`,
       )} }`,
     }),
   },
   {
     title: 'pods of the nodes of pods',
     maxSize: 500,
-    of: (size) => ({
-      query: `{ pods(first: ${size}) { nodes { node { pods(first: 500) { nodes { metadata { name } } } } } } }`,
+    of: (size, salt) => ({
+      query: `{ pods(first: ${size}) { nodes { node { pods(first: 500) { nodes { m${salt}: metadata { name } } } } } } }`,
     }),
   },
   {
     title: 'owners of the owners of pods, by graphql-js',
     maxSize: 500,
-    of: (size) => ({
-      query: `{ pods(first: ${size}) { nodes { owners { metadata { name } owners { metadata { name } owners { id } } } } } }`,
+    of: (size, salt) => ({
+      query: `{ pods(first: ${size}) { nodes { m${salt}: owners { metadata { name } owners { metadata { name } owners { id } } } } } }`,
     }),
   },
   {
     title: 'lists that look at every pod',
-    maxSize: 1_000,
-    of: (size) => ({
-      query: `{ ${times(size, (at) => `p${at}: pods(where: { not: { name: { eq: "no" } }, nodeName: { exists: false } }) { totalCount }`)} }`,
+    maxSize: 950,
+    of: (size, salt) => ({
+      query: `{ ${times(size, (at) => `p${salt}_${at}: pods(where: { not: { name: { eq: "no" } }, nodeName: { exists: false } }) { totalCount }`)} }`,
     }),
   },
   {
     title: 'parts of names',
     maxSize: 950,
-    of: (size) => ({
-      query: whereQuery,
+    of: (size, salt) => ({
+      query: whereQuery(salt),
       variables: list(size, (at) => ({ name: { contains: `no-${at}` } })),
     }),
   },
   {
     title: 'beginnings of names, not one of which is there',
     maxSize: 950,
-    of: (size) => ({
-      query: whereQuery,
+    of: (size, salt) => ({
+      query: whereQuery(salt),
       variables: list(size, (at) => ({ name: { startsWith: `no-${at}` } })),
     }),
   },
   {
     title: 'pairs of conditions',
     maxSize: 600,
-    of: (size) => ({
-      query: whereQuery,
+    of: (size, salt) => ({
+      query: whereQuery(salt),
       variables: list(size, (at) => ({
         namespace: { startsWith: '' },
         name: { endsWith: `no-${at}` },
@@ -114,31 +144,33 @@ export const growingOperations: readonly GrowingOperation[] = [
   {
     title: 'a selector of 250 requirements in relations of pods',
     maxSize: 500,
-    of: (size) => ({
-      query: selectorQuery(size, 'node { pods(labelSelector: $s) { totalCount } }'),
+    of: (size, salt) => ({
+      query: selectorQuery(size, salt, 'node { pods(labelSelector: $s) { totalCount } }'),
       variables: { s: times(250, (at) => `k${at}!=v`, ',') },
     }),
   },
   {
     title: 'introspection',
     maxSize: 60,
-    of: (size) => ({
-      query: `{ ${times(size, (at) => `s${at}: __schema { types { fields { name args { name } type { name } } } }`)} }`,
+    of: (size, salt) => ({
+      query: `{ ${times(size, (at) => `s${salt}_${at}: __schema { types { fields { name args { name } type { name } } } }`)} }`,
     }),
   },
   {
     title: 'the whole schema',
     maxSize: 1,
-    of: () => ({ query: getIntrospectionQuery() }),
+    of: (_, salt) => ({ query: `${getIntrospectionQuery()} # ${salt}` }),
   },
   {
     title: 'unknown fields',
     maxSize: 3_000,
-    of: (size) => ({ query: `{ ${times(size, (at) => `podz${at}`)} }` }),
+    of: (size, salt) => ({ query: `{ ${times(size, (at) => `podz${salt}_${at}`)} }` }),
   },
   {
     title: 'the same field over and over',
     maxSize: 5_000,
-    of: (size) => ({ query: `{ pods(first: 1) { nodes { ${times(size, () => 'kind')} } } }` }),
+    of: (size, salt) => ({
+      query: `{ p${salt}: pods(first: 1) { nodes { ${times(size, () => 'kind')} } } }`,
+    }),
   },
 ]

@@ -1,16 +1,23 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { watchTurns } from './longest-turn.ts'
 
 /** A process that serves while a benchmark runs. */
 export interface Service extends AsyncDisposable {
   readonly url: string
   /** Its CPU time so far, milliseconds. */
   cpuMs(): Promise<number>
+  /** The CPU time of the longest turn of its event loop during a work, milliseconds. */
+  longestTurnMs(during: () => Promise<unknown>): Promise<number>
 }
+
+/** What a parent asks. */
+type Question = 'cpu' | 'watch turns' | 'longest turn'
 
 interface Message {
   readonly url?: string
   readonly cpuMs?: number
+  readonly turnMs?: number
 }
 
 const startDeadlineMs = 300_000
@@ -34,13 +41,21 @@ export async function startService(
     const [answer] = await Promise.race([once(child, 'message', { signal }), gone])
     return answer as Message
   }
+  const asked = (question: Question): Promise<Message> => {
+    const answer = message(answerDeadlineMs)
+    child.send(question)
+    return answer
+  }
   const { url = '' } = await message(startDeadlineMs)
   return {
     url,
     async cpuMs() {
-      const answer = message(answerDeadlineMs)
-      child.send('cpu')
-      return (await answer).cpuMs ?? 0
+      return (await asked('cpu')).cpuMs ?? 0
+    },
+    async longestTurnMs(during) {
+      await asked('watch turns')
+      await during()
+      return (await asked('longest turn')).turnMs ?? 0
     },
     async [Symbol.asyncDispose]() {
       if (child.exitCode !== null) return
@@ -54,10 +69,19 @@ export async function startService(
 
 /** The service's side: tells where it serves and answers the parent's questions; resolves when the parent is gone. */
 export async function serveParent({ url }: { readonly url: string }): Promise<void> {
-  process.on('message', () => {
-    const { user, system } = process.cpuUsage()
-    process.send?.({ cpuMs: (user + system) / 1000 } satisfies Message)
-  })
+  let longestTurn: (() => number) | undefined
+  const answers: Readonly<Record<Question, () => Message>> = {
+    cpu() {
+      const { user, system } = process.cpuUsage()
+      return { cpuMs: (user + system) / 1000 }
+    },
+    'watch turns'() {
+      longestTurn = watchTurns()
+      return {}
+    },
+    'longest turn': () => ({ turnMs: longestTurn?.() ?? 0 }),
+  }
+  process.on('message', (question: Question) => process.send?.(answers[question]()))
   process.send?.({ url } satisfies Message)
   await once(process, 'disconnect')
 }

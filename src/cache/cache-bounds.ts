@@ -10,6 +10,10 @@ export interface CacheLimits {
   readonly maxHeldBytes: number
   /** How long an informer runs that nobody holds a lease of. */
   readonly idleStopMs: number
+  /** Changes of each resource that are kept for subscribers who come back from where they stood. */
+  readonly maxRecentChanges: number
+  /** The same in bytes of the objects as they were before. */
+  readonly maxRecentBytes: number
 }
 
 /** Every default of {@link CacheLimits}. */
@@ -17,6 +21,8 @@ export const defaultCacheLimits: CacheLimits = {
   maxInformers: 500,
   maxHeldBytes: Infinity,
   idleStopMs: 30 * 60_000,
+  maxRecentChanges: 10_000,
+  maxRecentBytes: 16 << 20,
 }
 
 /** Something cannot be cached, as everything that is cached is in use. */

@@ -11,10 +11,12 @@ import {
   type UnreadablePlace,
   type UnreadableResourceError,
 } from './cache-errors.ts'
+import type { ResourceHistory } from './resource-history.ts'
 import { Lease } from './lease.ts'
 
 export interface CachedResourceOptions extends UnreadablePlace {
   readonly informer: SharedInformer
+  readonly history: ResourceHistory
   /** How long it runs without a lease. */
   readonly idleStopMs: number
   /** The functions of lazy indexes, those that are made when they are first asked for, by name; those that there are. */
@@ -33,6 +35,7 @@ export class CachedResource {
   readonly cluster: string
   readonly resource: ApiResource
   readonly informer: SharedInformer
+  readonly history: ResourceHistory
   readonly #options: CachedResourceOptions
   readonly #stop = new AbortController()
   /** Those who wait for the first sync. */
@@ -51,6 +54,7 @@ export class CachedResource {
     this.cluster = options.cluster
     this.resource = options.resource
     this.informer = options.informer
+    this.history = options.history
     this.#options = options
   }
 

@@ -6,6 +6,9 @@ import { createSharedInformer } from '../informer/shared-informer.ts'
 import type { IndexFunction, Indexers, StoreView } from '../informer/store/store-view.ts'
 import type { CacheBounds } from './cache-bounds.ts'
 import { notCached, notServed, reindexed, stopped, unreachable } from './cache-errors.ts'
+import { missedChanges } from './missed-changes.ts'
+import { RecentChanges } from './recent-changes.ts'
+import { ResourceHistory } from './resource-history.ts'
 import { CachedResource } from './cached-resource.ts'
 import { type CachedResourceState, stateOf } from './cached-resource-state.ts'
 import type { Lease } from './lease.ts'
@@ -177,19 +180,33 @@ export class ClusterCache implements AsyncDisposable {
     const { bounds, reflector } = this.#options
     const how = metadataOnly ? { metadataOnly } : {}
     const observer = this.#options.observer(resource)
+    const { resourceVersionsComparable } = connection
+    const source = connection.source(resource, how)
+    const { maxRecentChanges: maxChanges, maxRecentBytes: maxBytes } = bounds.limits
+    const recent = new RecentChanges({
+      limits: { maxChanges, maxBytes },
+      resourceVersionsComparable,
+      objectBytes: () => averageBytes(cached.informer.store),
+    })
     const cached: CachedResource = new CachedResource({
       cluster: this.name,
       resource,
+      history: new ResourceHistory(recent, async (from, until) =>
+        resourceVersionsComparable
+          ? missedChanges({ resource, metadataOnly, source, from, until, maxChanges })
+          : undefined,
+      ),
       idleStopMs: bounds.limits.idleStopMs,
       informer: createSharedInformer({
         ...reflector,
         ...how,
         resource,
-        source: connection.source(resource, how),
+        source,
         indexers: { ...indexers, ...this.#indexersNamed(key, this.#wanted.get(key) ?? []) },
-        resourceVersionsComparable: connection.resourceVersionsComparable,
+        resourceVersionsComparable,
         observer: {
           ...observer,
+          advanced: (position, changes) => recent.add(position, changes),
           failed(failure, error) {
             observer.failed?.(failure, error)
             if (failure === 'list') cached.listFailed(error)
@@ -223,6 +240,10 @@ export class ClusterCache implements AsyncDisposable {
     }
     return found
   }
+}
+
+function averageBytes({ heldBytes, size }: StoreView): number {
+  return size === 0 ? 0 : heldBytes / size
 }
 
 function keyOf(resource: ApiResource): string {

@@ -1,4 +1,5 @@
 import type { SharedInformer } from '../informer/shared-informer.ts'
+import type { ResourceHistory } from './resource-history.ts'
 import type { CachedResource } from './cached-resource.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import type { UnreadableResourceError } from './cache-errors.ts'
@@ -27,6 +28,11 @@ export class Lease implements Disposable {
   /** To be read where {@link unreadable} has no objection. */
   get informer(): SharedInformer {
     return this.#cached.informer
+  }
+
+  /** What has happened to the resource lately. */
+  get history(): ResourceHistory {
+    return this.#cached.history
   }
 
   /** Whether the resource has been stopped all the same: by a bound, or with the gateway. A new lease may do. */

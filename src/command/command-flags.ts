@@ -83,6 +83,11 @@ const authFlags: readonly Flag[] = [
 
 const schemaFlags: readonly Flag[] = [
   {
+    flags: '--schema <directory>',
+    description: 'directory of SDL with further indexes and relations, followed while it runs',
+    path: ['schema'],
+  },
+  {
     flags: '--schema-file <file>',
     description: 'SDL with further indexes and relations (repeatable)',
     path: ['schemaFiles'],

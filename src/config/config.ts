@@ -160,7 +160,7 @@ function withPathsBeside(
 ): Readonly<Record<string, unknown>> {
   const beside = (path: unknown): unknown =>
     typeof path === 'string' ? resolve(folder, path) : path
-  const { schemaFiles, clusters, server, auth } = values
+  const { schemaFiles, schema, clusters, server, auth } = values
   return {
     ...values,
     ...withFilesBeside(
@@ -170,6 +170,7 @@ function withPathsBeside(
       beside,
     ),
     ...withAuthFilesBeside(auth, beside),
+    ...(typeof schema === 'string' ? { schema: beside(schema) } : {}),
     ...(Array.isArray(schemaFiles) ? { schemaFiles: schemaFiles.map(beside) } : {}),
     ...(Array.isArray(clusters)
       ? {

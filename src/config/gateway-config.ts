@@ -34,6 +34,8 @@ export interface GatewayConfig {
   readonly cache: CacheLimits
   /** Files of SDL with further indexes and relations. */
   readonly schemaFiles: readonly string[]
+  /** A directory of such files. */
+  readonly schema: string | undefined
   /** Prefixes of API groups in names, by group. */
   readonly aliases: GroupAliases
   /** Kinds that are never cached but read live: `apps/Deployment`, `Secret`. */
@@ -88,6 +90,8 @@ export const documentLimitsSchema: z.ZodType<GatewayConfig['documents']> = z.str
 export const cacheLimitsSchema: z.ZodType<CacheLimits> = z.strictObject({
   maxInformers: z.int().min(1).max(100_000).default(defaultCacheLimits.maxInformers),
   maxHeldBytes: z.int().min(1_048_576).default(defaultCacheLimits.maxHeldBytes),
+  maxRecentChanges: z.int().min(0).max(10_000_000).default(defaultCacheLimits.maxRecentChanges),
+  maxRecentBytes: z.int().min(0).default(defaultCacheLimits.maxRecentBytes),
   idleStopMs: z.int().min(1_000).max(2_147_483_647).default(defaultCacheLimits.idleStopMs),
 })
 
@@ -127,6 +131,7 @@ export const gatewayConfigShape: {
   maxPageSize: z.int().min(1).max(5_000).default(defaultOperationLimits.maxPageSize),
   maxPathRows: z.int().min(1).max(1_000_000_000).default(defaultOperationLimits.maxPathRows),
   schemaFiles: z.array(z.string().min(1)).default([]),
+  schema: z.string().min(1).optional(),
   aliases: z.record(z.string(), z.string()).default({}),
   uncached: z.array(z.string().min(1)).default([]),
   profile: z
@@ -142,12 +147,14 @@ export const gatewayConfigShape: {
 /** What `createGateway` takes, from what was configured. */
 export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
   const { clusters: selections, preload, schemaFiles, aliases, uncached, profile, relay } = config
+  const schema = config.schema === undefined ? {} : { schema: config.schema }
   const { operationDeadlineMs, syncDeadlineMs, liveDeadlineMs, maxPageSize, maxPathRows } = config
   const { introspection = true, documents, work, cache } = config
   return {
     clusters: selections,
     preload,
     schemaFiles,
+    ...schema,
     aliases,
     uncached,
     cache,

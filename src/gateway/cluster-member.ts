@@ -91,7 +91,7 @@ export class ClusterMember implements AsyncDisposable {
    * Says how the cluster is and keeps up with it: one that could not be reached is asked again, one that is connected is
    * watched for what it serves. `changed` is told of either.
    */
-  follow(changed: () => void): void {
+  follow(changed: () => Promise<void>): void {
     this.#announce()
     this.#following = this.#follow(changed, this.#stop.signal)
   }
@@ -105,7 +105,7 @@ export class ClusterMember implements AsyncDisposable {
       await this.#cluster.api.apiServer[Symbol.asyncDispose]()
   }
 
-  async #follow(changed: () => void, signal: AbortSignal): Promise<void> {
+  async #follow(changed: () => Promise<void>, signal: AbortSignal): Promise<void> {
     const { connection, retryMs } = this.#options
     while (this.#cluster.state === 'unreachable') {
       await sleep(retryMs, signal)
@@ -116,13 +116,13 @@ export class ClusterMember implements AsyncDisposable {
       if (cluster.state !== 'connected') continue
       this.#cluster = cluster
       if (signal.aborted) return
-      changed()
+      await changed()
       this.#announce()
     }
     if (this.#cluster.state === 'connected') await this.#watch(this.#cluster.api, changed, signal)
   }
 
-  async #watch(api: ClusterApi, changed: () => void, signal: AbortSignal): Promise<void> {
+  async #watch(api: ClusterApi, changed: () => Promise<void>, signal: AbortSignal): Promise<void> {
     const { reflector, watch } = this.#options
     const { apiServer, resources, resourceVersionsComparable, definitions } = api
     await new ApiWatch({
@@ -141,7 +141,7 @@ export class ClusterMember implements AsyncDisposable {
   async #ask(
     present: readonly DefinitionMetadata[] | undefined,
     touched: ReadonlySet<string>,
-    changed: () => void,
+    changed: () => Promise<void>,
     signal: AbortSignal,
   ): Promise<readonly string[]> {
     const { name } = this
@@ -151,10 +151,10 @@ export class ClusterMember implements AsyncDisposable {
     const api = await askAgain(before, signal)
     if (api !== before) {
       this.#cluster = { name, state: 'connected', api }
+      await changed()
       this.#options.log.info(
         `${name}: serves something else now, ${api.resources.length} resources`,
       )
-      changed()
     }
     return [...touched].filter((one) => present !== undefined && !isSettled(one, before, api))
   }

@@ -46,7 +46,7 @@ export class Fleet implements AsyncDisposable {
   readonly #stop = new AbortController()
   #members: readonly ClusterMember[] = []
   #configuring: Promise<void> = Promise.resolve()
-  #changed: () => void = () => {}
+  #changed: () => Promise<void> = () => Promise.resolve()
 
   constructor(options: FleetOptions) {
     this.#options = options
@@ -73,7 +73,7 @@ export class Fleet implements AsyncDisposable {
   }
 
   /** Says how the clusters are and keeps up with them; `changed` is told when they are others, or serve something else. */
-  follow(changed: () => void): void {
+  follow(changed: () => Promise<void>): void {
     this.#changed = changed
     for (const member of this.#members) member.follow(changed)
   }
@@ -107,7 +107,7 @@ export class Fleet implements AsyncDisposable {
     const removed = before.filter((member) => !this.#members.includes(member))
     const isSame = this.#members.every((member, at) => member === before[at])
     if (!signal.aborted && !(isSame && removed.length === 0)) {
-      this.#changed()
+      await this.#changed()
       for (const member of added) member.follow(this.#changed)
     }
     for (const { name } of removed) this.#options.log.info(`${name}: is served no more`)

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import type { GraphQLError, GraphQLSchema } from 'graphql'
 import type { AccessLimits } from '../access/access-limits.ts'
 import type { AuthenticationOptions } from '../access/authentication/authentication-options.ts'
@@ -23,15 +22,20 @@ import { SdlError } from '../graphql/sdl/sdl-error.ts'
 import { readPackageSdl, type SdlSource } from '../graphql/sdl/sdl-source.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { CodedError } from '../lib/coded-error.ts'
+import { inSlices } from '../lib/slices.ts'
 import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
+import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
+import { type PlannedOperations, plannedOperations } from '../graphql/live/planned-operations.ts'
+import { PlannedSubscriptions } from '../graphql/live/planned-subscriptions.ts'
 import { PlannedQueries } from '../graphql/plan/planned-queries.ts'
 import type { ServerPlugin } from '../server/operation-options.ts'
 import type { Readiness } from '../server/http/probes.ts'
 import { type ApiWatchTimes } from './api-watch.ts'
 import { Fleet } from './fleet.ts'
+import { UserSdl } from './user-sdl.ts'
 import { type GatewayLog, silentLog } from './gateway-log.ts'
 import { Preload } from './preload.ts'
-import { serveSchema } from './serve-schema.ts'
+import { buildSchemaInSteps, serveBuilt } from './serve-schema.ts'
 import { tokenReviewer } from './token-reviews.ts'
 
 /** What a gateway is made from. Times are milliseconds. */
@@ -40,8 +44,13 @@ export interface GatewayOptions {
   readonly clusters: readonly NamedClusterSelection[]
   /** List fields (`pods`) whose informers start with the gateway instead of with the first operation, and never stop. */
   readonly preload?: readonly string[]
-  /** Files of SDL with further indexes and relations. */
+  /** Files of SDL with further indexes and relations, read again when they change. */
   readonly schemaFiles?: readonly string[]
+  /**
+   * A directory of them. An edit is served within seconds; one with errors is told by the log and by `readiness`, and what was
+   * served before stays.
+   */
+  readonly schema?: string
   /** Prefixes of API groups in names, by group. */
   readonly aliases?: GroupAliases
   /** Kinds that are never cached but read live from the API server: `apps/Deployment`, and `Secret` of the core group. */
@@ -70,6 +79,8 @@ export interface GatewayOptions {
   readonly watch?: Partial<ApiWatchTimes>
   /** Bounds the texts that are kept of what has been answered; 64 MiB unless given. */
   readonly fragmentBytes?: number
+  /** Bounds what is kept for subscribers. */
+  readonly live?: Partial<LiveLimits>
   readonly log?: GatewayLog
   /** Ends the start: `createGateway` rejects with its reason at once. Means nothing once the gateway runs. */
   readonly signal?: AbortSignal
@@ -81,8 +92,8 @@ export interface Gateway extends AsyncDisposable {
   readonly schema: GraphQLSchema
   /** Answers operations: for yoga, or anything that speaks envelop. */
   readonly plugin: ServerPlugin
-  /** Answers the queries that have a plan: for `startGraphQLServer`. */
-  readonly planned: PlannedQueries
+  /** Answers the operations that have a plan: for `startGraphQLServer`. */
+  readonly planned: PlannedOperations
   readonly readiness: () => Readiness
   /** Makes what finds out who asks: for `startGraphQLServer`. Throws where it is configured for a cluster that there is not. */
   readonly authenticator: (options: AuthenticationOptions) => Authenticator | undefined
@@ -102,10 +113,9 @@ const defaultRetryMs = 15_000
  * the schema is wrong. Clusters that could not be reached are asked again while it runs.
  */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
-  const running = new RunningGateway(options, [
-    ...(await readPackageSdl()),
-    ...(await Promise.all((options.schemaFiles ?? []).map(readSdl))),
-  ])
+  const user = new UserSdl({ files: options.schemaFiles ?? [], directory: options.schema })
+  await user.read()
+  const running = new RunningGateway(options, await readPackageSdl(), user)
   try {
     await running.start()
   } catch (error) {
@@ -115,39 +125,42 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   return running
 }
 
-async function readSdl(file: string): Promise<SdlSource> {
-  try {
-    return { file, text: await readFile(file, 'utf8') }
-  } catch (cause) {
-    throw new CodedError('SCHEMA_FILE', `schema file ${file} cannot be read: ${String(cause)}`, {
-      value: file,
-      cause,
-    })
-  }
-}
-
 const defaultFragmentBytes = 64 << 20
 
 class RunningGateway implements Gateway {
   readonly plugin: ServerPlugin
-  readonly planned: PlannedQueries
+  readonly planned: PlannedOperations
   readonly #options: GatewayOptions
-  readonly #sdl: readonly SdlSource[]
+  readonly #packageSdl: readonly SdlSource[]
+  readonly #user: UserSdl
+  readonly #stop = new AbortController()
   readonly #log: GatewayLog
   readonly #fleet: Fleet
   readonly #preload: Preload
   readonly #subscriptions = new OpenSubscriptions()
   readonly #history = new SchemaHistory()
-  /** What was said to be wrong with the schema when it was made last. */
+  /** The user's SDL that is served. */
+  #sdl: readonly SdlSource[]
+  /** What was said of the schema when it was made last: what is wrong with it, and what it waits for. */
   #problems: ReadonlySet<string> = new Set()
+  /** The user's SDL as it has been edited, which is to be served. */
+  #edit: readonly SdlSource[] | undefined
+  /** Why the user's SDL, as it is now, is not served. */
+  #refusal: readonly string[] = []
   #served: ServedSchema | undefined
+  /** The schema is being made anew. */
+  #serving: Promise<void> | undefined
+  /** Something has changed since that was begun. */
+  #isServingDue = false
 
-  constructor(options: GatewayOptions, sdl: readonly SdlSource[]) {
+  constructor(options: GatewayOptions, packageSdl: readonly SdlSource[], user: UserSdl) {
     const { log = silentLog, preload = [] } = options
     const limits = { ...defaultOperationLimits, ...options.limits }
     const documents = new OperationDocuments(limits)
     this.#options = options
-    this.#sdl = sdl
+    this.#packageSdl = packageSdl
+    this.#user = user
+    this.#sdl = user.sources
     this.#log = log
     this.#preload = new Preload(preload, log)
     this.#fleet = new Fleet({
@@ -160,15 +173,21 @@ class RunningGateway implements Gateway {
       watch: options.watch ?? {},
       log,
     })
-    this.planned = new PlannedQueries({
-      served: () => this.#now,
-      limits,
-      documents,
-      fragments: new FragmentCache(options.fragmentBytes ?? defaultFragmentBytes),
-    })
+    const fragments = new FragmentCache(options.fragmentBytes ?? defaultFragmentBytes)
+    const planned = { served: () => this.#now, limits, documents, fragments }
+    const queries = new PlannedQueries(planned)
+    this.planned = plannedOperations(
+      queries,
+      new PlannedSubscriptions({
+        ...planned,
+        subscriptions: this.#subscriptions,
+        live: { ...defaultLiveLimits, ...options.live },
+        counts: { merged: 0, resets: 0, resumed: 0, notResumed: 0 },
+      }),
+    )
     this.plugin = operationPlugin({
       served: () => this.#now,
-      plans: this.planned,
+      plans: queries,
       limits,
       documents,
       subscriptions: this.#subscriptions,
@@ -188,7 +207,8 @@ class RunningGateway implements Gateway {
     const reasons = members.flatMap(({ cluster }) =>
       cluster.state === 'connected' ? [] : [`cluster ${cluster.name}: ${cluster.error.message}`],
     )
-    return { ready: reasons.length < members.length, reasons }
+    const ready = reasons.length < members.length
+    return { ready, reasons: [...reasons, ...this.#refusal, ...this.#problems] }
   }
 
   readonly authenticator = (options: AuthenticationOptions): Authenticator | undefined =>
@@ -218,41 +238,86 @@ class RunningGateway implements Gateway {
 
   async start(): Promise<void> {
     await this.#fleet.connect(this.#options.signal ?? new AbortController().signal)
-    this.#serve()
+    await inSlices(this.#serveInSteps(this.#sdl, false), () => false)
     this.#fleet.follow(() => this.#serveAgain())
+    void this.#user.follow(
+      (sdl) => this.#serveEdited(sdl),
+      (error) => this.#refuse([error]),
+      this.#stop.signal,
+    )
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
     this.#preload[Symbol.dispose]()
     await this.#fleet[Symbol.asyncDispose]()
   }
 
-  /** Clusters are others, or serve something else. That may be at odds with the configuration: then what is there stays. */
-  #serveAgain(): void {
-    try {
-      this.#serve()
-    } catch (error) {
-      this.#log.error('the schema could not be made anew', { error })
+  /**
+   * Clusters are others, or serve something else. That may be at odds with the configuration: then what is there stays. Resolves
+   * when what is served is of now, or later.
+   */
+  #serveAgain(): Promise<void> {
+    this.#isServingDue = true
+    return (this.#serving ??= this.#serveWhileDue())
+  }
+
+  /** The user's SDL is other than it was. With errors in it, what was served before stays. */
+  #serveEdited(sdl: readonly SdlSource[]): void {
+    this.#edit = sdl
+    void this.#serveAgain()
+  }
+
+  async #serveWhileDue(): Promise<void> {
+    while (this.#isServingDue && !this.#stop.signal.aborted) {
+      this.#isServingDue = false
+      const edit = this.#edit
+      this.#edit = undefined
+      const work = this.#serveInSteps(edit ?? this.#sdl, edit !== undefined)
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        await inSlices(work, () => this.#stop.signal.aborted)
+        if (edit === undefined) continue
+        this.#refusal = []
+        this.#log.info('the schema is served as edited')
+      } catch (error) {
+        if (edit === undefined) this.#log.error('the schema could not be made anew', { error })
+        else this.#refuse(error instanceof AggregateError ? error.errors : [error])
+      }
+    }
+    this.#serving = undefined
+  }
+
+  #refuse(errors: readonly unknown[]): void {
+    this.#refusal = errors.map((error) => `${(error as Error).message}; the edit is not served`)
+    for (const [at, message] of this.#refusal.entries()) {
+      const error = errors[at]
+      this.#log.error(message, error instanceof CodedError ? { hint: error.hint } : {})
     }
   }
 
-  #serve(): void {
+  *#serveInSteps(sdl: readonly SdlSource[], isEdit: boolean): Generator<void, void> {
     const {
       aliases = {},
       uncached = [],
       profile = {},
       relay = false,
-      schemaFiles = [],
       indexers = {},
     } = this.#options
     const before = this.#served
     const problems = new Set<string>()
+    const refused: CodedError[] = []
+    const say = (message: string, tell: () => void): void => {
+      problems.add(message)
+      if (!this.#problems.has(message)) tell()
+    }
+    const files = new Set(sdl.map(({ file }) => file))
     const areAllConnected = this.#fleet.members.every(
       ({ cluster }) => cluster.state === 'connected',
     )
-    const now = serveSchema({
+    const built = yield* buildSchemaInSteps({
       members: this.#fleet.members,
-      sdl: this.#sdl,
+      sdl: [...this.#packageSdl, ...sdl],
       aliases,
       uncached,
       profile,
@@ -261,17 +326,27 @@ class RunningGateway implements Gateway {
       problem: (problem) => {
         const isUsers =
           problem instanceof IndexFunctionError ||
-          (problem instanceof SdlError && schemaFiles.includes(problem.file))
+          (problem instanceof SdlError && files.has(problem.file))
         // What a cluster serves that cannot be reached now is not known.
-        if (isUsers && before === undefined && areAllConnected) throw problem
-        problems.add(problem.message)
-        if (this.#problems.has(problem.message)) return
-        this.#log.warn(problem.message, { hint: problem.hint })
+        if (isUsers && (before === undefined || isEdit) && areAllConnected) refused.push(problem)
+        else say(problem.message, () => this.#log.warn(problem.message, { hint: problem.hint }))
+      },
+      checked: (dormant) => {
+        const [first] = refused
+        if (first !== undefined) throw isEdit ? new AggregateError(refused) : first
+        for (const { place, typeName } of dormant) {
+          const message = `${place.file}:${place.line}: waits for ${typeName}, which no cluster serves`
+          say(message, () => this.#log.info(message))
+        }
       },
     })
+    if (before !== undefined) yield* this.#history.followInSteps(before.schema, built.schema)
+    if (this.#stop.signal.aborted) return
+    // From here on without a pause: whoever asks finds the one or the other.
+    const now = serveBuilt(built)
+    this.#sdl = sdl
     this.#problems = problems
     this.#served = now
-    if (before !== undefined) this.#history.follow(before.schema, now.schema)
     this.#subscriptions.follow(now)
     this.#preload.hold(now)
   }

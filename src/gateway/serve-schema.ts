@@ -1,3 +1,4 @@
+import { validateSchema } from 'graphql'
 import type { ClusterAccess } from '../access/cluster-access.ts'
 import type { ClusterCache, ServedResource } from '../cache/cluster-cache.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
@@ -8,7 +9,8 @@ import { mergedApis } from '../graphql/model/merged-apis.ts'
 import { buildSchemaModel } from '../graphql/model/schema-model.ts'
 import { resolveRelations, type SchemaRelations } from '../graphql/operation/schema-relations.ts'
 import type { ServedSchema } from '../graphql/operation/served-schema.ts'
-import { createSchema } from '../graphql/schema/create-schema.ts'
+import type { DormantDeclaration } from '../graphql/model/unknown-types.ts'
+import { schemaInSteps } from '../graphql/schema/create-schema.ts'
 import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
 import type { CodedError } from '../lib/coded-error.ts'
@@ -18,7 +20,7 @@ import { indexersFor } from '../query/relation/relations.ts'
 import type { ClusterMember } from './cluster-member.ts'
 import type { Cluster } from './connected-cluster.ts'
 
-export interface ServeSchemaOptions {
+export interface BuildSchemaOptions {
   readonly members: readonly ClusterMember[]
   readonly sdl: readonly SdlSource[]
   readonly aliases: GroupAliases
@@ -28,29 +30,49 @@ export interface ServeSchemaOptions {
   /** Whether Relay can fetch objects again. */
   readonly relay: boolean
   readonly indexers: IndexFunctions
-  /** What is wrong with the SDL; the schema is made without it. May throw, to refuse that. */
+  /** What is wrong with the SDL; the schema is made without it. */
   readonly problem: (problem: CodedError) => void
+  /** Called when all of that has been told, with what waits for kinds that are not served. May throw, to refuse it. */
+  readonly checked: (dormant: readonly DormantDeclaration[]) => void
+}
+
+/** A schema of what clusters serve, not served yet. */
+export interface BuiltSchema extends Omit<ServedSchema, 'clusters' | 'access'> {
+  /** The clusters as they were when it was begun. */
+  readonly members: readonly Pick<ClusterMember, 'cluster' | 'cache' | 'access'>[]
 }
 
 /**
- * Makes the schema of what the clusters serve, and tells their caches what may be acquired. What is cached goes on. Throws
- * `GroupAliasError`, and what `problem` throws, before anything has changed.
+ * Makes the schema of what the clusters serve, in steps between which others may have their turn: with many custom resources
+ * it takes some tenths of a second. Throws `GroupAliasError`, and what `checked` throws. Changes nothing.
  */
-export function serveSchema(options: ServeSchemaOptions): ServedSchema {
-  const { members, sdl, aliases, uncached, profile, relay, indexers, problem } = options
+export function* buildSchemaInSteps(options: BuildSchemaOptions): Generator<void, BuiltSchema> {
+  const { sdl, aliases, uncached, profile, relay, indexers, problem } = options
+  const members = options.members.map(({ cluster, cache, access }) => ({ cluster, cache, access }))
   const apis = members.flatMap(({ cluster }) =>
     cluster.state === 'connected' ? [cluster.api] : [],
   )
   const parts = { sdl, aliases, uncached, profile, indexers }
   const model = buildSchemaModel({ ...mergedApis(apis), ...parts })
   for (const one of model.problems) problem(one)
+  options.checked(model.dormant)
+  yield
   const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
   const relations = resolveRelations(kinds, model.relations, model.ofAnyKind)
-  const schema = createSchema(model, { relay })
+  yield
+  const schema = yield* schemaInSteps(model, { relay })
+  yield
+  // Or the first operation would have to wait for that.
+  validateSchema(schema)
+  return { schema, kinds, kindOf: (group, kind) => model.kindOf(group, kind), relations, members }
+}
+
+/** Tells the caches of the clusters what may be acquired from now on. What is cached goes on. */
+export function serveBuilt({ members, ...built }: BuiltSchema): ServedSchema {
   const clusters = new Map<string, ClusterCache>()
   const access = new Map<string, ClusterAccess>()
   for (const { cluster, cache, access: asked } of members) {
-    cache.serve(servedResources(cluster, model.kinds, relations))
+    cache.serve(servedResources(cluster, [...built.kinds.values()], built.relations))
     if (cluster.state === 'connected') {
       const names = new Set(cluster.api.resources.map(resourceName))
       cache.drop((resource) => !names.has(resourceName(resource)))
@@ -58,8 +80,7 @@ export function serveSchema(options: ServeSchemaOptions): ServedSchema {
     clusters.set(cluster.name, cache)
     access.set(cluster.name, asked)
   }
-  const kindOf = (group: string, kind: string): Kind | undefined => model.kindOf(group, kind)
-  return { schema, kinds, kindOf, relations, clusters, access }
+  return { ...built, clusters, access }
 }
 
 /** The kinds of the schema that a cluster has, with all that their stores are to be asked for. */

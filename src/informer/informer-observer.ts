@@ -1,3 +1,5 @@
+import type { ResourceVersion } from '../kubernetes/resource-version.ts'
+import type { Change } from './store/change.ts'
 import type { ListStages } from './reflector/list-stages.ts'
 
 /** What can go wrong in an informer without ending it. */
@@ -30,6 +32,11 @@ export interface InformerObserver {
     readonly durationMs: number
     readonly stages: ListStages
   }): void
+  /**
+   * The store has come to a position, by these changes; none for a bookmark, and for the first list. Called in the tick in which
+   * the listeners are told.
+   */
+  advanced?(resourceVersion: ResourceVersion, changes: readonly Change[]): void
   /** A watch has begun. */
   watching?(resourceVersion: string): void
   /** A watch has ended. `isShort`: sooner than `shortWatchMs`, and without an event. */

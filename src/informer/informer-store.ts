@@ -2,7 +2,7 @@ import type { ApiResource } from '../kubernetes/api-resource.ts'
 import type { KubernetesObject } from '../kubernetes/object.ts'
 import type { ResourceVersion } from '../kubernetes/resource-version.ts'
 import type { WaitOptions } from '../lib/deadline.ts'
-import type { HeldObject } from './codec/object-codec.ts'
+import type { HeldObject, Projection } from './codec/object-codec.ts'
 import type { ObjectSelection } from './codec/projection.ts'
 import type { IndexedStore } from './store/indexed-store.ts'
 import type { IndexView, ObjectId, StoreView } from './store/store-view.ts'
@@ -53,7 +53,7 @@ export class InformerStore<T extends KubernetesObject = KubernetesObject> implem
     return this.#store.object(id)
   }
 
-  projection(selection: ObjectSelection): (held: HeldObject) => string | undefined {
+  projection(selection: ObjectSelection): Projection {
     return this.#store.projection(selection)
   }
 

@@ -18,7 +18,7 @@ import {
 } from './delivery/event-handler.ts'
 import { IndexedStore } from './store/indexed-store.ts'
 import { type Indexer, indexerOf } from './store/indexer.ts'
-import type { InformerFailure } from './informer-observer.ts'
+import type { InformerFailure, InformerObserver } from './informer-observer.ts'
 import { type Listener, type ListenerOptions, requireListenerOptions } from './delivery/listener.ts'
 import { type Lister, listerOf } from './store/lister.ts'
 import { freezingCodec } from './codec/freezing-codec.ts'
@@ -49,6 +49,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   readonly #store: IndexedStore<T>
   readonly #codec: ObjectCodec
   readonly #report: FailureReport
+  readonly #advanced: InformerObserver['advanced']
   readonly #settings: InformerSettings
   readonly #processor: Processor
   readonly #writer: StoreWriter
@@ -66,6 +67,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     requireDeadline('handlerStopDeadlineMs', settings.handlerStopDeadlineMs)
     this.resource = resource
     this.#settings = settings
+    this.#advanced = observer.advanced?.bind(observer)
     this.#report = new FailureReport(resource, observer)
     const codec = createObjectCodec({ resource, metadataOnly: settings.metadataOnly })
     this.#codec = settings.detectMutations ? freezingCodec(codec) : codec
@@ -262,6 +264,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       if (delta.type === 'REPLACED') return this.#replace(delta)
       const { changes, valuesOf } = this.#writer.apply(delta, this.#processor.routedIndexes)
       this.#processor.distribute(changes, valuesOf)
+      this.#advanced?.(this.#store.resourceVersion, changes)
     }
     return undefined
   }
@@ -271,6 +274,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     if (found === undefined || this.#phase === 'stopped') return
     const isFirst = !this.#writer.hasList
     const { changes, valuesOf } = this.#writer.replace(delta, found)
+    this.#advanced?.(this.#store.resourceVersion, changes)
     if (isFirst) {
       this.#processor.distributeInitial()
       this.#firstSync.resolve()

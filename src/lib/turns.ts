@@ -1,3 +1,4 @@
+import { inNextTurn } from './next-turn.ts'
 import { sliceMs } from './slices.ts'
 
 /**
@@ -28,17 +29,22 @@ export class Turns {
     } finally {
       this.#spentMs += performance.now() - startedMs
       this.#plan()
+      // Many short works make one turn, instead of one each.
+      if (this.#spentMs < sliceMs) this.#waiting.shift()?.()
     }
   }
 
   #plan(): void {
     if (this.#isNextDue) return
     this.#isNextDue = true
-    setImmediate(() => {
-      this.#isNextDue = false
-      this.#spentMs = 0
-      this.#waiting.shift()?.()
-      if (this.#waiting.length > 0) this.#plan()
-    })
+    inNextTurn(this.#begin)
+  }
+
+  #begin = (): void => {
+    this.#spentMs = 0
+    this.#waiting.shift()?.()
+    // From here on each `setImmediate` is a turn of its own.
+    if (this.#waiting.length > 0) setImmediate(this.#begin)
+    else this.#isNextDue = false
   }
 }

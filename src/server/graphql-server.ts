@@ -60,6 +60,7 @@ class RunningServer implements GraphQLServer {
   readonly #server: Server
   readonly #webSockets: WebSocketTransport
   readonly #certificate: ServerCertificate | undefined
+  readonly #http: HttpTransport
   readonly #trusted: TrustedDocuments | undefined
   readonly #underWay = new Set<ServerResponse>()
   readonly servesGraphiql: boolean
@@ -83,7 +84,7 @@ class RunningServer implements GraphQLServer {
       allowedOrigins: server.allowedOrigins,
     })
     const quotas = new UserQuotas(server)
-    const http = new HttpTransport({
+    const http = (this.#http = new HttpTransport({
       pipeline: this.#pipeline,
       origins,
       maxBodyBytes: server.maxBodyBytes,
@@ -93,9 +94,10 @@ class RunningServer implements GraphQLServer {
       authenticator,
       quotas,
       planned: options.planned,
+      keepAliveMs: server.pingIntervalMs,
       probes: { readiness: options.readiness, isStopping: () => this.#stopped !== undefined },
       log,
-    })
+    }))
     this.#webSockets = new WebSocketTransport({
       pipeline: this.#pipeline,
       documents,
@@ -103,6 +105,7 @@ class RunningServer implements GraphQLServer {
       limits: server,
       authenticator,
       quotas,
+      planned: options.planned,
       log,
     })
     const httpOptions = {
@@ -172,6 +175,7 @@ class RunningServer implements GraphQLServer {
 
   async #stop(): Promise<void> {
     const { stopDeadlineMs } = this.#options
+    this.#http.endStreams()
     await this.#webSockets.stop(Math.min(2_000, stopDeadlineMs))
     const closed = once(this.#server, 'close')
     this.#server.close()

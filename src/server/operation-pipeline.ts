@@ -21,6 +21,8 @@ import {
 export interface TransportContext {
   readonly req: IncomingMessage
   readonly res?: ServerResponse
+  /** Said by what is neither yoga's HTTP nor a WebSocket. */
+  readonly transport?: OperationOrigin['transport']
   readonly connectionParams?: Readonly<Record<string, unknown>> | undefined
   /** Who asks; absent where nobody is asked. */
   readonly viewer?: Viewer | undefined
@@ -79,7 +81,7 @@ function isExplained({ req, params }: TransportContext): boolean {
 
 function originOf(context: TransportContext): OperationOrigin {
   return {
-    transport: context.res === undefined ? 'websocket' : 'http',
+    transport: context.transport ?? (context.res === undefined ? 'websocket' : 'http'),
     headers: context.req.headers,
     connectionParams: context.connectionParams,
     viewer: context.viewer,
@@ -119,19 +121,22 @@ function searchedIds(url: string, names: readonly string[]): Readonly<Record<str
   )
 }
 
-/** Server-sent events would need the WebSocket's limits a second time. */
+/** Events have a way of their own, past yoga's HTTP. */
 function subscriptionsNeedWebSocket(): Plugin {
   return {
     onSubscribe({ args, setResultAndStopExecution }) {
       const { res } = args.contextValue as Partial<TransportContext>
       if (res === undefined) return
-      const error = new GraphQLError('subscriptions are served by WebSocket only', {
-        extensions: {
-          code: 'UNSUPPORTED',
-          hint: `open a WebSocket on ${graphqlPath} with the sub-protocol graphql-transport-ws`,
-          http: { spec: true, status: 400 },
+      const error = new GraphQLError(
+        'subscriptions are served by WebSocket, and as server-sent events',
+        {
+          extensions: {
+            code: 'UNSUPPORTED',
+            hint: `open a WebSocket on ${graphqlPath} with the sub-protocol graphql-transport-ws, or accept text/event-stream`,
+            http: { spec: true, status: 400 },
+          },
         },
-      })
+      )
       setResultAndStopExecution({ errors: [error] })
     },
   }

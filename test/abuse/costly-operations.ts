@@ -39,6 +39,11 @@ export const costlyQueries: readonly CostlyOperation[] = [
     error: tooCostly('bytes'),
   },
   {
+    title: '300 aliases of a part of json',
+    query: `{ pods(first: 500) { nodes { ${times(300, (at) => `j${at}: json(path: "spec.containers")`)} } } }`,
+    error: tooCostly('bytes'),
+  },
+  {
     title: '1,000 aliases of __typename on each row',
     query: `{ pods(first: 500) { nodes { ${times(1_000, (at) => `t${at}: __typename`)} } } }`,
     error: tooCostly('fields'),

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds kube-apiserver and etcd from their Go modules into .cache/cluster/bin, or the folder named by the first
+# Builds kube-apiserver, kube-controller-manager and etcd from their Go modules into .cache/cluster/bin, or the folder named by the first
 # argument. Does nothing when that folder already holds binaries of exactly these sources. Needs Go, and some minutes
 # the first time.
 set -euo pipefail
@@ -24,8 +24,12 @@ stamp=$(
     cat go.mod go.sum build.sh cmd/*/main.go
   } | git hash-object --stdin
 )
-if [[ -x $bin/kube-apiserver && -x $bin/etcd && $(cat "$bin/stamp" 2>/dev/null) == "$stamp" ]]; then
-  echo "kube-apiserver and etcd are up to date in $bin"
+names=(etcd kube-apiserver kube-controller-manager)
+present() {
+  for name in "${names[@]}"; do [[ -x $bin/$name ]] || return; done
+}
+if present && [[ $(cat "$bin/stamp" 2>/dev/null) == "$stamp" ]]; then
+  echo "${names[*]} are up to date in $bin"
   exit 0
 fi
 
@@ -35,10 +39,14 @@ package=k8s.io/component-base/version
 flags="-s -w -X $package.gitVersion=$version -X $package.gitMajor=${BASH_REMATCH[1]}"
 flags+=" -X $package.gitMinor=${BASH_REMATCH[2]} -X $package.gitTreeState=clean -X $package.gitCommit=unknown"
 
-echo "building etcd and kube-apiserver $version into $bin"
+echo "building ${names[*]} $version into $bin"
 started=$SECONDS
-rm -f "$bin/stamp"
+# Built beside it: whoever runs the old ones meanwhile keeps them.
+built=$bin/built.$$
+trap 'rm -rf -- "$built"' EXIT
 # GOWORK=off and -mod=readonly: what go.sum pins is what is built, whatever stands around this folder.
-GOWORK=off CGO_ENABLED=0 go build -mod=readonly -trimpath -buildvcs=false -ldflags "$flags" -o "$bin/" ./cmd/etcd ./cmd/kube-apiserver
+GOWORK=off CGO_ENABLED=0 go build -mod=readonly -trimpath -buildvcs=false -ldflags "$flags" -o "$built/" "${names[@]/#/./cmd/}"
+rm -f "$bin/stamp"
+mv -- "$built"/* "$bin/"
 echo "$stamp" >"$bin/stamp"
 echo "built in $((SECONDS - started)) s"

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { pods as podResource } from '../../bench/support/pod-resource.ts'
+import { AnswerTooLongError } from '../../src/informer/codec/answer-room.ts'
 import { freezingCodec } from '../../src/informer/codec/freezing-codec.ts'
 import {
   writeBoolean,
@@ -239,5 +240,36 @@ describe('a projection reads', () => {
     }
     const text = codec.projection(copies)(rows[5] as HeldObject)
     expect(text).toBe(`{${keys.map((key) => `"${key}":${spec}5}`).join()}}`)
+  })
+})
+
+describe('a projection', () => {
+  // Of a part of the object that is 10,000 characters long, a thousand times.
+  const fields = Array.from({ length: 1_000 }, (_, at) => ({
+    key: `a${at}`,
+    path: ['spec', 'data'],
+    value: json,
+  }))
+  const large = JSON.stringify({ data: { text: 'x'.repeat(10_000) } })
+  const maxUnits = 50_000
+
+  it.each([
+    ['of a whole text', '{"data":1}', 0],
+    ['of a row', large.replace('x', 'y'), 6],
+  ])('ends as soon as it is longer than can be used: %s', (_, other, siblings) => {
+    const codec = createObjectCodec({ resource: podResource })
+    for (let index = 0; index < siblings; index++) held(codec, `sibling-${index}`, other)
+    const project = codec.projection({ fields })
+    const heldLarge = held(codec, 'large', large)
+    let error: unknown
+    try {
+      project(heldLarge, maxUnits)
+    } catch (thrown) {
+      error = thrown
+    }
+    expect(error).toBeInstanceOf(AnswerTooLongError)
+    // Not much more was written than could be.
+    expect((error as AnswerTooLongError).length).toBeLessThan(maxUnits + 2 * large.length)
+    expect(project(heldLarge)?.length).toBeGreaterThan(1_000 * 10_000)
   })
 })

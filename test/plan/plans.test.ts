@@ -145,4 +145,36 @@ describe('a plan answers what graphql-js answers, byte by byte', () => {
     expect(await fresh.planned.answer({ query })).toBeDefined()
     await fresh[Symbol.asyncDispose]()
   })
+  it('for graphs', async () => {
+    const { data } = JSON.parse(
+      await byGraphqlJs(
+        '{ deployments(first: 20) { nodes { id } } nodes(first: 2) { nodes { id } } }',
+      ),
+    ) as { data: Record<string, { nodes: { id: string }[] }> }
+    const roots = Object.values(data).flatMap(({ nodes }) => nodes.map(({ id }) => id))
+    const before = planned
+    for (const relations of [
+      undefined,
+      [],
+      ['Deployment.replicaSets', 'ReplicaSet.pods', 'Pod.node', 'services', 'configMaps'],
+      ['owners', 'owned', 'pods'],
+    ]) {
+      for (const [at, root] of roots.entries()) {
+        const variables = { roots: [root], depth: at % 6, maxNodes: 40 * (1 + at), relations }
+        await expectSame(
+          `query ($roots: [ID!]!, $depth: Int, $maxNodes: Int, $relations: [String!], $no: Boolean = false) {
+            a: graph(roots: $roots, depth: $depth, maxNodes: $maxNodes, relations: $relations) {
+              __typename edges { relation to f: from __typename } n: nodes { name id kind }
+              nodes { id namespace ... @include(if: $no) { depth } apiVersion clusterName } truncated kinds notFollowed }
+            ...Other }
+          fragment Other on Query { graph(roots: $roots) { ...G nodes { depth } } } fragment G on Graph { nodes { id } }`,
+          variables,
+        )
+      }
+    }
+    expect(planned - before).toBe(roots.length * 8)
+    // What has an error beside its answer is graphql-js's.
+    await expectSame(`{ graph(roots: ["${roots[0]}"], relations: ["nothing"]) { nodes { id } } }`)
+    await expectSame(`{ graph(roots: ["${roots[0]}"]) { nodes { id object { id } } } }`)
+  }, 60_000)
 })

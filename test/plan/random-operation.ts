@@ -252,7 +252,14 @@ export class RandomOperations {
 }
 
 /** The gateway's own root fields, whose answers change from one question to the next. */
-const own: ReadonlySet<string> = new Set(['gatewayClusters', 'object', 'objects', 'objectByRef'])
+const own: ReadonlySet<string> = new Set([
+  'gatewayClusters',
+  'object',
+  'objects',
+  'objectByRef',
+  'graph',
+  'search',
+])
 
 /** Of `where`: what is no index. */
 const combinators: ReadonlySet<string> = new Set(['and', 'or', 'not', 'labels'])

@@ -47,7 +47,7 @@ describe('lists within a list of 500', () => {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ query, extensions: { explain: true } }),
     })
-    const { data, errors, extensions } = (await response.json()) as Fields
+    const { data, errors, extensions } = await response.json()
     expect(errors).toBeUndefined()
     return { data, ...extensions.explain }
   }

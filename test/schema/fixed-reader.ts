@@ -81,6 +81,23 @@ export function fixedReader(
       failures: [],
     }),
     printerColumns: (row) => Promise.reject(new Error(`nobody prints ${row.kind.typeName}`)),
+    followMixed: () => ({ ...connectionOf([]), kinds: () => [], failures: [] }),
+    graph: (args) => ({
+      nodes: () => [],
+      edges: () => [],
+      truncated: args.maxNodes === 0,
+      kinds: [],
+      notFollowed: [],
+      failures: [],
+    }),
+    search: () => ({
+      ...connectionOf([]),
+      rows: () => [],
+      edges: () => [],
+      counts: () => [],
+      kinds: () => [],
+      failures: [],
+    }),
     follow(_row, { definition }, args) {
       asked.push(['follow', `${definition.from}.${definition.name}`, args])
       return connectionOf(rowsOf(model.kindOfType(definition.to)))

@@ -10,26 +10,12 @@ function indexRows({ typeName, indexes }: Kind): string[] {
   return indexes
     .filter(({ name }) => !everyKind.has(name))
     .map(
-      ({ name, paths, type, reduce }) =>
-        `| ${typeName} | \`${name}\` | ${paths.map((path) => `\`${path}\``).join(', ')} | ${type}${reduce === undefined ? '' : `, ${reduce}`} |`,
+      ({ name, paths, type, reduce, searchable }) =>
+        `| ${typeName} | \`${name}\` | ${paths.map((path) => `\`${path}\``).join(', ')} | ${type}${reduce === undefined ? '' : `, ${reduce}`}${searchable === true ? ', searchable' : ''} |`,
     )
 }
 
-function relationRows({ typeName, relations, objectRefs }: Kind): string[] {
-  const declared = relations.filter(({ definition: { name } }) => name !== 'namespace')
-  return [
-    ...declared.map(
-      ({ definition, many }) =>
-        `| ${typeName} | \`${definition.name}\` | ${definition.to}${many ? ', many' : ''} | ${definition.form} |`,
-    ),
-    ...objectRefs.map(
-      ({ name, many }) =>
-        `| ${typeName} | \`${name}\` | any kind${many ? ', many' : ''} | objectRef |`,
-    ),
-  ]
-}
-
-it('docs/indexes.md lists every index and relation of the package', async () => {
+it('docs/indexes.md lists every index of the package', async () => {
   const { kinds } = buildSchemaModel({
     resources: capturedResources,
     openapi: capturedOpenApi,
@@ -37,19 +23,18 @@ it('docs/indexes.md lists every index and relation of the package', async () => 
     secretContents: true,
   })
   const text = [
-    '# Indexes and relations',
+    '# Indexes',
     '',
-    'What `where` can filter by, and where a query can go from each kind. Written by a test from `schema/*.graphql`:',
+    'What `where` can filter by; where a query can go from each kind is in `relations.md`. Written by a test from `schema/*.graphql`:',
     'change those, then run `npm test -- -u test/schema/indexes-document.test.ts`.',
-    '',
-    '## Indexes',
     '',
     'Every kind has `name`, `namespace` (strings), `creationTimestamp` (a time), `health` (docs/health.md) and `labels`. All filters know `eq`, `in`, `exists`',
     'and `not`; all but those of booleans `lt`, `lte`, `gt` and `gte`; those of strings also `startsWith`, `endsWith` and `contains`.',
     '`orderBy` takes the same names. With `sum` the values at the paths are added up, with `first` the first one counts; else each of them is a value.',
+    'What is searchable, `search` looks at besides names and labels (`docs/graph-and-search.md`).',
     '',
     'Printer columns and selectable fields of custom resources are indexes by themselves (`docs/changing-types.md`). More of them',
-    'are declared in SDL (`schemaFiles`), as in `schema/*.graphql`, or made by functions, which may compute strings of anything in an object:',
+    'are declared in SDL (`relations.md` says where it stands), as in `schema/*.graphql`, or made by functions, which may compute strings of anything in an object:',
     '',
     '```ts',
     'const gateway = await createGateway({',
@@ -63,15 +48,6 @@ it('docs/indexes.md lists every index and relation of the package', async () => 
     '| kind | `where` field | path | type |',
     '|---|---|---|---|',
     ...kinds.flatMap(indexRows),
-    '',
-    '## Relations',
-    '',
-    'Every kind has `owners`, `ownerChain`, `owned` and `events`, every namespaced kind `namespace`. Events come in the order of `lastSeen`, so that',
-    '`events(last: 3, where: { type: { eq: "Warning" } })` are the last three warnings; `related: true` adds those that name the object as related.',
-    '',
-    '| kind | field | leads to | how |',
-    '|---|---|---|---|',
-    ...kinds.flatMap(relationRows),
     '',
   ].join('\n')
   await expect(text).toMatchFileSnapshot('../../docs/indexes.md')

@@ -87,6 +87,12 @@ describe("the user's own SDL", () => {
       'extend type Pod @index(name: "a", path: "b", type: BOOLEAN, reduce: SUM)',
       'type: INT',
     ],
+    [
+      'unsupported',
+      1,
+      'extend type Pod @index(name: "a", path: "b", type: INT, searchable: true)',
+      'searchable',
+    ],
     ['unsupported', 2, 'extend type Pod {\n a: Node }', '@reference'],
     [
       'unsupported',

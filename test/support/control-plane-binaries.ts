@@ -5,24 +5,24 @@ import { join } from 'node:path'
 export type FoundControlPlane = { readonly binDir: string } | { readonly missing: string }
 
 const binaries = ['etcd', 'kube-apiserver']
+const controllers = 'kube-controller-manager'
 
 /** What `test/cluster/build.sh` fills. */
 const cacheDir: string = join(import.meta.dirname, '../../.cache/cluster/bin')
 
-const lacksOf = (dir: string): readonly string[] =>
-  binaries.filter((name) => !existsSync(join(dir, name)))
+const lacksOf = (dir: string, wanted: readonly string[]): readonly string[] =>
+  wanted.filter((name) => !existsSync(join(dir, name)))
 
-const search = (): FoundControlPlane => {
+const search = (wanted: readonly string[]): FoundControlPlane => {
   const assets = process.env['KUBEBUILDER_ASSETS']
   if (assets !== undefined && assets !== '') {
-    const lacks = lacksOf(assets)
+    const lacks = lacksOf(assets, wanted)
     if (lacks.length === 0) return { binDir: assets }
     return { missing: `KUBEBUILDER_ASSETS (${assets}) holds no ${lacks.join(' and no ')}` }
   }
-  if (lacksOf(cacheDir).length === 0) return { binDir: cacheDir }
+  if (lacksOf(cacheDir, wanted).length === 0) return { binDir: cacheDir }
   return {
-    missing:
-      'run test/cluster/build.sh (needs Go, some minutes once), or set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver',
+    missing: `run test/cluster/build.sh (needs Go, some minutes once), or set KUBEBUILDER_ASSETS to a folder with ${wanted.join(' and ')}`,
   }
 }
 
@@ -30,9 +30,12 @@ const search = (): FoundControlPlane => {
  * Looks for a genuine kube-apiserver and etcd: in the folder that `KUBEBUILDER_ASSETS` names (the convention of
  * controller-runtime's envtest), else among the binaries that `test/cluster/build.sh` built. A `KUBEBUILDER_ASSETS`
  * without them is reported, not passed over. Throws when they are missing and `REQUIRE_REAL_CLUSTER=1` asks for them.
+ * With `controllers`, kube-controller-manager has to be there, too.
  */
-export const findControlPlane = (): FoundControlPlane => {
-  const found = search()
+export const findControlPlane = (
+  options: { readonly controllers?: boolean } = {},
+): FoundControlPlane => {
+  const found = search(options.controllers === true ? [...binaries, controllers] : binaries)
   if ('missing' in found && process.env['REQUIRE_REAL_CLUSTER'] === '1') {
     throw new Error(`REQUIRE_REAL_CLUSTER=1, but there is no real control plane: ${found.missing}`)
   }

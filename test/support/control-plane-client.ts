@@ -40,6 +40,7 @@ export const requestApiServer = async (
   path: string,
   options: ApiRequest = {},
 ): Promise<ApiAnswer> => {
+  const sent = options.body === undefined ? undefined : JSON.stringify(options.body)
   const message = request(new URL(path, target.url), {
     method: options.method ?? 'GET',
     ca: target.ca,
@@ -47,14 +48,16 @@ export const requestApiServer = async (
     headers: {
       authorization: `Bearer ${options.token ?? target.token}`,
       accept: options.accept ?? 'application/json',
-      ...(options.body !== undefined && {
+      ...(sent !== undefined && {
         'content-type': options.contentType ?? 'application/json',
+        // Of DELETE, Node says it only where it is told.
+        'content-length': Buffer.byteLength(sent),
       }),
     },
     signal: AbortSignal.timeout(options.timeoutMs ?? 30_000),
   })
   const answered = once(message, 'response')
-  message.end(options.body === undefined ? undefined : JSON.stringify(options.body))
+  message.end(sent)
   const [response] = (await answered) as [IncomingMessage]
   const body = await text(response)
   return {

@@ -32,7 +32,7 @@ const livingSuite = (name: string, body: SuiteBody, options: ControlPlaneOptions
 }
 
 /**
- * A suite against a genuine kube-apiserver and etcd, started before its first test and ended after its last. The plane
+ * A suite against a genuine kube-apiserver and etcd (and kube-controller-manager, where `controllers` asks for it), started before its first test and ended after its last. The plane
  * is there once tests run, not while they are being declared. Where there is none, the suite is one skipped test that
  * says why, or an error with `REQUIRE_REAL_CLUSTER=1`.
  */
@@ -41,7 +41,7 @@ export const describeWithControlPlane = (
   body: SuiteBody,
   options: ControlPlaneOptions = {},
 ): void => {
-  const found = findControlPlane()
+  const found = findControlPlane(options)
   return 'missing' in found
     ? skippedSuite(name, found.missing)
     : livingSuite(name, body, { binDir: found.binDir, ...options })

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ControlPlaneToken, createApiServer } from './control-plane-api-server.ts'
 import { findControlPlane } from './control-plane-binaries.ts'
+import { type Controllers, createControllers } from './control-plane-controllers.ts'
 import type { ApiAnswer, ApiRequest } from './control-plane-client.ts'
 import { createEtcd } from './control-plane-etcd.ts'
 import { ControlPlaneError, type ServerProcess, startGuard } from './control-plane-process.ts'
@@ -17,6 +18,8 @@ export interface ControlPlaneOptions {
   readonly tokens?: readonly ControlPlaneToken[]
   /** Further flags for kube-apiserver; they win over the plane's own. */
   readonly serverFlags?: readonly string[]
+  /** Whether kube-controller-manager runs, too: makes ReplicaSets, pods and EndpointSlices, and collects garbage. Off by default. */
+  readonly controllers?: boolean
   /** How long each server may take until it is ready; 60 s unless given. */
   readonly startTimeoutMs?: number
 }
@@ -26,7 +29,7 @@ interface DataSnapshot {
   readonly dir: string
 }
 
-/** A genuine kube-apiserver and etcd on loopback, gone when disposed of or when the process that started them ends. */
+/** A genuine kube-apiserver and etcd on loopback, with controllers where they are asked for, gone when disposed of or when the process that started them ends. */
 export interface ControlPlane extends AsyncDisposable {
   /** `https://127.0.0.1:port`, the same for the plane's whole life. */
   readonly url: string
@@ -81,14 +84,18 @@ const startIn = async (
     tokens: [administrator, ...(options.tokens ?? [])],
     flags: options.serverFlags ?? [],
   })
+  let controllers: Controllers | undefined
   const guard = startGuard(dir)
   const guarded = (): readonly ServerProcess[] =>
-    [etcd.process(), server.process()].filter((started) => started !== undefined)
+    [etcd.process(), server.process(), controllers?.process()].filter(
+      (started) => started !== undefined,
+    )
 
   const start = async (part: { readonly start: () => Promise<void> }): Promise<void> =>
     part.start().finally(() => guard.watch(guarded()))
 
   const stop = async (): Promise<void> => {
+    await controllers?.kill()
     await server.kill()
     await etcd.process()?.kill()
     await guard.dismiss()
@@ -98,6 +105,11 @@ const startIn = async (
   try {
     await start(etcd)
     await start(server)
+    if (options.controllers === true) {
+      const kubeconfigPath = await server.kubeconfigFor(token)
+      controllers = await createControllers({ binDir, dir, kubeconfigPath, startTimeoutMs })
+      await start(controllers)
+    }
   } catch (error) {
     await stop()
     throw error
@@ -142,7 +154,8 @@ const startIn = async (
 export const startControlPlane = async (
   options: ControlPlaneOptions = {},
 ): Promise<ControlPlane> => {
-  const found = options.binDir === undefined ? findControlPlane() : { binDir: options.binDir }
+  const found =
+    options.binDir === undefined ? findControlPlane(options) : { binDir: options.binDir }
   if ('missing' in found) throw new ControlPlaneError(`no real control plane: ${found.missing}`)
   const dir = await mkdtemp(join(tmpdir(), 'informerql-control-plane-'))
   return startIn(dir, found.binDir, options)

@@ -93,8 +93,8 @@ export const serveViewers = async (options: GatewayOptions): Promise<ViewedGatew
     gateway,
     log,
     query: asking({}, {}),
-    // What is asked for by browsers only the pipeline answers.
-    unplanned: asking({ accept: 'text/html;q=0.1, application/json' }, {}),
+    // Where other types come first the pipeline has to choose.
+    unplanned: asking({ accept: 'text/plain;q=0.1, application/json' }, {}),
     explained: asking({ 'x-informerql-explain': '1' }, {}),
     connect: (who) => {
       const client = createClient({

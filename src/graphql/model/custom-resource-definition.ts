@@ -13,6 +13,10 @@ export interface PrinterColumn {
 /** What a CRD says of one version of its kind besides the schema, which OpenAPI has. */
 export interface CustomResourceVersion {
   readonly printerColumns: readonly PrinterColumn[]
+  /** What the kind counts among: `all`, `managed`. */
+  readonly categories: readonly string[]
+  /** The name of the CRD. */
+  readonly definition: string
   /** JSONPaths of the fields that field selectors may name. */
   readonly selectableFields: readonly string[]
   /** Why it should not be used any more; absent where it is not deprecated. */
@@ -29,7 +33,7 @@ export function customResourceVersions(
   for (const definition of definitions) {
     const spec = recordOf(recordOf(definition)['spec'])
     const { group } = spec
-    const { kind } = recordOf(spec['names'])
+    const { kind, plural, categories } = recordOf(spec['names'])
     for (const version of listOf(spec['versions'])) {
       const { name, served } = version
       if (typeof group !== 'string' || typeof kind !== 'string' || typeof name !== 'string')
@@ -38,6 +42,10 @@ export function customResourceVersions(
       // Of several clusters the first one decides.
       if (served === false || versions.has(`${apiVersion}/${kind}`)) continue
       versions.set(`${apiVersion}/${kind}`, {
+        categories: Array.isArray(categories)
+          ? categories.filter((category) => typeof category === 'string')
+          : [],
+        definition: `${String(plural)}.${group}`,
         printerColumns: listOf(version['additionalPrinterColumns']).flatMap(printerColumn),
         selectableFields: listOf(version['selectableFields']).flatMap(({ jsonPath }) =>
           typeof jsonPath === 'string' ? [jsonPath] : [],

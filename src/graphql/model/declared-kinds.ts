@@ -3,17 +3,19 @@ import type { EndedRule } from '../../query/index/ended-index.ts'
 import type { ReferenceOfAnyKind } from '../../query/relation/relation-definition.ts'
 import type { GroupAliases } from '../naming/api-groups.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
+import type { SdlError } from '../sdl/sdl-error.ts'
 import type { TypeExtension } from '../sdl/sdl-document.ts'
 import type { CustomResourceVersion } from './custom-resource-definition.ts'
 import { customResourceIndexes } from './custom-resource-indexes.ts'
 import type { Definitions } from './definitions.ts'
 import { healthIndex } from './health-index.ts'
+import { everyKindType, ofEachKind } from './every-kind.ts'
 import { functionIndexes, type IndexFunctions, unknownListFields } from './index-functions.ts'
-import type { Kind, RelationField } from './kind.ts'
+import type { Kind, MixedRelationField, RelationField } from './kind.ts'
+import { mixedRelationsOf, reversesOf } from './mixed-relations.ts'
 import { endedRuleOf, usedByField, usersOf } from './uses.ts'
 import { isInjectedField, nativePropertiesOf } from './native-properties.ts'
 import { schemaAtPath, type SchemaAtPath } from './schema-at-path.ts'
-import type { SdlError } from '../sdl/sdl-error.ts'
 import { isReservedIndexName, SdlIndexes } from './sdl-indexes.ts'
 import { SdlObjectRefs } from './sdl-object-refs.ts'
 import { SdlRelations } from './sdl-relations.ts'
@@ -22,7 +24,7 @@ import { type DormantDeclaration, UnknownTypes } from './unknown-types.ts'
 /** A kind before anything is declared of it. */
 export type BareKind = Omit<
   Kind,
-  'indexes' | 'relations' | 'objectRefs' | 'events' | 'usedBy' | 'ended'
+  'indexes' | 'relations' | 'objectRefs' | 'mixed' | 'events' | 'usedBy' | 'ended'
 >
 
 /** What is declared of kinds. */
@@ -55,7 +57,17 @@ export function declaredKinds(options: DeclaredKindsOptions): DeclaredKinds {
   const byType = new Map(kinds.map((kind) => [kind.typeName, kind]))
   const unknown = new UnknownTypes([...byType.keys()], options.aliases)
   const problems: CodedError[] = []
-  const known = options.extensions.filter(({ typeName, optional, place }) => {
+  const hasOwnField = (typeName: string, field: string): boolean =>
+    hasField(byType.get(typeName), field, definitions)
+  const crdOf = ({ apiVersion, resource }: BareKind): CustomResourceVersion | undefined =>
+    options.customResources.get(`${apiVersion}/${resource.kind}`)
+  problems.push(...unknownTargets(options, byType, unknown))
+  const extensions = ofEachKind(options.extensions, {
+    kinds,
+    categoriesOf: (kind) => crdOf(kind)?.categories ?? [],
+    hasField: hasOwnField,
+  })
+  const known = extensions.filter(({ typeName, optional, place }) => {
     if (byType.has(typeName)) return true
     if (optional || isLeftOut(typeName)) return false
     const problem = unknown.problem(typeName, place, `there is no type ${typeName} of a kind`)
@@ -67,8 +79,6 @@ export function declaredKinds(options: DeclaredKindsOptions): DeclaredKinds {
   const indexes = new Map(
     kinds.map((kind) => [kind.typeName, indexesOf(kind, known, options, problems)]),
   )
-  const hasOwnField = (typeName: string, field: string): boolean =>
-    hasField(byType.get(typeName), field, definitions)
   const relations = new SdlRelations({
     isKind: (typeName) => byType.has(typeName),
     isLeftOut,
@@ -78,7 +88,12 @@ export function declaredKinds(options: DeclaredKindsOptions): DeclaredKinds {
       const kind = byType.get(typeName)
       return kind === undefined ? { form: 'absent' } : schemaAtPath(kind, path, definitions)
     },
-    given: byType.get('Namespace')?.resource.group === '' ? kinds.flatMap(namespaceOf) : [],
+    given: [
+      ...(byType.get('Namespace')?.resource.group === '' ? kinds.flatMap(namespaceOf) : []),
+      ...(byType.has(definitionType)
+        ? kinds.flatMap((kind) => definitionOf(kind, crdOf(kind), hasOwnField))
+        : []),
+    ],
   })
   problems.push(...relations.addAll(known))
   const objectRefs = new SdlObjectRefs(
@@ -95,6 +110,20 @@ export function declaredKinds(options: DeclaredKindsOptions): DeclaredKinds {
     return isTaken ? [] : usersOf(typeName, declared)
   }
   const endings: SdlError[] = []
+  const typeNames = [...byType.keys()]
+  const relationsOf = (of: string): readonly RelationField[] => relations.of(of)
+  const mixed = new Map(
+    typeNames.map((typeName) => {
+      const found = mixedRelationsOf(typeName, known, {
+        relationsOf,
+        typeNames,
+        hasField: hasOwnField,
+      })
+      problems.push(...found.problems)
+      const instances = typeName === definitionType ? [instancesOf(typeNames, relationsOf)] : []
+      return [typeName, [...found.fields, ...instances]]
+    }),
+  )
   const hasEvents = byType.get('Event')?.resource.group === ''
   return {
     kinds: kinds.map((kind) => ({
@@ -104,6 +133,7 @@ export function declaredKinds(options: DeclaredKindsOptions): DeclaredKinds {
       objectRefs: objectRefs.of(kind.typeName),
       usedBy: usersOfKind(kind.typeName),
       ...ended(endedRuleOf(kind.typeName, known, endings)),
+      mixed: mixed.get(kind.typeName) ?? [],
       ...(hasEvents ? { events: eventsOf(kind.typeName) } : {}),
     })),
     problems: [...problems, ...endings],
@@ -114,6 +144,48 @@ export function declaredKinds(options: DeclaredKindsOptions): DeclaredKinds {
 
 function ended(rule: EndedRule | undefined): Pick<Kind, 'ended'> {
   return rule === undefined ? {} : { ended: rule }
+}
+
+/** What the user says of every kind is checked once, and then passed over by those that it does not hold for. */
+function unknownTargets(
+  { extensions, isLeftOut }: DeclaredKindsOptions,
+  byType: ReadonlyMap<string, BareKind>,
+  unknown: UnknownTypes,
+): readonly SdlError[] {
+  return extensions
+    .filter(({ typeName, optional }) => typeName === everyKindType && !optional)
+    .flatMap(({ relations }) =>
+      relations.flatMap(({ name, type, place, form }) => {
+        const target = type.replace(/Connection$/, '')
+        if (form.directive === 'objectRef' || byType.has(target) || isLeftOut(target)) return []
+        const message = `${everyKindType}.${name}: there is no type ${type}`
+        return unknown.problem(target, place, message) ?? []
+      }),
+    )
+}
+
+const definitionType = 'CustomResourceDefinition'
+
+/** From each kind that a CRD brings to its CRD. */
+function definitionOf(
+  { typeName }: BareKind,
+  crd: CustomResourceVersion | undefined,
+  hasOwnField: (typeName: string, field: string) => boolean,
+): readonly RelationField[] {
+  if (crd === undefined || hasOwnField(typeName, 'definition')) return []
+  const [name, from, to] = ['definition', typeName, definitionType]
+  const only = crd.definition
+  const definition = { form: 'reference', name, from, to, paths: [], only, many: false } as const
+  return [{ definition, many: false, description: 'The definition of the kind.' }]
+}
+
+function instancesOf(
+  typeNames: readonly string[],
+  relationsOf: (typeName: string) => readonly RelationField[],
+): MixedRelationField {
+  const [name, from, field] = ['instances', definitionType, 'definition']
+  const relations = reversesOf({ name, from, field }, typeNames, relationsOf)
+  return { name, relations, description: 'The objects of the kind that it defines.' }
 }
 
 function indexesOf(

@@ -12,6 +12,14 @@ export interface RelationField {
   readonly description?: string
 }
 
+/** A field that leads to objects of several kinds: a relation of each of them, read backwards. */
+export interface MixedRelationField {
+  readonly name: string
+  /** One for each kind. */
+  readonly relations: readonly RelationField[]
+  readonly description?: string
+}
+
 /** A field of the schema that says which object of whatever kind an object means: `Event.involved`. */
 export interface ObjectRefField {
   readonly name: string
@@ -44,6 +52,8 @@ export interface Kind {
   readonly usedBy: readonly RelationField[]
   /** Which of its objects use nothing any more. */
   readonly ended?: EndedRule
+  /** Fields that several relations make together. */
+  readonly mixed: readonly MixedRelationField[]
   /** The relation behind `events`; absent where the cluster serves no core Events. */
   readonly events?: RelationField
   /** What `kubectl get` shows of the objects; absent where only the API server knows. */
@@ -52,4 +62,15 @@ export interface Kind {
   readonly metadataOnly: boolean
   /** Whether it has no cache, so that it is read live: what cannot be watched, and what is configured so. */
   readonly uncached: boolean
+}
+
+/** All relations of a kind: declared ones, the parts of mixed ones, its Events, and what uses it. */
+export function relationFieldsOf({
+  relations,
+  mixed,
+  events,
+  usedBy,
+}: Kind): readonly RelationField[] {
+  const ofEvents = events === undefined ? [] : [events]
+  return [...relations, ...mixed.flatMap((field) => field.relations), ...ofEvents, ...usedBy]
 }

@@ -16,7 +16,7 @@ import { type BareKind, declaredKinds } from './declared-kinds.ts'
 import { Definitions } from './definitions.ts'
 import { deprecationOf } from './deprecation.ts'
 import type { IndexFunctions } from './index-functions.ts'
-import type { Kind } from './kind.ts'
+import { type Kind, relationFieldsOf } from './kind.ts'
 import type { DormantDeclaration } from './unknown-types.ts'
 import { isKindOfProfile, type SchemaProfile, unknownPartsOf } from './schema-profile.ts'
 import {
@@ -114,10 +114,8 @@ export function buildSchemaModel(options: SchemaModelOptions): SchemaModel {
       ...documents.flatMap(({ problems }) => problems),
       ...declared.problems,
     ],
-    relations: declared.kinds.flatMap(({ relations, events, usedBy }) =>
-      [...relations, ...(events === undefined ? [] : [events]), ...usedBy].map(
-        ({ definition }) => definition,
-      ),
+    relations: declared.kinds.flatMap((kind) =>
+      relationFieldsOf(kind).map(({ definition }) => definition),
     ),
     ofAnyKind: declared.ofAnyKind,
     dormant: declared.dormant,

@@ -81,6 +81,11 @@ export class SdlIndexes {
       const message = `index ${name} cannot have reduce: SUM: it is not of numbers`
       return new SdlError('unsupported', place, message, 'give it type: INT or type: QUANTITY')
     }
+    const searchable = args.searchable === true
+    if (searchable && type !== 'string') {
+      const message = `index ${name} cannot be searchable: it is not of strings`
+      return new SdlError('unsupported', place, message, 'leave `searchable` out')
+    }
     for (const path of paths) {
       const unreadable = pathProblem(path, place)
       if (unreadable !== undefined) return unreadable
@@ -90,7 +95,13 @@ export class SdlIndexes {
         return new SdlError('unknown-field', place, message, hint)
       }
     }
-    const definition = { name, paths, type, ...(reduce === undefined ? {} : { reduce }) }
+    const definition: IndexDefinition = {
+      name,
+      paths,
+      type,
+      ...(reduce === undefined ? {} : { reduce }),
+      ...(searchable ? { searchable } : {}),
+    }
     this.#declared.set(name, { definition, place })
     return undefined
   }

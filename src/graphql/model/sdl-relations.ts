@@ -8,6 +8,7 @@ import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
 import { SdlError, type SdlPlace, type SdlProblem } from '../sdl/sdl-error.ts'
 import { namedOf, type OwnRelationContext, referenceOf, uidOf } from './declared-relation.ts'
 import type { RelationField } from './kind.ts'
+import { isMixed } from './mixed-relations.ts'
 import { inOrderOfSteps, stepsOf } from './relation-steps.ts'
 import type { SchemaAtPath } from './schema-at-path.ts'
 import { pathProblem } from './sdl-indexes.ts'
@@ -77,6 +78,7 @@ export class SdlRelations {
     for (const extension of extensions) {
       for (const declaration of extension.relations) {
         const { form, name } = declaration
+        if (isMixed(declaration)) continue
         const written = { extension, declaration }
         const fullName = `${extension.typeName}.${name}`
         if (form.directive === 'objectRef') {

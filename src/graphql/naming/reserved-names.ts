@@ -43,6 +43,7 @@ const ownTypes: ReadonlySet<string> = new Set([
   'SortDirection',
   'Viewer',
   'SearchResult',
+  'SearchCount',
   'Graph',
   'GraphNode',
   'Permission',

@@ -1,4 +1,4 @@
-import { hasValue } from '../../query/condition/condition.ts'
+import type { Condition } from '../../query/condition/condition.ts'
 import type { Page } from '../../query/page/page.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { listUnionPage, type UnionRow } from '../../query/page/union-page.ts'
@@ -21,15 +21,14 @@ import { accessFingerprint } from './access-fingerprint.ts'
 import type { UsedByPage } from './used-by.ts'
 import { encodeResumeToken } from './resume-token.ts'
 
-export interface OwnedConnectionOptions {
+export interface MixedConnectionOptions {
   readonly cluster: string
   /** Names the list, so that its cursors are good for no other. */
   readonly list: string
   readonly budget: WorkBudget
   readonly maxPageSize: number
-  /** The owner's UID; one without has nothing. */
-  readonly uid: string
-  readonly parts: readonly KindPart[]
+  /** The kinds that are looked into, each with what must be met. */
+  readonly parts: readonly (KindPart & { readonly condition: Condition })[]
   /** Why other kinds cannot be looked into. */
   readonly failures: readonly Error[]
 }
@@ -60,16 +59,15 @@ export function resumeTokenOf(part: KindPart, page: Pick<Page, 'listHash'>): str
   })
 }
 
-/** The objects of some kinds that have the object with this UID among their owners, as a connection. */
-export function ownedConnection(
-  options: OwnedConnectionOptions,
+/** The objects of some kinds that meet a condition of each, as a connection. */
+export function mixedConnection(
+  options: MixedConnectionOptions,
   args: PageArguments,
 ): OwnedConnectionSource {
   const { first, after, last, before } = args
-  const { cluster, budget, maxPageSize, list, uid, failures } = options
-  const condition = hasValue('ownerUid', uid === '' ? [] : [uid])
+  const { cluster, budget, maxPageSize, list, failures } = options
   const kinds = new Map(options.parts.map(({ kind }) => [kind.typeName, kind]))
-  const parts = options.parts.map(({ kind, view, scope }) => ({
+  const parts = options.parts.map(({ kind, view, scope, condition }) => ({
     type: kind.typeName,
     view,
     condition,

@@ -7,7 +7,7 @@ import {
 } from '../../query/condition/condition.ts'
 import { FilterValueError } from '../../query/condition/filter-errors.ts'
 import { objectKey } from '../../kubernetes/object.ts'
-import { decodeObjectId, ObjectIdError } from '../model/object-id.ts'
+import { decodeObjectId, ObjectIdError, type ObjectIdentity } from '../model/object-id.ts'
 import type { KindAt } from './kind-part.ts'
 
 /**
@@ -20,7 +20,7 @@ export function idsCondition(ids: readonly string[] | null | undefined, at: Kind
   const uids: string[] = []
   const keys: string[] = []
   for (const [position, id] of ids.entries()) {
-    const identity = decoded(id, `ids[${position}]`)
+    const identity = identityIn(`ids[${position}]`, id)
     if (identity.cluster !== at.cluster) continue
     if (identity.group !== group || identity.kind !== kind) continue
     if ('uid' in identity.object) uids.push(identity.object.uid)
@@ -29,7 +29,8 @@ export function idsCondition(ids: readonly string[] | null | undefined, at: Kind
   return anyOf([hasValue('uid', uids), hasKey(keys)])
 }
 
-function decoded(id: string, argument: string): ReturnType<typeof decodeObjectId> {
+/** What an `id` says. Throws `FilterValueError`, naming the argument that it stands in. */
+export function identityIn(argument: string, id: string): ObjectIdentity {
   try {
     return decodeObjectId(id)
   } catch (error) {

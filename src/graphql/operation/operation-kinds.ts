@@ -21,7 +21,9 @@ import type { WantedIndexes } from '../../cache/lease.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
+import type { GraphArguments } from '../schema/read-context.ts'
 import { type FieldsType, fragmentsOf, narrowedType } from './document-fragments.ts'
+import { graphKinds } from './graph-request.ts'
 import type { KindAt } from './kind-part.ts'
 import type { ServedSchema } from './served-schema.ts'
 import type { RelatedNeed } from './schema-relations.ts'
@@ -105,6 +107,10 @@ class KindSearch {
     } else if (source.form === 'objectsByIds') {
       const ids = this.#arguments(field, node)?.['ids']
       if (Array.isArray(ids)) this.#objects(node, ids)
+    } else if (source.form === 'aroundObjects') {
+      this.#around(node, field)
+    } else if (source.form === 'search') {
+      this.#searched(node, field)
     } else if (
       source.form === 'list' ||
       source.form === 'lookup' ||
@@ -131,6 +137,12 @@ class KindSearch {
         for (const { user, needs } of this.#served.relations.usesOf(source.kind)) {
           if (Array.isArray(names) && !names.includes(user.typeName)) continue
           this.#addNeeds(cluster, needs)
+        }
+      } else if (source.form === 'mixed') {
+        const names: unknown = this.#arguments(field, node)?.['kinds']
+        for (const relation of source.field.relations) {
+          const isNamed = Array.isArray(names) && names.includes(relation.definition.to)
+          if (isNamed) this.#need(cluster, relation)
         }
       } else if (source.form === 'owned') {
         this.#add(cluster, this.#owned(node, field, type, cluster))
@@ -165,6 +177,27 @@ class KindSearch {
       if (!kind.uncached) this.#add(identity.cluster, [kind])
       if (node.selectionSet !== undefined) this.enter(node.selectionSet, type, identity.cluster)
     }
+  }
+
+  #around(node: FieldNode, field: AnyField): void {
+    const args = this.#arguments(field, node)
+    if (args === undefined) return
+    const kinds = graphKinds(this.#served, args as unknown as GraphArguments)
+    for (const { cluster, kind, indexes } of kinds) this.#add(cluster, [kind], indexes)
+    for (const cluster of new Set(kinds.map((at) => at.cluster))) this.#inner(node, field, cluster)
+  }
+
+  #searched(node: FieldNode, field: AnyField): void {
+    const args = this.#arguments(field, node)
+    const cluster = this.#cluster(args?.['cluster'])
+    if (args === undefined || cluster === undefined) return
+    const names = args['kinds']
+    const kinds = Array.isArray(names) ? this.#kindsNamed(names) : []
+    this.#add(
+      cluster,
+      kinds.filter(({ uncached }) => !uncached),
+    )
+    this.#inner(node, field, cluster)
   }
 
   #owned(node: FieldNode, field: AnyField, type: FieldsType, cluster: string): readonly Kind[] {

@@ -56,3 +56,19 @@ export function ownedKindsOf(options: OwnedKindsOptions): OwnedKinds {
 function canBeOwned({ resource }: Kind): boolean {
   return resource.kind !== 'Event'
 }
+
+/** The kinds of type names that were given. Throws `ClientError`. */
+export function namedKinds(
+  { kinds }: ServedSchema,
+  names: readonly string[] | null | undefined,
+): readonly Kind[] {
+  return (names ?? []).map((name) => {
+    const known = kinds.get(name)
+    if (known !== undefined) return known
+    throw new ClientError('BAD_USER_INPUT', `kinds: there is no type ${JSON.stringify(name)}`, {
+      argument: 'kinds',
+      value: name,
+      hint: 'use the names of types, such as "Pod"; gatewayClusters and the schema have them',
+    })
+  })
+}

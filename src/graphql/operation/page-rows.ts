@@ -18,6 +18,7 @@ import { defaultPageSize } from '../../query/page/page.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import { ClientError, clientErrorOf } from './client-error.ts'
 import { type FieldsType, fragmentsOf, narrowedType } from './document-fragments.ts'
+import { graphBounds } from './graph-request.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
 /** An operation whose pages are to be counted. */
@@ -35,7 +36,7 @@ interface PageStep {
   readonly node: FieldNode
   readonly size: number
   /** The argument that says how large it is, or would. */
-  readonly argument: 'first' | 'last' | 'ids'
+  readonly argument: 'first' | 'last' | 'ids' | 'maxNodes'
 }
 
 /** The lists, each within the one before, whose page sizes multiply to the most rows. */
@@ -142,12 +143,16 @@ class PageSearch {
       const answersRows = source.part === 'nodes' || source.part === 'edges'
       return { ...inner, answersRows }
     }
+    if (source?.form === 'graphNode') return { ...inner, answersRows: source.part === 'object' }
+    if (source?.form === 'graph') return inner
     const step =
       source?.form === 'objectsByIds'
         ? this.#idsStep(node)
-        : inner.answersRows
-          ? this.#pageStep(node)
-          : undefined
+        : source?.form === 'aroundObjects' && inner.answersRows
+          ? this.#graphStep(node)
+          : inner.answersRows
+            ? this.#pageStep(node)
+            : undefined
     if (step === undefined) return { ...inner, answersRows: false }
     return {
       // Beyond, nobody can tell the difference, and JSON has no infinity.
@@ -160,6 +165,12 @@ class PageSearch {
   #idsStep(node: FieldNode): PageStep {
     const size = this.#lengthOf(argumentNode(node, 'ids')) ?? this.#maxPageSize
     return { node, size, argument: 'ids' }
+  }
+
+  #graphStep(node: FieldNode): PageStep {
+    const given = this.#valueOf(argumentNode(node, 'maxNodes')) ?? graphBounds.nodes
+    const size = typeof given === 'number' ? given : graphBounds.maxNodes
+    return { node, size: Math.min(size, graphBounds.maxNodes), argument: 'maxNodes' }
   }
 
   #pageStep(node: FieldNode): PageStep {

@@ -1,6 +1,6 @@
 import { Turns } from '../../lib/turns.ts'
 import type { Viewer } from '../../access/viewer.ts'
-import type { KindAt, KindParts } from './kind-part.ts'
+import type { CachedParts, KindAt } from './kind-part.ts'
 import { operationKinds, type OperationToRead } from './operation-kinds.ts'
 import { PreparedKinds } from './prepared-kinds.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
@@ -64,8 +64,9 @@ export const turns: Turns = new Turns()
 
 /** Kinds that are settled for one execution, with leases until they are released. */
 export interface SettledParts {
-  readonly part: KindParts['part']
-  readonly named: KindParts['named']
+  readonly part: CachedParts['part']
+  readonly named: CachedParts['named']
+  readonly cachedPart: CachedParts['cachedPart']
   /** Whether something was asked for that has to be prepared first: then what was read is not the whole answer. */
   readonly isLacking: boolean
   /**
@@ -89,6 +90,7 @@ export function settleKinds(
     return {
       part: (at, reading) => parts.part(at, reading),
       named: (at, keys) => parts.named(at, keys),
+      cachedPart: (at, reading) => parts.cachedPart(at, reading),
       get isLacking() {
         return parts.needed.length > 0
       },

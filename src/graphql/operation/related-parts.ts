@@ -1,4 +1,8 @@
+import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import { objectKey } from '../../kubernetes/object.ts'
 import { type Condition, namespacesOf } from '../../query/condition/condition.ts'
+import { sameObject } from '../../query/page/lookup.ts'
+import type { Row } from '../schema/read-context.ts'
 import type { KindAt, KindPart, KindParts } from './kind-part.ts'
 import type { SchemaRelation } from './schema-relations.ts'
 
@@ -39,4 +43,15 @@ export function partOnTheWay(
 /** Where a relation arrives, with the indexes that it reads there. */
 export function targetOf({ needs, to }: SchemaRelation, cluster: string): KindAt {
   return { cluster, kind: to, ...needs.get(to.typeName) }
+}
+
+/** Where an object is now, whoever has its name by then; `undefined` where it is no more. */
+export function originOf(
+  parts: Pick<KindParts, 'named'>,
+  { cluster, kind, object: { metadata } }: Row,
+): { readonly view: StoreView; readonly id: ObjectId } | undefined {
+  const key = objectKey(metadata)
+  const view = parts.named({ cluster, kind }, [key])?.view
+  const id = view === undefined ? undefined : sameObject(view, metadata, key)
+  return view === undefined || id === undefined ? undefined : { view, id }
 }

@@ -29,8 +29,19 @@ interface PastChange {
 export class SchemaHistory {
   readonly #past = new Map<string, PastChange>()
 
-  /** One schema has followed another. */
-  follow(before: GraphQLSchema, now: GraphQLSchema): void {
+  /** What to say of a validation error of something that was in the schema once; `undefined` where it was not. */
+  hint(schema: GraphQLSchema, document: DocumentNode, error: GraphQLError): string | undefined {
+    const [node] = error.nodes ?? []
+    const coordinate =
+      this.#past.size === 0 || node === undefined ? undefined : coordinateOf(schema, document, node)
+    const past = coordinate === undefined ? undefined : this.#past.get(coordinate)
+    if (past === undefined) return undefined
+    const happened = past.what === 'removed' ? 'was removed' : 'changed its type'
+    return `the schema has changed: ${coordinate} ${happened} at ${past.at.toISOString()}; read the schema again`
+  }
+
+  /** One schema follows another; in steps between which others may have their turn. */
+  *followInSteps(before: GraphQLSchema, now: GraphQLSchema): Generator<void, void> {
     const at = new Date()
     for (const coordinate of this.#past.keys()) {
       if (this.#past.get(coordinate)?.what === 'removed' && exists(now, coordinate))
@@ -45,18 +56,8 @@ export class SchemaHistory {
         const what = nextFields[field] === undefined ? 'removed' : 'changed'
         if (nextFields[field] !== fieldType) this.#remember(`${name}.${field}`, { what, at })
       }
+      yield
     }
-  }
-
-  /** What to say of a validation error of something that was in the schema once; `undefined` where it was not. */
-  hint(schema: GraphQLSchema, document: DocumentNode, error: GraphQLError): string | undefined {
-    const [node] = error.nodes ?? []
-    const coordinate =
-      this.#past.size === 0 || node === undefined ? undefined : coordinateOf(schema, document, node)
-    const past = coordinate === undefined ? undefined : this.#past.get(coordinate)
-    if (past === undefined) return undefined
-    const happened = past.what === 'removed' ? 'was removed' : 'changed its type'
-    return `the schema has changed: ${coordinate} ${happened} at ${past.at.toISOString()}; read the schema again`
   }
 
   #remember(coordinate: string, change: PastChange): void {

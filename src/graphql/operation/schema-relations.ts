@@ -8,7 +8,7 @@ import {
 } from '../../query/relation/relation-definition.ts'
 import { compileRelations } from '../../query/relation/relations.ts'
 import type { RelatedBy } from '../../query/condition/related-by.ts'
-import type { Kind, RelationField } from '../model/kind.ts'
+import { type Kind, type RelationField, relationFieldsOf } from '../model/kind.ts'
 import { filteringRelations, isFilteredByUse } from '../model/related-fields.ts'
 import { usedByField } from '../model/uses.ts'
 import { type UseWay, useWayOf } from './use-ways.ts'
@@ -61,8 +61,7 @@ export function resolveRelations(
   const compiled = compileRelations(definitions, context, ofAnyKind)
   const byField = new Map<RelationField, SchemaRelation>()
   for (const kind of kinds.values()) {
-    const events = kind.events === undefined ? [] : [kind.events]
-    for (const field of [...kind.relations, ...events, ...kind.usedBy]) {
+    for (const field of relationFieldsOf(kind)) {
       const name = relationName(field.definition)
       const relation = compiled.get(name)
       if (relation === undefined) throw new TypeError(`relation ${name} is not compiled`)

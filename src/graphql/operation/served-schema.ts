@@ -36,6 +36,8 @@ export interface OperationLimits extends DocumentLimits {
   readonly work: Partial<WorkLimits>
   /** Objects in one frame of a snapshot. */
   readonly maxFrameObjects: number
+  /** Characters of one frame; one object may be more. */
+  readonly maxFrameBytes: number
   /** How long changes are gathered before they are sent, unless the subscriber says otherwise. */
   readonly coalesceMs: number
 }
@@ -55,5 +57,6 @@ export const defaultOperationLimits: OperationLimits = {
   maxDirectives: 200,
   introspection: true,
   maxFrameObjects: 500,
+  maxFrameBytes: 1 << 20,
   coalesceMs: 100,
 }

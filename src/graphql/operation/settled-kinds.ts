@@ -1,3 +1,4 @@
+import type { ResourceHistory } from '../../cache/resource-history.ts'
 import { UnreadableResourceError } from '../../cache/cache-errors.ts'
 import type { Lease } from '../../cache/lease.ts'
 import type { SharedInformer } from '../../informer/shared-informer.ts'
@@ -105,12 +106,21 @@ export class SettledKinds implements CachedParts {
 
   /** What to listen to for the changes of a kind. Throws as {@link part} does. */
   informer(at: KindAt, reading?: ListReading): SharedInformer {
+    return this.#leaseOf(at, reading).informer
+  }
+
+  /** What has happened to a kind lately. Throws as {@link part} does. */
+  history(at: KindAt, reading?: ListReading): ResourceHistory {
+    return this.#leaseOf(at, reading).history
+  }
+
+  #leaseOf(at: KindAt, reading?: ListReading): Lease {
     this.part(at, reading)
     const lease = this.#source.lease(at)
     if (lease === undefined || lease instanceof UnreadableResourceError) {
       throw new TypeError(`${at.kind.typeName} has been read without a lease`)
     }
-    return lease.informer
+    return lease
   }
 
   /** Indexes that are built when they are asked for are waited for in another round. */

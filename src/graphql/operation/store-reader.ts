@@ -2,12 +2,12 @@ import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { ArgumentsCache } from '../../query/condition/arguments-cache.ts'
-import { type Condition, namespacesOf, nothing } from '../../query/condition/condition.ts'
+import { type Condition, hasValue, namespacesOf, nothing } from '../../query/condition/condition.ts'
 import type { RelatedStores } from '../../query/condition/related-by.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
-import { objectByKey, objectByUid, sameObject } from '../../query/page/lookup.ts'
+import { objectByKey, objectByUid } from '../../query/page/lookup.ts'
 import { findObject } from '../../query/page/page.ts'
-import type { Kind, RelationField } from '../model/kind.ts'
+import type { Kind, MixedRelationField, RelationField } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import type {
   ConnectionSource,
@@ -23,17 +23,19 @@ import type {
   UsedByArguments,
   UsedByConnectionSource,
 } from '../schema/read-context.ts'
-import { ClientError } from './client-error.ts'
 import { clusterNamed } from './cluster-argument.ts'
-import { ownedConnection, storeConnection, usedByConnection } from './connection.ts'
+import { mixedConnection, storeConnection, usedByConnection } from './connection.ts'
+import { explorations } from './explorations.ts'
 import { idsCondition } from './ids-condition.ts'
 import type { CachedParts, KindAt, KindPart } from './kind-part.ts'
 import { type ListRequest, listRequest, pageOf } from './list-request.ts'
 import type { LiveLoader } from './live-loader.ts'
-import { byCondition, byUid } from './live-lookup-errors.ts'
+import { notFoundByCondition, notFoundByUid } from './live-read-errors.ts'
 import { LiveReads } from './live-reads.ts'
-import { type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
-import { namespacesOfRelated, partOnTheWay, targetOf } from './related-parts.ts'
+import { mixedParts } from './mixed-relation.ts'
+import { namedKinds, type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
+import { objectMeant } from './object-meant.ts'
+import { namespacesOfRelated, originOf, partOnTheWay, targetOf } from './related-parts.ts'
 import { filterParts } from './filter-parts.ts'
 import type { SchemaRelation } from './schema-relations.ts'
 import { nothingUses, usedByPage } from './used-by.ts'
@@ -51,6 +53,8 @@ export interface StoreReaderOptions {
 
 /** Reads the stores for one execution of one operation, all of it within one tick. */
 export class StoreReader implements StoreReads {
+  readonly graph: StoreReads['graph']
+  readonly search: StoreReads['search']
   readonly #served: ServedSchema
   readonly #limits: OperationLimits
   readonly #parts: CachedParts
@@ -69,7 +73,11 @@ export class StoreReader implements StoreReads {
     this.#parts = parts
     this.#budget = budget
     this.#tables = live.tables
-    this.#live = new LiveReads({ loader: live, budget, maxPageSize: limits.maxPageSize })
+    const { maxPageSize } = limits
+    this.#live = new LiveReads({ loader: live, budget, maxPageSize })
+    const { graph, search } = explorations({ served, parts, budget, maxPageSize })
+    this.graph = graph
+    this.search = search
     this.#requests = new ArgumentsCache(budget)
     this.#filterParts = filterParts(served, parts)
   }
@@ -92,26 +100,9 @@ export class StoreReader implements StoreReads {
     return this.#identified(decodeObjectId(id))
   }
 
-  objectByRef({ apiVersion, kind: name, ...args }: ObjectByRefArguments): FoundRow {
-    const cluster = clusterNamed(this.#served, args.cluster)
-    const kind = this.#served.kindOf(splitApiVersion(apiVersion).group, name)
-    if (kind === undefined) {
-      throw new ClientError('BAD_USER_INPUT', `kind: there is no ${name} of ${apiVersion}`, {
-        argument: 'kind',
-        value: name,
-        hint: 'name an apiVersion and kind as objects have them',
-      })
-    }
-    const { namespaced } = kind.resource
-    const namespace = args.namespace ?? ''
-    if (namespaced && namespace === '') {
-      throw new ClientError('BAD_USER_INPUT', `namespace: ${name} lives in namespaces`, {
-        argument: 'namespace',
-        value: args.namespace,
-        hint: 'name the namespace',
-      })
-    }
-    return this.lookup(kind, { cluster, name: args.name, ...(namespaced ? { namespace } : {}) })
+  objectByRef(args: ObjectByRefArguments): FoundRow {
+    const { kind, ...object } = objectMeant(this.#served, args)
+    return this.lookup(kind, object)
   }
 
   referenced({ uid, namespace, name, ...rest }: ObjectRef): FoundRow {
@@ -138,7 +129,7 @@ export class StoreReader implements StoreReads {
     const kind = this.#served.kindOf(group, kindName)
     if (kind === undefined || !this.#served.clusters.has(cluster)) return null
     if (kind.uncached) {
-      if ('uid' in object) throw byUid({ cluster, kind })
+      if ('uid' in object) throw notFoundByUid({ cluster, kind })
       const { namespace, name } = object
       return this.#live.lookup({ cluster, kind }, namespace === '' ? { name } : object)
     }
@@ -173,12 +164,14 @@ export class StoreReader implements StoreReads {
   owned(row: Row, args: OwnedArguments): OwnedConnectionSource {
     const { cluster, object } = row
     const { uid = '' } = object.metadata
-    return ownedConnection(
+    const condition = hasValue('ownerUid', uid === '' ? [] : [uid])
+    const { parts, failures } = this.#ownedKinds(row, args.kinds)
+    return mixedConnection(
       {
-        ...this.#ownedKinds(row, args.kinds),
+        parts: parts.map((part) => ({ ...part, condition })),
+        failures,
         cluster,
         list: `${cluster}/owned/${uid}`,
-        uid,
         budget: this.#budget,
         maxPageSize: this.#limits.maxPageSize,
       },
@@ -186,16 +179,13 @@ export class StoreReader implements StoreReads {
     )
   }
 
-  usedBy({ cluster, kind, object }: Row, args: UsedByArguments): UsedByConnectionSource {
-    const key = objectKey(object.metadata)
-    const view = this.#parts.named({ cluster, kind }, [key])?.view
-    const id = view === undefined ? undefined : sameObject(view, object.metadata, key)
-    if (view === undefined || id === undefined)
-      return usedByConnection(nothingUses(this.#budget), this.#budget)
+  usedBy(row: Row, args: UsedByArguments): UsedByConnectionSource {
+    const at = originOf(this.#parts, row)
+    if (at === undefined) return usedByConnection(nothingUses(this.#budget), this.#budget)
     const { maxPageSize } = this.#limits
     const budget = this.#budget
     const means = { served: this.#served, parts: this.#parts, budget, maxPageSize }
-    return usedByConnection(usedByPage({ ...means, cluster, kind, view, id, args }), budget)
+    return usedByConnection(usedByPage({ ...means, ...row, ...at, args }), budget)
   }
 
   async printerColumns({ cluster, kind, object }: Row, wide: boolean): Promise<PrintedRow> {
@@ -205,10 +195,32 @@ export class StoreReader implements StoreReads {
     return columns?.filter(({ priority }) => wide || priority === 0) ?? null
   }
 
+  followMixed(row: Row, field: MixedRelationField, args: OwnedArguments): OwnedConnectionSource {
+    const { cluster, kind, object } = row
+    const budget = this.#budget
+    const { relations } = this.#served
+    const named = namedKinds(this.#served, args.kinds)
+    const at = originOf(this.#parts, row)
+    const found =
+      at === undefined
+        ? { parts: [], failures: [] }
+        : mixedParts(field, {
+            relations,
+            parts: this.#parts,
+            cluster,
+            named,
+            origin: { ...at, object, budget },
+          })
+    const origin = object.metadata.uid ?? objectKey(object.metadata)
+    const list = `${cluster}/${kind.typeName}.${field.name}/${origin}`
+    const { maxPageSize } = this.#limits
+    return mixedConnection({ ...found, cluster, list, budget, maxPageSize }, args)
+  }
+
   follow(row: Row, field: RelationField, args: RelationArguments): ConnectionSource {
     const relation = this.#relation(field)
     const withRelated = args.related === true
-    const condition = this.#related(row, relation, withRelated)
+    const condition = this.#leadsTo(row, relation, withRelated)
     const part = this.#parts.part(targetOf(relation, row.cluster), {
       within: () => namespacesOfRelated(relation, condition, row.object.metadata.namespace),
     })
@@ -220,7 +232,7 @@ export class StoreReader implements StoreReads {
   followOne(row: Row, field: RelationField): FoundRow {
     const relation = this.#relation(field)
     if (relation.to.uncached) return this.#followLive(row, relation)
-    const condition = this.#related(row, relation)
+    const condition = this.#leadsTo(row, relation)
     const at = targetOf(relation, row.cluster)
     if (condition.form !== 'keys') {
       if (condition.form === 'nothing') return null
@@ -240,19 +252,19 @@ export class StoreReader implements StoreReads {
   }
 
   /** What has no cache is looked up by its name. */
-  #followLive({ cluster, kind, object }: Row, { relation, needs, to }: SchemaRelation): FoundRow {
-    const { view } = this.#parts.part({ cluster, kind })
-    const id = sameObject(view, object.metadata, objectKey(object.metadata))
-    if (id === undefined) return null
+  #followLive(row: Row, { relation, needs, to }: SchemaRelation): FoundRow {
+    const { cluster, object } = row
+    const at = originOf(this.#parts, row)
+    if (at === undefined) return null
     const part = (type: string): KindPart => {
       const need = needs.get(type)
-      if (need === undefined || need.kind === to) throw byCondition({ cluster, kind: to })
+      if (need === undefined || need.kind === to) throw notFoundByCondition({ cluster, kind: to })
       return this.#parts.part({ cluster, ...need })
     }
-    const condition = relation.follow({ view, id, object, budget: this.#budget, part })
+    const condition = relation.follow({ ...at, object, budget: this.#budget, part })
     if (condition.form === 'nothing') return null
     const [key] = condition.form === 'keys' ? condition.keys : []
-    if (key === undefined) throw byCondition({ cluster, kind: to })
+    if (key === undefined) throw notFoundByCondition({ cluster, kind: to })
     const { namespace, name } = splitObjectKey(key)
     return this.#live.lookup(
       { cluster, kind: to },
@@ -285,19 +297,14 @@ export class StoreReader implements StoreReads {
   }
 
   /** What a relation leads to. From an object that is no more, it leads nowhere, whoever has its name now. */
-  #related(
-    { cluster, kind, object }: Row,
-    relation: SchemaRelation,
-    withRelated = false,
-  ): Condition {
-    const key = objectKey(object.metadata)
-    const view = this.#parts.named({ cluster, kind }, [key])?.view
-    const id = view === undefined ? undefined : sameObject(view, object.metadata, key)
-    if (view === undefined || id === undefined) return nothing
+  #leadsTo(row: Row, relation: SchemaRelation, withRelated = false): Condition {
+    const at = originOf(this.#parts, row)
+    if (at === undefined) return nothing
+    const { cluster, object } = row
     const { namespace } = object.metadata
     const part = (type: string): KindPart =>
       partOnTheWay(this.#parts, relation, { cluster, type, namespace })
-    const origin = { view, id, object, withRelated, budget: this.#budget, part }
+    const origin = { ...at, object, withRelated, budget: this.#budget, part }
     return relation.relation.follow(origin)
   }
 
@@ -307,15 +314,7 @@ export class StoreReader implements StoreReads {
     const key = JSON.stringify([cluster, kind.typeName, names, namespace])
     let owned = this.#owned.get(key)
     if (owned !== undefined) return owned
-    const named = (names ?? []).map((name) => {
-      const known = this.#served.kinds.get(name)
-      if (known !== undefined) return known
-      throw new ClientError('BAD_USER_INPUT', `kinds: there is no type ${JSON.stringify(name)}`, {
-        argument: 'kinds',
-        value: name,
-        hint: 'use the names of types, such as "Pod"; gatewayClusters and the schema have them',
-      })
-    })
+    const named = namedKinds(this.#served, names)
     const served = this.#served
     owned = ownedKindsOf({ served, parts: this.#parts, cluster, owner: kind, named, namespace })
     this.#owned.set(key, owned)

@@ -9,11 +9,30 @@ import { encodeObjectId } from '../model/object-id.ts'
 export function idWriter(kind: Kind, cluster: string): LeafWriter {
   const { group, kind: name } = kind.resource
   return (json) => {
+    if (
+      json !== undefined &&
+      json === lastId.uid &&
+      kind === lastId.kind &&
+      cluster === lastId.cluster
+    )
+      return lastId.text
     const uid: unknown = json === undefined ? undefined : JSON.parse(json)
     if (typeof uid !== 'string' || uid === '') return undefined
-    return `"${encodeObjectId({ cluster, group, kind: name, object: { uid } })}"`
+    const text = `"${encodeObjectId({ cluster, group, kind: name, object: { uid } })}"`
+    lastId = { uid: json, kind, cluster, text }
+    return text
   }
 }
+
+interface WrittenId {
+  readonly uid: string | undefined
+  readonly kind: Kind | undefined
+  readonly cluster: string
+  readonly text: string
+}
+
+/** An object may be asked for its `id` many times at once: it is made once. */
+let lastId: WrittenId = { uid: undefined, kind: undefined, cluster: '', text: '' }
 
 /** What is selected of an object by a path of `json`. */
 export interface JsonField extends Pick<SelectedField, 'path' | 'value'> {

@@ -1,7 +1,9 @@
 import type { FieldNode, GraphQLField, GraphQLObjectType } from 'graphql'
-import type { HeldObject } from '../../informer/codec/object-codec.ts'
+import { AnswerTooLongError } from '../../informer/codec/answer-room.ts'
+import type { Projection } from '../../informer/codec/object-codec.ts'
 import type { ObjectSelection, SelectedValue } from '../../informer/codec/projection.ts'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KindPart } from '../operation/kind-part.ts'
 import { FieldArguments } from './field-arguments.ts'
@@ -14,7 +16,7 @@ import type { PlanRun } from './plan-run.ts'
 /** A fragment as it is written of the objects of one store. */
 interface StoreFragment {
   readonly memo: FragmentMemo
-  readonly project: (held: HeldObject) => string | undefined
+  readonly project: Projection
   /** How many fields are written of one object, at the least. */
   readonly fields: number
 }
@@ -73,7 +75,7 @@ export class OwnFragment {
     let text = memo.get(id, held)
     if (text === undefined) {
       run.budget.spend('fields', fields)
-      text = project(held)
+      text = withinBudget(run.budget, (maxUnits) => project(held, maxUnits))
       if (text === undefined) throw new NotCoveredError('a value that GraphQL refuses')
       if (!this.#isWhole) text = text.slice(1, -1)
       memo.set(id, held, text)
@@ -135,6 +137,16 @@ export class OwnFragment {
       charge: (fields) => void (charged += fields),
     })
     return { selection, signature: notes.join('\n'), charged }
+  }
+}
+
+/** Writes a text that is not paid for yet, and is paid for even where it has become too long to be written to its end. */
+function withinBudget<T>(budget: WorkBudget, write: (maxUnits: number) => T): T {
+  try {
+    return write(budget.left('bytes'))
+  } catch (error) {
+    if (error instanceof AnswerTooLongError) budget.spend('bytes', error.length)
+    throw error
   }
 }
 

@@ -40,6 +40,7 @@ export class PlanCompiler {
   /** The lists that it reads whose `where` may speak of further kinds. */
   #filtered: FilteredList[] = []
   #place = ''
+  #isLateAllowed = true
 
   constructor(served: ServedSchema, collect: CollectContext, writers: PlanWriters) {
     this.served = served
@@ -66,6 +67,21 @@ export class PlanCompiler {
     return this.#place
   }
 
+  /** Compiles what has to be known of all objects that its text depends on: {@link readsLate} is not covered there. */
+  withoutLateReads<T>(compile: () => T): T {
+    this.#isLateAllowed = false
+    try {
+      return compile()
+    } finally {
+      this.#isLateAllowed = true
+    }
+  }
+
+  /** A field is compiled that reads what only the objects tell, such as their owners. Throws {@link NotCoveredError}. */
+  readsLate(field: string): void {
+    if (!this.#isLateAllowed) throw new NotCoveredError(`${field}, which depends on other objects`)
+  }
+
   /** Compiles a field of a row, or a root field. */
   within<T>(key: string, compile: () => T): T {
     const outer = this.#place
@@ -89,9 +105,12 @@ export class PlanCompiler {
 
   /** The root field that is being compiled reads a list of this kind with these arguments. */
   filters(kind: Kind, args: FieldArguments): void {
-    if (args.constant === undefined) this.#filtered.push({ kind, args })
-    else {
+    if (args.constant === undefined) {
+      this.readsLate('a filter with variables')
+      this.#filtered.push({ kind, args })
+    } else {
       const needs = whereKinds(this.served, kind, args.constant['where'])
+      if (needs.length > 0) this.readsLate('a filter by other objects')
       for (const need of needs) this.reads(need.kind, need.indexes)
     }
   }

@@ -1,5 +1,6 @@
 import type { VariableValues } from 'graphql'
 import type { RelatedStores } from '../../query/condition/related-by.ts'
+import type { Condition } from '../../query/condition/condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import { type ListRequest, listRequest } from '../operation/list-request.ts'
@@ -18,6 +19,17 @@ export interface PlanRunOptions {
   readonly fragments: FragmentCache
   /** What has been settled for this execution. */
   readonly parts: SettledParts
+  /** Is told of each relation that is followed, by whoever has to know what a text depends on. */
+  readonly followed?: ((relation: FollowedRelation) => void) | undefined
+}
+
+/** A relation that has been followed from one object. */
+export interface FollowedRelation {
+  /** The kinds that were read, the one that it leads to among them. */
+  readonly reads: readonly Kind[]
+  /** Which objects it leads to; where it is of the form `keys`, those alone count, whether or not they are there. */
+  readonly condition: Condition
+  readonly many: boolean
 }
 
 /** One run of a plan: the request's variables, and what is worked out of them once. */
@@ -35,7 +47,8 @@ export class PlanRun {
   readonly named: SettledParts['named']
   /** What conditions on related objects read in a cluster. */
   readonly related: (cluster: string) => RelatedStores
-  readonly #parts: SettledParts
+  readonly followed: PlanRunOptions['followed']
+  readonly parts: SettledParts
   readonly #variables: VariableValues
   readonly #arguments = new Map<FieldArguments, Readonly<Record<string, unknown>>>()
   readonly #requests = new Map<FieldArguments, ListRequest>()
@@ -45,10 +58,11 @@ export class PlanRun {
     this.limits = options.limits
     this.budget = options.budget
     this.fragments = options.fragments
-    this.#parts = options.parts
+    this.parts = options.parts
     this.part = options.parts.part
     this.named = options.parts.named
     this.related = filterParts(options.served, options.parts)
+    this.followed = options.followed
     this.#variables = options.variables
   }
 
@@ -60,7 +74,7 @@ export class PlanRun {
     try {
       return read()
     } catch (error) {
-      if (this.#parts.isLacking) return undefined
+      if (this.parts.isLacking) return undefined
       throw error
     }
   }
@@ -82,9 +96,9 @@ export class PlanRun {
   }
 
   /** The texts of a list's members as the text of a list. */
-  list<T>(members: readonly T[], write: (member: T) => string): string {
+  list<T>(members: readonly T[], write: (member: T, position: number) => string): string {
     const texts: string[] = []
-    for (const member of members) texts.push(write(member))
+    for (const member of members) texts.push(write(member, texts.length))
     return `[${texts.join(',')}]`
   }
 }

@@ -31,17 +31,24 @@ export type RequestVariables =
   | { readonly errors: readonly GraphQLError[] }
 
 /**
- * One query of one document, compiled against one schema: what it reads, and how its answer is written as JSON text. There is
+ * One operation of one document, compiled against one schema: what it reads, and how its answer is written as JSON text. There is
  * one variation for each combination of the variables in `@skip` and `@include`, compiled when it is first asked for.
  */
-export class Plan {
+export class Plan<V = PlanVariation> {
   readonly #served: ServedSchema
   readonly #operation: OperationDefinitionNode
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly #flags: readonly string[]
-  readonly #variations = new Map<string, PlanVariation>()
+  readonly #variations = new Map<string, V>()
+  readonly #compile: CompileVariation<V>
 
-  constructor(served: ServedSchema, document: DocumentNode, operation: OperationDefinitionNode) {
+  constructor(
+    served: ServedSchema,
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    compile: CompileVariation<V>,
+  ) {
+    this.#compile = compile
     this.#served = served
     this.#operation = operation
     this.#fragments = fragmentsOf(document)
@@ -60,16 +67,13 @@ export class Plan {
   }
 
   /** The variation for a request. Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
-  variation(variables: VariableValues): PlanVariation {
+  variation(variables: VariableValues): V {
     const flags = new Map(this.#flags.map((name) => [name, variables.coerced[name] === true]))
     const key = this.#flags.map((name) => Number(flags.get(name))).join('')
     let variation = this.#variations.get(key)
     if (variation === undefined) {
       const context = { fragments: this.#fragments, flags }
-      variation = new PlanVariation(
-        this.#operation,
-        new PlanCompiler(this.#served, context, writers),
-      )
+      variation = this.#compile(this.#operation, new PlanCompiler(this.#served, context, writers))
       this.#variations.set(key, variation)
     }
     return variation
@@ -107,7 +111,8 @@ export class PlanVariation {
       const filtered = root.filtered.flatMap((one) =>
         whereKinds(served, one.kind, one.args.coerce(variables)['where']),
       )
-      return [...root.kinds, ...filtered].map((need) => ({ cluster, ...need }))
+      const named = [...root.kinds, ...filtered].map((need) => ({ cluster, ...need }))
+      return [...named, ...(root.further?.(served, args) ?? [])]
     })
   }
 
@@ -125,16 +130,39 @@ export class PlanVariation {
   }
 }
 
+/** Compiles one variation of an operation. Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
+type CompileVariation<V> = (operation: OperationDefinitionNode, compiler: PlanCompiler) => V
+
 /** The plan of an operation; `undefined` for what is no query, or is not covered. */
 export function compilePlan(
   served: ServedSchema,
   document: DocumentNode,
   operationName: string | null | undefined,
 ): Plan | undefined {
+  const type = OperationTypeNode.QUERY
+  return compileOperation(served, { document, operationName, type }, (operation, compiler) => {
+    return new PlanVariation(operation, compiler)
+  })
+}
+
+/** The same for operations of any type. */
+export function compileOperation<V>(
+  served: ServedSchema,
+  {
+    document,
+    operationName,
+    type,
+  }: {
+    readonly document: DocumentNode
+    readonly operationName: string | null | undefined
+    readonly type: OperationTypeNode
+  },
+  compile: CompileVariation<V>,
+): Plan<V> | undefined {
   const operation = getOperationAST(document, operationName)
-  if (operation?.operation !== OperationTypeNode.QUERY) return undefined
+  if (operation?.operation !== type) return undefined
   try {
-    return new Plan(served, document, operation)
+    return new Plan(served, document, operation, compile)
   } catch (error) {
     if (error instanceof NotCoveredError) return undefined
     throw error

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DocumentNode } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'
+import { nextTurn } from '../../lib/next-turn.ts'
 import {
   defaultWorkLimits,
   QueryTooCostlyError,
@@ -225,7 +225,7 @@ export class PlannedQueries {
  * What a plan may do in the time that its limits stand for: a row whose texts are kept is joined in a twentieth of the time that
  * graphql-js takes for one, a field that is missed is written in a fifth, and a character of the answer in half.
  */
-function plannedWork(work: Partial<WorkLimits>): WorkLimits {
+export function plannedWork(work: Partial<WorkLimits>): WorkLimits {
   const limits = { ...defaultWorkLimits, ...work }
   const { rows, fields, bytes } = limits
   return { ...limits, rows: rows * 15, fields: fields * 5, bytes: bytes * 2 }

@@ -42,10 +42,13 @@ export function relationWriter(
     run.budget.report?.at(place)
     const part = (type: string): KindPart =>
       partOnTheWay(run, found, { cluster, type, namespace: namespaceOf(view, id) })
-    return relation.follow({ view, id, withRelated, part, budget: run.budget })
+    const condition = relation.follow({ view, id, withRelated, part, budget: run.budget })
+    run.followed?.({ reads, condition, many: field.many })
+    return condition
   }
   const within = ({ view }: KindPart, id: ObjectId, condition: Condition) =>
     namespacesOfRelated(found, condition, namespaceOf(view, id))
+  const reads = Array.from(needs.values(), ({ kind }) => kind)
   if (!field.many) {
     const write = compiler.row(to, selectionSets)
     return (run, part, id) => {

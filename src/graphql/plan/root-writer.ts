@@ -12,6 +12,7 @@ import type { ListFieldArguments, LookupArguments } from '../schema/read-context
 import { selectionsOf } from './collected-fields.ts'
 import { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
+import { graphWriter } from './graph-writer.ts'
 import type { FilteredList, PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 
@@ -22,6 +23,8 @@ export interface RootWriter {
   /** The lists whose arguments may name further kinds. */
   readonly filtered: readonly FilteredList[]
   readonly args: FieldArguments
+  /** Kinds that its arguments alone name, each in its cluster. */
+  further?(served: ServedSchema, args: Readonly<Record<string, unknown>>): readonly KindAt[]
   write(run: PlanRun): string
 }
 
@@ -40,6 +43,8 @@ export function rootWriter(nodes: readonly FieldNode[], compiler: PlanCompiler):
       return listWriter(source.kind, args, selections, compiler)
     case 'lookup':
       return lookupWriter(source.kind, args, selections, compiler)
+    case 'aroundObjects':
+      return { args, kinds: [], filtered: [], ...graphWriter(args, nodes, compiler) }
     default:
       throw new NotCoveredError(`Query.${field.name}`)
   }

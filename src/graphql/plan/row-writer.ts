@@ -79,6 +79,7 @@ function memberWriter(
   const field: GraphQLField<unknown, unknown> | undefined = type.getFields()[node?.name.value ?? '']
   if (node === undefined || field === undefined) throw new NotCoveredError(type.name)
   const source = fieldSourceOf(field)
+  if (source.form !== 'relation') compiler.readsLate(field.name)
   switch (source.form) {
     case 'relation':
       return relationWriter(

@@ -10,6 +10,7 @@ import { buildFacetType } from './facet-type.ts'
 import { buildChangeType, buildFrameType, buildRemovalType } from './frame-type.ts'
 import { buildGatewayClusterType } from './gateway-cluster-type.ts'
 import { buildHealthType } from './health-type.ts'
+import { atOnce } from '../../lib/slices.ts'
 import type { Kind } from '../model/kind.ts'
 import { buildKindType } from './kind-type.ts'
 import { buildKubernetesObjectType, objectFields } from './object-fields.ts'
@@ -21,6 +22,7 @@ import { buildPrinterColumnType } from './printer-column-type.ts'
 import { buildQueryType, buildSubscriptionType } from './root-types.ts'
 import { fieldsOfProfile } from '../model/schema-profile.ts'
 import { fetchableDirective, relayFields } from './relay-fields.ts'
+import { resolveFields } from './resolved-fields.ts'
 import type { SchemaModel } from '../model/schema-model.ts'
 import type { SchemaTypes } from './schema-types.ts'
 import { TypeNames } from './type-names.ts'
@@ -44,20 +46,28 @@ export interface SchemaOptions {
  * The GraphQL schema of a model, complete with resolvers. Operations need a `ResolverContext` as their `contextValue`;
  * the root value is not used.
  */
-export function createSchema(
+export function createSchema(model: SchemaModel, options: SchemaOptions = {}): GraphQLSchema {
+  return atOnce(schemaInSteps(model, options))
+}
+
+/** The same, in steps between which others may have their turn. */
+export function* schemaInSteps(
   model: SchemaModel,
   { relay = false }: SchemaOptions = {},
-): GraphQLSchema {
+): Generator<void, GraphQLSchema> {
   const { kinds, profile } = model
   const types = schemaTypes(model)
+  const query = buildQueryType(kinds, types, relay ? () => relayFields(kinds, types) : undefined)
+  const subscription = kinds.length === 0 ? undefined : buildSubscriptionType(kinds, types)
+  yield* resolveFields([query, ...(subscription === undefined ? [] : [subscription])])
   const schema = new GraphQLSchema({
     directives: [
       ...specifiedDirectives,
       semanticNonNullDirective,
       ...(relay ? [fetchableDirective] : []),
     ],
-    query: buildQueryType(kinds, types, relay ? () => relayFields(kinds, types) : undefined),
-    ...(kinds.length === 0 ? {} : { subscription: buildSubscriptionType(kinds, types) }),
+    query,
+    ...(subscription === undefined ? {} : { subscription }),
     types: kinds.map((kind) => types.objectType(kind)),
   })
   return profile.descriptions === false ? withoutDescriptions(schema) : schema

@@ -1,7 +1,7 @@
 import type { GraphQLField, GraphQLFieldConfigMap } from 'graphql'
 import type { HealthRule } from '../../kubernetes/health/health.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
-import type { Kind, ObjectRefField, RelationField } from '../model/kind.ts'
+import type { Kind, MixedRelationField, ObjectRefField, RelationField } from '../model/kind.ts'
 
 /** The scalars of values that objects hold; each has its own check, and its own way of being written. */
 export type ScalarForm =
@@ -35,6 +35,8 @@ type RootSource =
   | { readonly form: 'objectById' }
   | { readonly form: 'objectsByIds' }
   | { readonly form: 'objectByRef' }
+  | { readonly form: 'aroundObjects' }
+  | { readonly form: 'search' }
   | { readonly form: 'clusterStates' }
 
 /** Fields of a kind's type, whose source is a `Row`; its own properties are of the form `property`, read from the object. */
@@ -58,6 +60,8 @@ type RowSource =
   | { readonly form: 'relation'; readonly relation: RelationField }
   /** What stands at a path of the object, as an `ObjectRef` or, with `many`, as a list of them. */
   | { readonly form: 'objectRef'; readonly field: ObjectRefField }
+  /** Relations to objects of several kinds. */
+  | { readonly form: 'mixed'; readonly field: MixedRelationField }
   | { readonly form: 'owners' }
   | { readonly form: 'ownerChain' }
   | { readonly form: 'rootOwner' }
@@ -87,6 +91,7 @@ interface OwnParts {
     | 'resourceVersion'
     | 'resumeToken'
     | 'kinds'
+    | 'counts'
   readonly edge: 'cursor' | 'node'
   readonly pageInfo: 'hasNextPage' | 'hasPreviousPage' | 'startCursor' | 'endCursor'
   readonly frame: 'reset' | 'synced' | 'changes' | 'resumeToken' | 'resourceVersion'
@@ -97,6 +102,19 @@ interface OwnParts {
   readonly objectRef: 'id' | 'apiVersion' | 'kind' | 'namespace' | 'name' | 'object'
   readonly healthPart: 'status' | 'reason' | 'message'
   readonly printerColumn: 'name' | 'type' | 'format' | 'priority' | 'value' | 'since'
+  readonly graph: 'nodes' | 'edges' | 'truncated' | 'kinds' | 'notFollowed'
+  readonly graphNode:
+    | 'id'
+    | 'clusterName'
+    | 'apiVersion'
+    | 'kind'
+    | 'namespace'
+    | 'name'
+    | 'depth'
+    | 'object'
+  readonly graphEdge: 'from' | 'to' | 'relation'
+  readonly searchResult: 'object' | 'matched' | 'value'
+  readonly searchCount: 'kind' | 'count'
   readonly clusterState: 'name' | 'state' | 'version' | 'resources'
   readonly resourceState: 'kind' | 'state' | 'objects' | 'resourceVersion' | 'lagMs' | 'lastError'
 }

@@ -7,17 +7,24 @@ import {
 } from 'graphql'
 import { parsePath } from '../../query/index/path.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
-import { relationArguments, usedByArguments } from './arguments.ts'
+import { ownedArguments, relationArguments, usedByArguments } from './arguments.ts'
 import type { Definitions } from '../model/definitions.ts'
-import type { Kind, ObjectRefField, RelationField } from '../model/kind.ts'
+import type { Kind, MixedRelationField, ObjectRefField, RelationField } from '../model/kind.ts'
 import { usedByField } from '../model/uses.ts'
 import { nativePropertiesOf } from '../model/native-properties.ts'
 import { objectFields } from './object-fields.ts'
+import { reportFailures } from './report-failures.ts'
 import { objectRefsAt } from './object-ref.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
 import { fromSource } from './field-source.ts'
 import { propertyReader } from './property-resolver.ts'
-import type { RelationArguments, ResolverContext, Row, UsedByArguments } from './read-context.ts'
+import type {
+  OwnedArguments,
+  RelationArguments,
+  ResolverContext,
+  Row,
+  UsedByArguments,
+} from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
 /** What {@link buildKindType} needs. */
@@ -50,6 +57,7 @@ export function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObje
         ...Object.fromEntries(
           kind.objectRefs.map((field) => [field.name, objectRefField(field, types)]),
         ),
+        ...Object.fromEntries(kind.mixed.map((field) => [field.name, mixedField(field, types)])),
       }),
     }),
   })
@@ -130,6 +138,24 @@ function usedByFieldOf(
       resolve: (row, args: UsedByArguments, { read }) => read.usedBy(row, args),
       ...fromSource({ form: 'usedBy', kind }),
     },
+  }
+}
+
+function mixedField(
+  field: MixedRelationField,
+  types: SchemaTypes,
+): GraphQLFieldConfig<Row, ResolverContext> {
+  const { description } = field
+  return {
+    type: types.kubernetesObjectConnection,
+    description,
+    args: ownedArguments,
+    resolve: (row, args: OwnedArguments, { read, report }, info) => {
+      const found = read.followMixed(row, field, args)
+      reportFailures(found.failures, report, info)
+      return found
+    },
+    ...fromSource({ form: 'mixed', field }),
   }
 }
 

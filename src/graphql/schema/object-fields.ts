@@ -7,7 +7,6 @@ import {
   GraphQLNonNull,
   type GraphQLResolveInfo,
   GraphQLString,
-  locatedError,
 } from 'graphql'
 import { ruledHealth } from '../../kubernetes/health/health.ts'
 import { healthRuleOf } from '../../kubernetes/health/health-rules.ts'
@@ -27,6 +26,7 @@ import type {
   Row,
 } from './read-context.ts'
 import { printedColumns } from './printer-column-type.ts'
+import { reportFailures } from './report-failures.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
 /** Stands for the kinds of the interface, each of which has its own. */
@@ -156,19 +156,11 @@ function ownedOf(
   row: Row,
   args: OwnedArguments,
   { read, report }: ResolverContext,
-  { fieldNodes, path }: GraphQLResolveInfo,
+  info: GraphQLResolveInfo,
 ): OwnedConnectionSource {
   const owned = read.owned(row, args)
-  for (const error of owned.failures) {
-    report(locatedError(error, fieldNodes, pathToArray(path)))
-  }
+  reportFailures(owned.failures, report, info)
   return owned
-}
-
-function pathToArray(path: GraphQLResolveInfo['path']): (string | number)[] {
-  const keys: (string | number)[] = []
-  for (let at: typeof path | undefined = path; at !== undefined; at = at.prev) keys.push(at.key)
-  return keys.toReversed()
 }
 
 function eventsField(

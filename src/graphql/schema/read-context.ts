@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { Where } from '../../query/condition/where.ts'
-import type { Kind, RelationField } from '../model/kind.ts'
+import type { Kind, MixedRelationField, RelationField } from '../model/kind.ts'
 
 /** One object on its way through the resolvers: the source of every type of a kind. Valid within one tick. */
 export interface Row {
@@ -229,6 +229,82 @@ export interface ClusterState {
   readonly resources: readonly ResourceState[]
 }
 
+/** The arguments of `graph`. */
+export interface GraphArguments {
+  /** `id`s of objects. */
+  readonly roots: readonly string[]
+  readonly depth?: number | null
+  /** Names of relations: `Pod.node`, or `pods` of every type. */
+  readonly relations?: readonly string[] | null
+  readonly maxNodes?: number | null
+}
+
+/** One object of a graph. */
+export interface GraphNodeSource {
+  readonly ref: ObjectRef
+  /** How many steps it is from a root. */
+  readonly depth: number
+}
+
+/** One relation between two objects of a graph, by their `id`s. */
+export interface GraphEdgeSource {
+  readonly from: string
+  readonly to: string
+  readonly relation: string
+}
+
+/** What `graph` finds. */
+export interface GraphSource {
+  nodes(): readonly GraphNodeSource[]
+  edges(): readonly GraphEdgeSource[]
+  readonly truncated: boolean
+  /** The type names of the kinds that were looked into, sorted. */
+  readonly kinds: readonly string[]
+  /** Relations that would have led to kinds that are not in memory, sorted. */
+  readonly notFollowed: readonly string[]
+  /** Why others, which were named, could not be followed. */
+  readonly failures: readonly Error[]
+}
+
+/** The arguments of `search`. */
+export interface SearchArguments {
+  readonly text: string
+  /** Type names. */
+  readonly kinds?: readonly string[] | null
+  readonly namespaces?: readonly string[] | null
+  readonly cluster?: string | null
+  readonly first?: number | null
+  readonly after?: string | null
+}
+
+/** One object that was found, and which of its values holds the text. */
+export interface SearchResultSource {
+  readonly object: ObjectRef
+  /** `name`, `labels["app"]`, or the name of an index. */
+  readonly matched: string
+  readonly value: string
+}
+
+/** How many objects of one kind were found. */
+export interface SearchCount {
+  /** The type name. */
+  readonly kind: string
+  readonly count: number
+}
+
+/** A page of what `search` finds. */
+export interface SearchSource {
+  rows(): readonly SearchResultSource[]
+  edges(): readonly { readonly cursor: string; readonly node: SearchResultSource }[]
+  pageInfo(): PageInfo
+  totalCount(): number
+  counts(): readonly SearchCount[]
+  /** The type names of the kinds that were looked into, sorted. */
+  kinds(): readonly string[]
+  /** Why others, which were named, could not be. */
+  readonly failures: readonly Error[]
+}
+
 /** What is read from a store, in the tick in which it is asked for, or from the API server, later. */
 type Read<T> = T | Promise<T>
 
@@ -252,6 +328,12 @@ export interface StoreReads {
   usedBy(row: Row, args: UsedByArguments): UsedByConnectionSource
   /** What `kubectl get` shows of an object whose columns the API server alone knows; `null` where it is gone. */
   printerColumns(row: Row, wide: boolean): Promise<readonly PrinterColumn[] | null>
+  /** Follows a relation to objects of several kinds, of those that are cached and those that are asked for. */
+  followMixed(row: Row, field: MixedRelationField, args: OwnedArguments): OwnedConnectionSource
+  /** The objects around some, and how they are related. */
+  graph(args: GraphArguments): GraphSource
+  /** The objects of any kind of which a value holds a text. */
+  search(args: SearchArguments): SearchSource
   /** Follows a relation with `many`. */
   follow(row: Row, relation: RelationField, args: RelationArguments): ConnectionSource
   /** Follows a relation without `many`. */

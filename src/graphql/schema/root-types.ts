@@ -13,6 +13,7 @@ import {
   objectByRefArguments,
 } from './arguments.ts'
 import { fromSource } from './field-source.ts'
+import { graphField } from './graph-type.ts'
 import type { Kind } from '../model/kind.ts'
 import type {
   Frame,
@@ -25,6 +26,7 @@ import type {
   StoreReads,
 } from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'
+import { searchField } from './search-type.ts'
 
 type RootFields = GraphQLFieldConfigMap<unknown, ResolverContext>
 
@@ -68,6 +70,8 @@ export function buildQueryType(
           resolve: (_source, args: ObjectByRefArguments, { read }) => read.objectByRef(args),
           ...fromSource({ form: 'objectByRef' }),
         },
+        graph: graphField(types),
+        search: searchField(types),
       }
       for (const kind of kinds) Object.assign(fields, queryFields(kind, types))
       Object.assign(fields, further())

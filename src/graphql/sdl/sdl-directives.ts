@@ -16,6 +16,7 @@ export interface IndexArguments {
   readonly path: readonly string[]
   readonly type: IndexType
   readonly reduce?: 'sum' | 'first' | null
+  readonly searchable?: boolean | null
 }
 
 /** The arguments of `@ended`. */
@@ -54,7 +55,7 @@ export interface RelationDirectiveArguments {
   }
   readonly owned: { readonly through?: readonly string[] | null }
   readonly owner: { readonly through?: readonly string[] | null }
-  readonly objectRef: { readonly path: string }
+  readonly objectRef: { readonly path: string; readonly category?: string | null }
 }
 
 /** The directives that make a field a relation. */
@@ -114,6 +115,10 @@ export const indexDirective: GraphQLDirective = new GraphQLDirective({
     reduce: {
       type: indexReduction,
       description: 'One value made of all that stands at the paths; else each of them is a value.',
+    },
+    searchable: {
+      type: GraphQLBoolean,
+      description: 'Whether `search` looks at its values. Of strings only.',
     },
   },
 })
@@ -245,6 +250,10 @@ export const relationDirectives: Readonly<Record<RelationDirective, GraphQLDirec
       type: text,
       description:
         'Where `kind` and `name` stand, with `apiVersion`, `apiGroup` or `group`, and `namespace` unless it is the own one.',
+    },
+    category: {
+      type: GraphQLString,
+      description: 'Of what every kind has: only kinds whose CRD counts them among this category.',
     },
   }),
 }

@@ -5,6 +5,7 @@ import {
   getArgumentValues,
   type GraphQLDirective,
   GraphQLError,
+  type InterfaceTypeExtensionNode,
   Kind,
   type ObjectTypeExtensionNode,
   parse,
@@ -113,11 +114,13 @@ class DocumentReader {
 
   #extension(node: DefinitionNode): TypeExtension | undefined {
     if (isDirectiveVocabulary(node)) return undefined
-    if (node.kind !== Kind.OBJECT_TYPE_EXTENSION) {
+    const isOfEveryKind =
+      node.kind === Kind.INTERFACE_TYPE_EXTENSION && node.name.value === 'KubernetesObject'
+    if (node.kind !== Kind.OBJECT_TYPE_EXTENSION && !isOfEveryKind) {
       this.#unsupported(
         node,
         `${node.kind} declares neither an index nor a relation`,
-        'write `extend type Pod @index(…) { … }`',
+        'write `extend type Pod @index(…) { … }`, or `extend interface KubernetesObject { … }` for every kind',
       )
       return undefined
     }
@@ -131,8 +134,15 @@ class DocumentReader {
     }
   }
 
-  #indexes(node: ObjectTypeExtensionNode): readonly IndexDeclaration[] {
+  #indexes(
+    node: ObjectTypeExtensionNode | InterfaceTypeExtensionNode,
+  ): readonly IndexDeclaration[] {
     return (node.directives ?? []).flatMap((directive) => {
+      if (node.kind === Kind.INTERFACE_TYPE_EXTENSION) {
+        const message = `@${directive.name.value} does not stand on every kind`
+        this.#unsupported(directive, message, 'write it on the types that it is meant for')
+        return []
+      }
       if (directive.name.value === endedDirective.name) return []
       if (directive.name.value !== indexDirective.name) {
         const name = `@${directive.name.value}`
@@ -150,7 +160,9 @@ class DocumentReader {
     })
   }
 
-  #ended({ directives = [] }: ObjectTypeExtensionNode): Pick<TypeExtension, 'ended'> {
+  #ended({
+    directives = [],
+  }: ObjectTypeExtensionNode | InterfaceTypeExtensionNode): Pick<TypeExtension, 'ended'> {
     const directive = directives.find(({ name }) => name.value === endedDirective.name)
     const found = directive && this.#arguments(endedDirective, directive)
     if (directive === undefined || found === undefined) return {}

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../lib/json-object.ts'
+import { AnswerTooLongError, checkRoom, withinRoom } from './answer-room.ts'
 import { writeJson } from './leaf-writer.ts'
 import { projectParsed, projectParsedAt } from './parsed-projection.ts'
 import type { LeafWriter, ObjectSelection, SelectedField, SelectedValue } from './projection.ts'
@@ -14,14 +15,21 @@ export function answerOf(
   selection: ObjectSelection,
 ): TemplateAnswer | undefined {
   const builder = new AnswerBuilder(template)
-  builder.addValue({ form: 'object', selection, required: true }, 0, template.object)
+  const value = { form: 'object', selection, required: true } as const
+  try {
+    withinRoom(maxAnswerUnits, () => builder.addValue(value, 0, template.object))
+  } catch (error) {
+    if (error instanceof AnswerTooLongError) return undefined
+    throw error
+  }
   const { text, holes } = builder
   return text === undefined ? undefined : new TemplateAnswer(text, holes)
 }
 
-/** An answer of more holes, or of more texts of containers, saves too little: its rows are decoded. */
+/** An answer of more holes, or of more texts of containers, saves too little: its rows are decoded. So are those of a longer one. */
 const maxHoles = 1 << 14
 const maxContainers = 16
+const maxAnswerUnits = 1 << 20
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -150,6 +158,7 @@ class AnswerBuilder {
 
   #add(text: string | undefined): void {
     this.text = text === undefined || this.text === undefined ? undefined : this.text + text
+    checkRoom(this.#length())
   }
 
   #childrenOf(node: number): number[] {

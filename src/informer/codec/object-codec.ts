@@ -8,6 +8,7 @@ import { parseExact } from '../../lib/exact-json.ts'
 import { stringBytes, valueBytes } from './memory-size.ts'
 import { mayHoldLongInteger, withoutSpace } from './json-bytes.ts'
 import { lastAppliedAnnotation, ObjectText } from './object-text.ts'
+import { withinRoom } from './answer-room.ts'
 import { projectParsed } from './parsed-projection.ts'
 import type { ObjectSelection, SelectedValue } from './projection.ts'
 import { readRow, Row, RowWriter } from './row.ts'
@@ -64,8 +65,11 @@ export interface ObjectCodec {
    * the selection does, or where a value is not of the selected form: then the object is to be decoded, and whoever asks
    * finds out what is wrong. What is prepared for a selection is kept per selection object, within a bound.
    */
-  projection(selection: ObjectSelection): (held: HeldObject) => string | undefined
+  projection(selection: ObjectSelection): Projection
 }
+
+/** Throws `AnswerTooLongError` where the text would have more than `maxUnits` UTF-16 units, before all of it is written. */
+export type Projection = (held: HeldObject, maxUnits?: number) => string | undefined
 
 /** `metadataOnly`: of each object everything but its `metadata` is cut, and a `PartialObjectMetadata` is accepted. */
 export function createObjectCodec(options: {
@@ -146,9 +150,9 @@ class TemplateCodec implements ObjectCodec {
     return this.#cameTemplates.bytes + this.#changedTemplates.bytes
   }
 
-  projection(selection: ObjectSelection): (held: HeldObject) => string | undefined {
+  projection(selection: ObjectSelection): Projection {
     const value: SelectedValue = { form: 'object', selection, required: true }
-    return (held) => {
+    const project = (held: HeldObject): string | undefined => {
       const own = held as unknown as Held
       if (own instanceof Row) {
         const answer = this.#answers.answer(own.template, selection)
@@ -158,6 +162,7 @@ class TemplateCodec implements ObjectCodec {
         ? projectText(value, own.text, 0, own.text.length)
         : projectParsed(value, own)
     }
+    return (held, maxUnits = Number.POSITIVE_INFINITY) => withinRoom(maxUnits, () => project(held))
   }
 
   /** Encodes what `#text` has. `undefined` where the bytes alone did not tell what is in it. */

@@ -1,4 +1,6 @@
 import { isJsonObject } from '../../lib/json-object.ts'
+import { checkRoom } from './answer-room.ts'
+import { writeJson } from './leaf-writer.ts'
 import type { ObjectSelection, SelectedEntryField, SelectedValue } from './projection.ts'
 
 /** The text of a value that is there already parsed: `undefined` where the slow way must do. */
@@ -6,8 +8,12 @@ export function projectParsed(value: SelectedValue, parsed: unknown): string | u
   switch (value.form) {
     case 'text':
       return value.text
-    case 'leaf':
-      return value.write(jsonOf(parsed))
+    case 'leaf': {
+      const json = jsonOf(parsed)
+      // What `JSON.stringify` has written needs not be read and written again.
+      const isWritten = value.write === writeJson && typeof parsed === 'object' && parsed !== null
+      return isWritten ? json : value.write(json)
+    }
     case 'made': {
       const made = isJsonObject(parsed) ? projectMembers(value.of, parsed) : undefined
       return made === undefined ? undefined : value.write(made)
@@ -60,6 +66,7 @@ export function joined<T>(
     const part = textOf(parts[index] as T, index)
     if (part === undefined) return undefined
     text += index === 0 ? part : `,${part}`
+    checkRoom(text.length)
   }
   return text + close
 }
@@ -71,8 +78,18 @@ export function memberText(key: string, text: string): string {
   return plainName.test(key) ? `"${key}":${text}` : `${JSON.stringify(key)}:${text}`
 }
 
+/** The object or array that was asked for last: it may be selected many times over. */
+let last: { readonly parsed: object; readonly json: string | undefined } = {
+  parsed: {},
+  json: '{}',
+}
+
 /** The JSON text that a value may have been read from. */
 function jsonOf(parsed: unknown): string | undefined {
+  if (typeof parsed === 'object' && parsed !== null) {
+    if (last.parsed !== parsed) last = { parsed, json: JSON.stringify(parsed) }
+    return last.json
+  }
   // `JSON.parse` makes infinities of numbers beyond the doubles.
   if (parsed === Infinity) return '1e999'
   if (parsed === -Infinity) return '-1e999'

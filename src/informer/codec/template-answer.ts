@@ -1,3 +1,4 @@
+import { checkRoom } from './answer-room.ts'
 import { jsonChar } from './json-char.ts'
 import { valueEnd } from './json-text.ts'
 import type { LeafWriter, SelectedField } from './projection.ts'
@@ -102,6 +103,7 @@ export class TemplateAnswer {
       else piece = projectTextAt(hole.field, hole.from, text, start, valueEnds[index] ?? 0)
       if (piece === undefined) return undefined
       answer += this.#text.slice(written, hole.start) + piece
+      checkRoom(answer.length)
       written = hole.end
     }
     return answer + this.#text.slice(written)

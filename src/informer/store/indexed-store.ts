@@ -4,7 +4,7 @@ import type { WaitOptions } from '../../lib/deadline.ts'
 import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
 import { atOnce, inSlices } from '../../lib/slices.ts'
 import { latestResourceVersion, type ResourceVersion } from '../../kubernetes/resource-version.ts'
-import type { HeldObject, ObjectCodec } from '../codec/object-codec.ts'
+import type { HeldObject, ObjectCodec, Projection } from '../codec/object-codec.ts'
 import type { ObjectSelection } from '../codec/projection.ts'
 import { ResourceVersionWaiters } from './resource-version-waiters.ts'
 import { StoreContents, type StoredObject, type StoreEntry } from './store-contents.ts'
@@ -107,7 +107,7 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
     return held
   }
 
-  projection(selection: ObjectSelection): (held: HeldObject) => string | undefined {
+  projection(selection: ObjectSelection): Projection {
     return this.#codec.projection(selection)
   }
 

@@ -1,7 +1,7 @@
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
-import type { HeldObject } from '../codec/object-codec.ts'
+import type { HeldObject, Projection } from '../codec/object-codec.ts'
 import type { ObjectSelection } from '../codec/projection.ts'
 
 /**
@@ -65,7 +65,7 @@ export interface StoreView<T extends KubernetesObject = KubernetesObject> {
    */
   held(id: ObjectId): HeldObject
   /** See `ObjectCodec.projection`. */
-  projection(selection: ObjectSelection): (held: HeldObject) => string | undefined
+  projection(selection: ObjectSelection): Projection
   /** The object, decoded. Throws `RangeError` where no object has the id. */
   object(id: ObjectId): T
   /** All ids in the order of namespace, then name (both by UTF-16 code units). */

@@ -108,6 +108,11 @@ export class WorkBudget {
     return this.#spent[work]
   }
 
+  /** How much of one kind of work may still be done, if nothing else is. */
+  left(work: Work): number {
+    return Math.max(0, 1 - this.#share) * this.#limits[work]
+  }
+
   /** Throws {@link QueryTooCostlyError} when the budget is passed, and whenever it is asked again. */
   spend(work: Work, amount: number): void {
     this.#spent[work] += amount

@@ -28,6 +28,8 @@ export interface IndexDefinition extends FilterableIndex {
   readonly reduce?: 'sum' | 'first'
   /** Whether it is made only when it is first read. */
   readonly lazy?: boolean
+  /** Whether a search looks at its values, which are strings. */
+  readonly searchable?: true
   /** Computes the values, strings, instead of paths. */
   readonly valuesOf?: IndexFunction
 }

@@ -1,5 +1,5 @@
 import type { IndexFunction } from '../../informer/store/store-view.ts'
-import { type Condition, hasKey, hasValue } from '../condition/condition.ts'
+import { type Condition, everything, hasKey, hasValue, nothing } from '../condition/condition.ts'
 import { parsePath, valuesAt } from '../index/path.ts'
 import { referencedKeys } from './referenced-keys.ts'
 import {
@@ -30,6 +30,10 @@ export function compileReference(
   definition: ReferenceRelation,
   context: RelationContext,
 ): Relation {
+  const { only, to } = definition
+  if (only !== undefined) {
+    return { definition, reads: [to], indexers: {}, follow: () => hasKey([only]) }
+  }
   return forwards(definition, keyIndexOf(definition, context), hasKey)
 }
 
@@ -44,6 +48,12 @@ export function compileReverseReference(
   reference: ReferenceRelation,
   context: RelationContext,
 ): Relation {
+  const { only } = reference
+  if (only !== undefined) {
+    const follow = ({ view, id }: RelationOrigin): Condition =>
+      view.keyOf(id) === only ? everything : nothing
+    return { definition, reads: [definition.to], indexers: {}, only, follow }
+  }
   const index = keyIndexOf(reference, context)
   return backwards(definition, index, ({ view, id }) => [view.keyOf(id)])
 }

@@ -32,6 +32,8 @@ export interface ReferenceRelation extends RelationBase {
   readonly names?: NameRule
   /** Whether the object makes use of what it means: then it is in `usedBy` of that. */
   readonly uses?: boolean
+  /** The key of the one object that every object of this kind means. */
+  readonly only?: string
   /** Whether it may mean more than one object. */
   readonly many: boolean
 }

@@ -19,9 +19,11 @@ export interface RelationOrigin {
   readonly budget: WorkBudget
 }
 
-/** The object that a relation is followed from. */
-export function originObject({ view, id, object }: RelationOrigin): KubernetesObject {
-  return object ?? view.object(id)
+/** The object that a relation is followed from; where it has to be decoded, that is paid for. */
+export function originObject({ view, id, object, budget }: RelationOrigin): KubernetesObject {
+  if (object !== undefined) return object
+  budget.spend('rows', 1)
+  return view.object(id)
 }
 
 /** A relation, ready to be followed. */
@@ -33,6 +35,8 @@ export interface Relation {
   readonly indexers: IndexersByType
   /** Indexes that it can do without, and is faster with. */
   readonly shortcuts?: IndexersByType
+  /** The key of the only object that it leads from, where it is read backwards from one that all others mean. */
+  readonly only?: string
   /**
    * What the related objects have in common: a condition on the store of `to`, valid within the tick, to be combined
    * with filters, a Scope and a page. Where the related objects are none, it is `nothing`.

@@ -10,7 +10,8 @@ import { allowedRequestHeaders, operationRefusal } from '../guard/operation-requ
 import type { OriginCheck } from '../guard/origin-check.ts'
 import { sendAnswer } from './http-answer.ts'
 import type { DocumentSource } from '../document-source.ts'
-import { answerPlanned, isHashNamed, type PlannedQueries } from './planned-edge.ts'
+import { answerEvents, asksForEvents } from './event-stream.ts'
+import { answerPlanned, isHashNamed, operationAsked, type PlannedQueries } from './planned-edge.ts'
 import { answerProbe, type ProbesOptions } from './probes.ts'
 import { refuseRequest } from '../guard/refusal.ts'
 import type { UserQuotas } from '../guard/user-quotas.ts'
@@ -32,6 +33,8 @@ export interface HttpTransportOptions {
   readonly quotas: UserQuotas
   /** Answers what has a plan; all else is the pipeline's. */
   readonly planned: PlannedQueries | undefined
+  /** How often a stream of events gets a comment. */
+  readonly keepAliveMs: number
   readonly log: ServerLog
 }
 
@@ -39,6 +42,7 @@ export interface HttpTransportOptions {
 export class HttpTransport {
   readonly #options: HttpTransportOptions
   readonly #graphiql: GraphiqlPage | undefined
+  readonly #streams = new Set<ServerResponse>()
 
   constructor(options: HttpTransportOptions) {
     this.#options = options
@@ -113,19 +117,42 @@ export class HttpTransport {
     }
     let viewer: Viewer | undefined
     let ended: () => void
+    const isStream = asksForEvents(request)
     try {
       const caller = this.#options.authenticator?.authenticate(credentialsOf(request))
       viewer = (caller instanceof Promise ? await caller : caller)?.viewer
-      ended = this.#options.quotas.take('operations', viewer)
+      ended = this.#options.quotas.take(isStream ? 'subscriptions' : 'operations', viewer)
     } catch (error) {
       refuseOperation(request, response, error)
       return
     }
     try {
-      await this.#answerOperation(request, response, viewer)
+      if (isStream) await this.#answerEvents(request, response, viewer)
+      else await this.#answerOperation(request, response, viewer)
     } finally {
       ended()
     }
+  }
+
+  async #answerEvents(
+    request: IncomingMessage,
+    response: ServerResponse,
+    viewer: Viewer | undefined,
+  ): Promise<void> {
+    const { pipeline, planned, documents, keepAliveMs } = this.#options
+    const operation = await operationAsked(request, documents)
+    if (operation === undefined) {
+      refuseRequest(response, { status: 400, reason: 'There is no operation in the request.' })
+      return
+    }
+    this.#streams.add(response)
+    response.once('close', () => this.#streams.delete(response))
+    await answerEvents(request, response, operation, { pipeline, planned, viewer, keepAliveMs })
+  }
+
+  /** Ends the streams of events, without saying that they are complete: their readers may come back elsewhere. */
+  endStreams(): void {
+    for (const response of this.#streams) response.end()
   }
 
   async #answerOperation(

@@ -4,6 +4,7 @@ import type { QueryRequest } from '../../graphql/plan/planned-queries.ts'
 import { isRecord } from '../../lib/json-object.ts'
 import { asksForExplanation } from '../guard/operation-request.ts'
 import type { OperationOrigin } from '../operation-options.ts'
+import type { PlannedStream } from '../planned-stream.ts'
 import { sendAnswer } from './http-answer.ts'
 import type { DocumentRequest, DocumentSource } from '../document-source.ts'
 import { namesHash, onlyNamesHash } from './known-documents.ts'
@@ -18,6 +19,8 @@ export interface PlannedQueries {
     operation: QueryRequest,
     origin: OperationOrigin,
   ): string | undefined | Promise<string | undefined>
+  /** The frames of a subscription; `undefined` where the pipeline has to answer. Never rejects. */
+  subscribe?(operation: QueryRequest, origin: OperationOrigin): Promise<PlannedStream | undefined>
 }
 
 const json = 'application/json'
@@ -74,6 +77,16 @@ export async function answerPlanned(
   const revalidates = !isPost && namesHash(asked.request?.extensions)
   await sendAnswer(request, response, answer, { revalidates, compressFromBytes })
   return true
+}
+
+/** The operation that a request asks for, in its body or its address; `undefined` where it asks for none that is plain. */
+export async function operationAsked(
+  request: IncomingMessage,
+  documents: DocumentSource,
+): Promise<QueryRequest | undefined> {
+  const isPost = request.method === 'POST'
+  const given = isPost ? parsed((await bodyOf(request)) ?? '') : searchOf(request)
+  return withDocument(operationOf(given, documents.idMembers).request, documents, isPost)
 }
 
 /** Whether a GET names its document by a hash, so that its answer may be kept and asked for again. */

@@ -2,12 +2,13 @@ import { CloseCode, type Server } from 'graphql-ws'
 import type { RawData, WebSocket } from 'ws'
 import { sleep } from '../../lib/backoff.ts'
 import type { ServerLog } from '../operation-options.ts'
-import type { OpenedBy } from './web-socket-operations.ts'
+import { FrameSink } from '../frame-sink.ts'
+import type { OpenedBy, OpenWebSocket } from './web-socket-operations.ts'
 
 export interface GraphQLSocketOptions {
   readonly socket: WebSocket
   readonly openedBy: OpenedBy
-  readonly operations: Server<OpenedBy>
+  readonly operations: Server<OpenWebSocket>
   readonly maxOperationsPerSocket: number
   readonly maxBufferedBytes: number
   readonly pingIntervalMs: number
@@ -29,6 +30,12 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
   const { socket, openedBy, operations, maxBufferedBytes, log } = options
   // An operation that was completed may still be preparing; so messages may outnumber operations, but not for long.
   const maxPending = 2 * options.maxOperationsPerSocket + 10
+  const frames = new FrameSink({
+    waitingBytes: () => socket.bufferedAmount,
+    // An error closes the socket, and that ends the operations.
+    write: (message, sent) => socket.send(message, { binary: false }, sent),
+    cutOff: () => cutOff(socket),
+  })
   let pending = 0
   let someEnded = new AbortController()
 
@@ -69,7 +76,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
         })
       },
     },
-    openedBy,
+    { ...openedBy, frames },
   )
 
   const stopPings = keepPinging(socket, options.pingIntervalMs)
@@ -77,6 +84,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
   socket.on('error', (error) => log.warn('a WebSocket failed', { reason: error.message }))
   socket.once('close', (code, reason) => {
     stopPings()
+    frames.close()
     openedBy.identity[Symbol.dispose]()
     closed(code, reason.toString()).catch((error: unknown) => {
       log.error('the operations of a WebSocket could not be ended', { error })
@@ -84,12 +92,16 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
   })
 }
 
+function cutOff(socket: WebSocket): void {
+  socket.close(slowReaderCode, 'Reader too slow')
+  // The close frame is behind all that was not read: it may never get there.
+  socket.terminate()
+}
+
 async function send(socket: WebSocket, text: string, maxBufferedBytes: number): Promise<void> {
   if (socket.readyState !== socket.OPEN) return
   if (socket.bufferedAmount > maxBufferedBytes) {
-    socket.close(slowReaderCode, 'Reader too slow')
-    // The close frame is behind all that was not read: it may never get there.
-    socket.terminate()
+    cutOff(socket)
     return
   }
   // An error closes the socket, and that ends the operation; there is nothing more to say to it.

@@ -1,10 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import {
-  type ExecutionArgs,
-  type ExecutionResult,
-  type FormattedExecutionResult,
-  GraphQLError,
-} from 'graphql'
+import { type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql'
 import { type Context, makeServer, type Server } from 'graphql-ws'
 import type { Viewer } from '../../access/viewer.ts'
 import {
@@ -15,6 +10,11 @@ import {
   withoutTransportDetails,
 } from '../../graphql/operation/client-error.ts'
 import type { DocumentSource } from '../document-source.ts'
+import type { OperationWishes } from '../../graphql/operation/execution.ts'
+import type { PlannedQueries } from '../http/planned-edge.ts'
+import { plannedResults, type PlannedStream } from '../planned-stream.ts'
+import type { FrameEnvelope, FrameSink } from '../frame-sink.ts'
+import { sentResult } from '../sent-result.ts'
 import type { OperationPipeline } from '../operation-pipeline.ts'
 import type { ServerLog } from '../operation-options.ts'
 import type { UserQuotas } from '../guard/user-quotas.ts'
@@ -27,6 +27,8 @@ export interface WebSocketOperationsOptions {
   readonly connectionInitDeadlineMs: number
   readonly maxOperationsPerSocket: number
   readonly quotas: UserQuotas
+  /** Answers the subscriptions that have a plan. */
+  readonly planned: PlannedQueries | undefined
   readonly log: ServerLog
 }
 
@@ -37,19 +39,31 @@ export interface OpenedBy {
   readonly identity: SocketIdentity
 }
 
-type Connection = Context<Record<string, unknown> | undefined, OpenedBy>
+/** The same, and what sends frames over it. */
+export interface OpenWebSocket extends OpenedBy {
+  readonly frames: FrameSink
+}
+
 type Answers = AsyncGenerator<ExecutionResult, void, void>
+type Connection = Context<Record<string, unknown> | undefined, OpenWebSocket>
 type Enveloped = ReturnType<OperationPipeline['getEnveloped']>
 
 /** The arguments of one operation, with the pipeline's functions for it. */
 interface EnvelopedArgs extends ExecutionArgs {
   readonly enveloped: Enveloped
   readonly viewer: Viewer | undefined
+  /** The document as it was sent, or as its hash names it. */
+  readonly query: string
 }
 
+/** Stands for the result of a subscription until its WebSocket is known, which may send it itself. */
+const toBePlanned: ExecutionResult = {}
+
 /** The graphql-transport-ws protocol on top of the pipeline that HTTP uses too. */
-export function createWebSocketOperations(options: WebSocketOperationsOptions): Server<OpenedBy> {
-  const { pipeline, documents, maxOperationsPerSocket, quotas, log } = options
+export function createWebSocketOperations(
+  options: WebSocketOperationsOptions,
+): Server<OpenWebSocket> {
+  const { pipeline, planned, documents, maxOperationsPerSocket, quotas, log } = options
 
   const prepare = async (
     connection: Connection,
@@ -68,7 +82,8 @@ export function createWebSocketOperations(options: WebSocketOperationsOptions): 
       connectionParams: connection.connectionParams,
       params: payload,
     })
-    const document = enveloped.parse(documents.documentOf(payload, true) ?? payload.query)
+    const query = documents.documentOf(payload, true) ?? payload.query
+    const document = enveloped.parse(query)
     const errors = enveloped.validate(enveloped.schema, document) as readonly GraphQLError[]
     if (errors.length > 0) return errors
     return {
@@ -79,7 +94,18 @@ export function createWebSocketOperations(options: WebSocketOperationsOptions): 
       contextValue: await enveloped.contextFactory(),
       enveloped,
       viewer,
+      query,
     }
+  }
+
+  const streamOf = async (
+    { extra, connectionParams }: Connection,
+    { query, operationName, variableValues, viewer }: EnvelopedArgs,
+  ): Promise<PlannedStream | undefined> => {
+    const { headers } = extra.request
+    const variables = variableValues ?? {}
+    const origin = { transport: 'websocket', headers, connectionParams, viewer } as const
+    return await planned?.subscribe?.({ query, operationName, variables }, origin)
   }
 
   /** Answers what is one of those that a user may have so many of; `ended` gives it back, and so does a failure. */
@@ -102,7 +128,7 @@ export function createWebSocketOperations(options: WebSocketOperationsOptions): 
     }
   }
 
-  return makeServer<Record<string, unknown> | undefined, OpenedBy>({
+  return makeServer<Record<string, unknown> | undefined, OpenWebSocket>({
     connectionInitWaitTimeout: options.connectionInitDeadlineMs,
     onConnect: ({ extra, connectionParams }) => extra.identity.begin(connectionParams),
     async onSubscribe(connection, _id, payload) {
@@ -124,26 +150,45 @@ export function createWebSocketOperations(options: WebSocketOperationsOptions): 
         return result
       })
     },
-    async subscribe(args) {
+    // Its WebSocket is not known yet, over which its frames may go as they are.
+    subscribe: () => toBePlanned,
+    async onOperation(connection, id, _payload, args, result) {
+      if (result !== toBePlanned) return undefined
       const { viewer, enveloped } = args as EnvelopedArgs
       return await counted<Answers | ExecutionResult>('subscriptions', viewer, async (ended) => {
-        const answers = (await enveloped.subscribe(args)) as Answers | ExecutionResult
+        const answer = async () => (await enveloped.subscribe(args)) as Answers | ExecutionResult
+        const stream = isExplained(args)
+          ? undefined
+          : await streamOf(connection, args as EnvelopedArgs)
+        const answers =
+          stream === undefined
+            ? await answer()
+            : plannedResults({
+                stream,
+                send: (one) => connection.extra.frames.send(envelopeOf(id), one),
+                answer,
+              })
         if (Symbol.asyncIterator in answers) return countedAnswers(answers, ended)
         ended()
         return answers
       })
     },
-    onNext(_connection, _id, _payload, _args, result) {
-      const { errors, ...rest } = clientResult(result)
-      if (errors === undefined) return undefined
-      const formatted = errors.map((error) => withoutTransportDetails(error).toJSON())
-      return { ...rest, errors: formatted } as FormattedExecutionResult
-    },
+    onNext: (_connection, _id, _payload, _args, result) => sentResult(result),
     onError(_connection, _id, _payload, errors) {
       const coded = clientResult({ errors }).errors
       return coded.map((error) => withoutTransportDetails(error).toJSON())
     },
   })
+}
+
+/** The message `next` of an operation, around its payload. */
+function envelopeOf(id: string): FrameEnvelope {
+  const ahead = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`)
+  return { ahead, behind: Buffer.from('}') }
+}
+
+function isExplained({ contextValue }: ExecutionArgs): boolean {
+  return (contextValue as OperationWishes | undefined)?.explain === true
 }
 
 function tooManyOperations(limit: number): GraphQLError {

@@ -14,6 +14,7 @@ import { pathOf } from '../guard/operation-request.ts'
 import type { ServerLog } from '../operation-options.ts'
 import type { ServerOptions } from '../server-options.ts'
 import { SocketIdentity } from './socket-identity.ts'
+import type { PlannedQueries } from '../http/planned-edge.ts'
 import { createWebSocketOperations } from './web-socket-operations.ts'
 
 export interface WebSocketTransportOptions {
@@ -32,6 +33,8 @@ export interface WebSocketTransportOptions {
   /** Finds out who asks; `undefined`: nobody is asked. */
   readonly authenticator: Authenticator | undefined
   readonly quotas: UserQuotas
+  /** Answers what has a plan; all else is the pipeline's. */
+  readonly planned: PlannedQueries | undefined
   readonly log: ServerLog
 }
 
@@ -44,7 +47,7 @@ export class WebSocketTransport {
   #stopping = false
 
   constructor(options: WebSocketTransportOptions) {
-    const { pipeline, documents, limits, authenticator, quotas, log } = options
+    const { pipeline, planned, documents, limits, authenticator, quotas, log } = options
     this.#options = options
     this.#server = new WebSocketServer({
       noServer: true,
@@ -52,7 +55,14 @@ export class WebSocketTransport {
       perMessageDeflate: false,
       maxPayload: limits.maxBodyBytes,
     })
-    const operations = createWebSocketOperations({ pipeline, documents, quotas, log, ...limits })
+    const operations = createWebSocketOperations({
+      pipeline,
+      planned,
+      documents,
+      quotas,
+      log,
+      ...limits,
+    })
     this.#server.on('connection', (socket, request) => {
       const identity = new SocketIdentity({
         request,

@@ -1,8 +1,8 @@
 import { ClientError } from './client-error.ts'
 import type { KindAt } from './kind-part.ts'
 
-/** What is read live cannot be found by a UID. */
-export function byUid({ cluster, kind }: KindAt): ClientError {
+/** Of a kind that is read live: its objects have no index of their UIDs. */
+export function notFoundByUid({ cluster, kind }: KindAt): ClientError {
   const { typeName, lookupField } = kind
   const message = `id: ${typeName} is read live, and the API server finds nothing by its UID`
   return new ClientError('UNSUPPORTED', message, {
@@ -13,8 +13,8 @@ export function byUid({ cluster, kind }: KindAt): ClientError {
   })
 }
 
-/** What is read live cannot be found by anything but its name. */
-export function byCondition({ cluster, kind: { typeName } }: KindAt): ClientError {
+/** Of a kind that is read live, which a relation leads to by something else than names. */
+export function notFoundByCondition({ cluster, kind: { typeName } }: KindAt): ClientError {
   const message = `${typeName} is read live: it is found by its name only`
   return new ClientError('UNSUPPORTED', message, {
     cluster,

@@ -1,0 +1,101 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
+import { sleep } from '../lib/backoff.ts'
+import { CodedError } from '../lib/coded-error.ts'
+
+/** SDL of the user's that cannot be read. */
+export class SchemaFileError extends CodedError {
+  constructor(path: string, cause: unknown) {
+    super('SCHEMA_FILE', `schema ${path} cannot be read: ${String(cause)}`, {
+      value: path,
+      hint: 'name a file of SDL, or a directory with files that end in .graphql',
+      cause,
+    })
+  }
+}
+
+export interface UserSdlOptions {
+  /** Files of SDL. */
+  readonly files: readonly string[]
+  /** A directory of them: all that end in `.graphql`, in the order of their names. */
+  readonly directory: string | undefined
+  /** How often it is looked at whether they are others. Milliseconds. */
+  readonly intervalMs?: number
+}
+
+const defaultIntervalMs = 1_000
+
+/** The user's SDL, which may change while the gateway runs. */
+export class UserSdl {
+  readonly #options: UserSdlOptions
+  #sources: readonly SdlSource[] = []
+
+  constructor(options: UserSdlOptions) {
+    this.#options = options
+  }
+
+  /** As it was read last. */
+  get sources(): readonly SdlSource[] {
+    return this.#sources
+  }
+
+  /** Reads all of it. Rejects with {@link SchemaFileError}. */
+  async read(): Promise<readonly SdlSource[]> {
+    const { files, directory } = this.#options
+    const names = directory === undefined ? [] : await filesIn(directory)
+    return (this.#sources = await Promise.all([...files, ...names].map(sourceIn)))
+  }
+
+  /**
+   * Tells, until the signal is aborted, when it is other than it was, or why it cannot be read. It is asked for by what is in
+   * it rather than by the events of its folder: a mounted ConfigMap is a link that is put elsewhere. Never rejects.
+   */
+  async follow(
+    changed: (sources: readonly SdlSource[]) => void,
+    failed: (error: Error) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { files, directory, intervalMs = defaultIntervalMs } = this.#options
+    if (files.length === 0 && directory === undefined) return
+    let text = textOf(this.#sources)
+    while (!signal.aborted) {
+      // oxlint-disable-next-line no-await-in-loop -- one look after the other
+      await sleep(intervalMs, signal)
+      if (signal.aborted) return
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- one look after the other
+        const sources = await this.read()
+        if (textOf(sources) === text) continue
+        text = textOf(sources)
+        changed(sources)
+      } catch (error) {
+        if (text === String(error)) continue
+        text = String(error)
+        failed(error as Error)
+      }
+    }
+  }
+}
+
+async function filesIn(directory: string): Promise<readonly string[]> {
+  try {
+    const names = await readdir(directory)
+    const sdl = names.filter((name) => name.endsWith('.graphql')).toSorted()
+    return sdl.map((name) => join(directory, name))
+  } catch (cause) {
+    throw new SchemaFileError(directory, cause)
+  }
+}
+
+async function sourceIn(file: string): Promise<SdlSource> {
+  try {
+    return { file, text: await readFile(file, 'utf8') }
+  } catch (cause) {
+    throw new SchemaFileError(file, cause)
+  }
+}
+
+function textOf(sources: readonly SdlSource[]): string {
+  return JSON.stringify(sources)
+}

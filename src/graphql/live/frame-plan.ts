@@ -1,0 +1,164 @@
+import {
+  type FieldNode,
+  getNamedType,
+  type GraphQLField,
+  type GraphQLObjectType,
+  isObjectType,
+  type OperationDefinitionNode,
+} from 'graphql'
+import type { Kind } from '../model/kind.ts'
+import type { RelatedNeed } from '../operation/schema-relations.ts'
+import { collectFields, selectionsOf } from '../plan/collected-fields.ts'
+import { FieldArguments } from '../plan/field-arguments.ts'
+import { NotCoveredError } from '../plan/not-covered.ts'
+import type { PlanCompiler } from '../plan/plan-compiler.ts'
+import type { RowWriter } from '../plan/writers.ts'
+import { fieldSourceOf } from '../schema/field-source.ts'
+
+/** What a frame says; `changes` is the text of the list. */
+export interface FrameParts {
+  readonly reset: boolean
+  readonly synced: boolean
+  readonly changes: string
+  readonly resumeToken: string
+  readonly resourceVersion: string
+}
+
+/** What a frame says of one object, whose text is `object`. */
+export interface ChangeParts {
+  readonly type: 'ADDED' | 'MODIFIED' | 'REMOVED'
+  readonly removal: 'DELETED' | 'UNMATCHED' | 'HIDDEN' | null
+  readonly objectId: string
+  readonly object: string
+  readonly finalStateKnown: boolean
+}
+
+type Write<T> = (parts: T) => string
+
+/** A subscription to a list or an object, compiled: what it reads, and how its frames are written as JSON text. */
+export interface FramePlan {
+  readonly form: 'listFrames' | 'lookupFrames'
+  readonly kind: Kind
+  readonly args: FieldArguments
+  /** The kinds that its objects are written from: its own, and those that relations lead to. */
+  readonly kinds: readonly Kind[]
+  /** The same with the indexes that they are read by. */
+  readonly needs: readonly RelatedNeed[]
+  /** Writes an object; `undefined` where none is selected. */
+  readonly row: RowWriter | undefined
+  /** The payload of a frame, `{"data":…}`. */
+  readonly frame: Write<FrameParts>
+  readonly change: Write<ChangeParts>
+}
+
+/** Compiles a subscription. Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
+export function compileFrames(
+  operation: OperationDefinitionNode,
+  compiler: PlanCompiler,
+): FramePlan {
+  const type = compiler.served.schema.getSubscriptionType()
+  if (type === undefined || type === null) throw new NotCoveredError('no Subscription')
+  const roots = [...collectFields([operation.selectionSet], new Set([type.name]), compiler.collect)]
+  const [[key, nodes] = ['', []]] = roots
+  const [node] = nodes
+  const field = type.getFields()[node?.name.value ?? '']
+  if (roots.length !== 1 || node === undefined || field === undefined) {
+    throw new NotCoveredError('a subscription to anything but one field')
+  }
+  const source = fieldSourceOf(field)
+  if (source.form !== 'listFrames' && source.form !== 'lookupFrames') {
+    throw new NotCoveredError(`Subscription.${field.name}`)
+  }
+  const { kind, form } = source
+  if (kind.uncached) throw new NotCoveredError('a live read')
+  return compiler.within(key, () => {
+    compiler.reads(kind)
+    const frame = frameWriter(kind, typeOf(field), nodes, compiler)
+    const needs = compiler.takeKinds()
+    return {
+      ...frame,
+      form,
+      kind,
+      args: new FieldArguments(field, node),
+      needs,
+      kinds: needs.map((need) => need.kind),
+      frame: (parts) => `{"data":{${JSON.stringify(key)}:${frame.frame(parts)}}}`,
+    }
+  })
+}
+
+function frameWriter(
+  kind: Kind,
+  type: GraphQLObjectType,
+  nodes: readonly FieldNode[],
+  compiler: PlanCompiler,
+): Pick<FramePlan, 'frame' | 'change' | 'row'> {
+  let inner: Pick<FramePlan, 'change' | 'row'> | undefined
+  const members = membersOf<FrameParts>(type, nodes, compiler, (field, same) => {
+    const source = fieldSourceOf(field)
+    if (source.form !== 'frame') throw new NotCoveredError(field.name)
+    const { part } = source
+    if (part === 'changes') {
+      if (inner !== undefined) throw new NotCoveredError('changes under two names')
+      inner = changeWriter(kind, typeOf(field), same, compiler)
+      return ({ changes }) => changes
+    }
+    return (parts) => JSON.stringify(parts[part])
+  })
+  const { change = () => '', row } = inner ?? {}
+  return { frame: members, change, row }
+}
+
+function changeWriter(
+  kind: Kind,
+  type: GraphQLObjectType,
+  nodes: readonly FieldNode[],
+  compiler: PlanCompiler,
+): Pick<FramePlan, 'change' | 'row'> {
+  let row: RowWriter | undefined
+  const change = membersOf<ChangeParts>(type, nodes, compiler, (field, same) => {
+    const source = fieldSourceOf(field)
+    if (source.form !== 'change') throw new NotCoveredError(field.name)
+    const { part } = source
+    switch (part) {
+      case 'object':
+        if (row !== undefined) throw new NotCoveredError('an object under two names')
+        row = compiler.withoutLateReads(() => compiler.row(kind, selectionsOf(same)))
+        return ({ object }) => object
+      case 'previous':
+        throw new NotCoveredError('previous')
+      default:
+        return (parts) => JSON.stringify(parts[part])
+    }
+  })
+  return { change, row }
+}
+
+/** Writes the fields of one of the gateway's own types. */
+function membersOf<T>(
+  type: GraphQLObjectType,
+  nodes: readonly FieldNode[],
+  compiler: PlanCompiler,
+  writeOf: (field: GraphQLField<unknown, unknown>, same: readonly FieldNode[]) => Write<T>,
+): Write<T> {
+  const fields = collectFields(selectionsOf(nodes), new Set([type.name]), compiler.collect)
+  const members = Array.from(fields, ([key, same], position): [string, Write<T>] => {
+    const before = `${position === 0 ? '' : ','}${JSON.stringify(key)}:`
+    const name = same[0]?.name.value ?? ''
+    if (name === '__typename') return [before, () => JSON.stringify(type.name)]
+    const field = type.getFields()[name]
+    if (field === undefined) throw new NotCoveredError(`${type.name}.${name}`)
+    return [before, writeOf(field, same)]
+  })
+  return (parts) => {
+    let text = '{'
+    for (const [before, write] of members) text += before + write(parts)
+    return `${text}}`
+  }
+}
+
+function typeOf(field: GraphQLField<unknown, unknown>): GraphQLObjectType {
+  const type = getNamedType(field.type)
+  if (!isObjectType(type)) throw new NotCoveredError(field.name)
+  return type
+}

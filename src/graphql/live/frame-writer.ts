@@ -1,0 +1,97 @@
+import { encodeResumeToken, type ResumePosition } from '../operation/resume-token.ts'
+import type { FramePlan } from './frame-plan.ts'
+import type { LiveChangeText } from './live-change.ts'
+
+/** The resource version of each kind that is read, by type name; the followed kind's is the first. */
+export type Positions = Readonly<Record<string, string>>
+
+export interface FrameWriterOptions extends Omit<ResumePosition, 'positions'> {
+  readonly plan: FramePlan
+  readonly maxFrameObjects: number
+  readonly maxFrameBytes: number
+}
+
+/** Some changes that fit into one frame. */
+interface FramePart {
+  readonly changes: readonly LiveChangeText[]
+  readonly text: string
+}
+
+/** Where frames stand: all that was sent is known up to `positions`, those before the last one are behind `before`. */
+export interface FramesAt {
+  readonly reset: boolean
+  /** Of the last one; those before it are as synced as `wasSynced` says. */
+  readonly wasSynced: boolean
+  /** What tokens say before the last frame. */
+  readonly before: Positions
+  readonly positions: Positions
+}
+
+/** A frame as it is sent, and what it says. */
+export interface WrittenFrame {
+  readonly changes: readonly LiveChangeText[]
+  /** The payload, UTF-8. */
+  readonly payload: Buffer
+  readonly positions: Positions
+}
+
+/** Writes the frames of one group. */
+export class FrameWriter {
+  readonly #options: FrameWriterOptions
+
+  constructor(options: FrameWriterOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Changes as frames within the limits, at least one, each written when it is asked for. Only behind the last of them has
+   * everything been sent that led to its position, so the others keep the one before.
+   */
+  *frames(changes: readonly LiveChangeText[], at: FramesAt): Generator<WrittenFrame, void> {
+    let waiting: FramePart | undefined
+    let { reset } = at
+    const { wasSynced, before, positions } = at
+    for (const part of this.#parts(changes)) {
+      if (waiting !== undefined) {
+        yield this.#written(waiting, { reset, synced: wasSynced, positions: before })
+        reset = false
+      }
+      waiting = part
+    }
+    if (waiting !== undefined) yield this.#written(waiting, { reset, synced: true, positions })
+  }
+
+  #written(
+    { changes, text }: FramePart,
+    at: { readonly reset: boolean; readonly synced: boolean; readonly positions: Positions },
+  ): WrittenFrame {
+    const { plan, cluster, list, access } = this.#options
+    const { reset, synced, positions } = at
+    const payload = plan.frame({
+      reset,
+      synced,
+      changes: `[${text}]`,
+      resumeToken: encodeResumeToken({ cluster, list, access, positions }),
+      resourceVersion: positions[plan.kind.typeName] ?? '',
+    })
+    return { changes, payload: Buffer.from(payload), positions }
+  }
+
+  *#parts(changes: readonly LiveChangeText[]): Generator<FramePart, void> {
+    const { plan, maxFrameObjects, maxFrameBytes } = this.#options
+    let texts: string[] = []
+    let length = 0
+    let start = 0
+    for (const [number, change] of changes.entries()) {
+      const text = plan.change(change)
+      const isFull = texts.length >= maxFrameObjects || length + text.length > maxFrameBytes
+      if (texts.length > 0 && isFull) {
+        yield { changes: changes.slice(start, number), text: texts.join(',') }
+        ;[texts, length, start] = [[], 0, number]
+      }
+      texts.push(text)
+      length += text.length + 1
+    }
+    yield { changes: changes.slice(start), text: texts.join(',') }
+  }
+}

@@ -1,0 +1,147 @@
+import type { FrameRing } from './frame-ring.ts'
+import type { FrameWriter, Positions } from './frame-writer.ts'
+import type { GroupSnapshot } from './group-snapshot.ts'
+import { mergedChanges } from './live-change.ts'
+
+/** How a subscription has ended: with the errors that are its last message, or so that graphql-js is to go on with it. */
+export type StreamEnd =
+  | { readonly form: 'complete' }
+  | { readonly form: 'failed'; readonly error: Error }
+  | { readonly form: 'refused' }
+
+/** What a member reads from, and tells. */
+export interface MemberGroup {
+  readonly ring: FrameRing
+  readonly writer: FrameWriter
+  readonly counts: MemberCounts
+  snapshot(): GroupSnapshot
+  leave(member: GroupMember): void
+}
+
+/** What has become of readers that did not keep up. */
+export interface MemberCounts {
+  /** Several frames that became one. */
+  merged: number
+  /** Begun anew, as what was to be read had gone. */
+  resets: number
+}
+
+/** Who is so many frames behind is sent them as one. */
+const maxFramesBehind = 8
+
+/**
+ * One subscriber of a group: a place in its ring, and nothing else as long as it keeps up. It is read from when its transport has
+ * room. One that is some frames behind is sent them as one; one whose place has gone begins anew with a snapshot.
+ */
+export class GroupMember {
+  readonly #group: MemberGroup
+  #snapshot: GroupSnapshot | undefined
+  /** How many frames of the snapshot have been taken. */
+  #taken = 0
+  /** The number of the next frame. */
+  #next: number
+  #positions: Positions
+  /** What is to be taken before the ring is. */
+  #ahead: Buffer[] = []
+  #end: StreamEnd | undefined
+  #isClosed = false
+  #ready: () => void = () => {}
+
+  /** Begins with a snapshot, or with these frames, which lead to what the ring goes on from. */
+  constructor(group: MemberGroup, from: GroupSnapshot | Resumption) {
+    this.#group = group
+    this.#next = from.next
+    this.#positions = from.positions
+    if ('frame' in from) this.#snapshot = from
+    else this.#ahead = [...from.frames]
+  }
+
+  /** How it has ended, once there is nothing more to take. */
+  get end(): StreamEnd | undefined {
+    return this.#end
+  }
+
+  /** Calls this whenever there may be something to take, or it has ended. */
+  onReady(ready: () => void): void {
+    this.#ready = ready
+  }
+
+  /** The group's: there may be something to take. */
+  announce(): void {
+    this.#ready()
+  }
+
+  /** The group's. */
+  finish(end: StreamEnd): void {
+    this.#end ??= end
+    this.#ready()
+  }
+
+  /** The payload of the next frame, UTF-8; `undefined` where there is none yet, or where it has ended. */
+  take(): Buffer | undefined {
+    if (this.#end?.form === 'refused' || this.#isClosed) return undefined
+    const ahead = this.#ahead.shift()
+    if (ahead !== undefined) return ahead
+    const { ring, counts } = this.#group
+    if (this.#next < ring.first) {
+      counts.resets += 1
+      this.#begin(this.#group.snapshot())
+    }
+    const part = this.#snapshot?.frame(this.#taken)
+    if (part !== undefined) {
+      this.#taken += 1
+      return part
+    }
+    this.#snapshot = undefined
+    if (ring.next - this.#next > maxFramesBehind) return this.#merged()
+    const frame = ring.get(this.#next)
+    if (frame === undefined) return undefined
+    this.#next += 1
+    this.#positions = frame.positions
+    return frame.payload
+  }
+
+  /** Leaves the group: nothing is to be taken any more. */
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#end ??= { form: 'complete' }
+    this.#snapshot = undefined
+    this.#ahead = []
+    this.#group.leave(this)
+    this.#ready()
+  }
+
+  #begin(snapshot: GroupSnapshot): void {
+    this.#snapshot = snapshot
+    this.#taken = 0
+    this.#next = snapshot.next
+    this.#positions = snapshot.positions
+  }
+
+  #merged(): Buffer | undefined {
+    const { ring, writer, counts } = this.#group
+    counts.merged += 1
+    const changes = []
+    let positions = this.#positions
+    for (; this.#next < ring.next; this.#next += 1) {
+      const frame = ring.get(this.#next)
+      if (frame === undefined) continue
+      ;({ positions } = frame)
+      for (const change of frame.changes) changes.push(change)
+    }
+    const at = { reset: false, wasSynced: true, before: this.#positions, positions }
+    this.#positions = positions
+    const merged = mergedChanges(changes)
+    if (merged.length === 0) return undefined
+    this.#ahead = Array.from(writer.frames(merged, at), ({ payload }) => payload)
+    return this.#ahead.shift()
+  }
+}
+
+/** Frames that lead from where a subscriber stood to a place in the ring. */
+export interface Resumption {
+  readonly frames: readonly Buffer[]
+  readonly next: number
+  readonly positions: Positions
+}

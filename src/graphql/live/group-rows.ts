@@ -1,0 +1,126 @@
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import type { Condition } from '../../query/condition/condition.ts'
+import { unrestricted } from '../../query/condition/scope.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import { type LiveChange, LiveSet } from '../../query/live-set.ts'
+import { encodeObjectId } from '../model/object-id.ts'
+import type { KindAt, KindPart } from '../operation/kind-part.ts'
+import { PlanRun, type PlanRunOptions } from '../plan/plan-run.ts'
+import type { FramePlan } from './frame-plan.ts'
+import { additionOf, type LiveChangeText, removalOf, type ToldObject } from './live-change.ts'
+import { RowDependencies } from './row-dependencies.ts'
+
+/** What is known of deletions by whoever listens: false where one was not seen but concluded. */
+export type FinalStates = (uid: string) => boolean
+
+const removals = { gone: 'DELETED', unmatched: 'UNMATCHED', hidden: 'HIDDEN' } as const
+
+/** The objects that the members of a group have been told of, with what was written of them. */
+export class GroupRows {
+  readonly dependencies: RowDependencies = new RowDependencies()
+  readonly #plan: FramePlan
+  readonly #condition: Condition
+  #held: LiveSet
+  readonly #told = new Map<string, ToldObject>()
+  /** UTF-16 units of the texts. */
+  #units = 0
+
+  constructor(plan: FramePlan, condition: Condition) {
+    this.#plan = plan
+    this.#condition = condition
+    this.#held = new LiveSet({ condition, scope: unrestricted })
+  }
+
+  get size(): number {
+    return this.#told.size
+  }
+
+  /** What the texts take, at the most. */
+  get bytes(): number {
+    return this.#units * 2
+  }
+
+  /** The keys of what is to be told first. Throws `QueryTooCostlyError`. */
+  matching({ view, scope }: KindPart, budget: WorkBudget): readonly string[] {
+    this.#held = new LiveSet({ condition: this.#condition, scope })
+    return this.#held.matching(view, budget)
+  }
+
+  /** All that has been told, as it is now: a copy. */
+  told(): readonly ToldObject[] {
+    return [...this.#told.values()]
+  }
+
+  toldOf(key: string): ToldObject | undefined {
+    return this.#told.get(key)
+  }
+
+  /**
+   * What is to be told of keys that something happened to, or that are written from objects that something happened to. Nothing
+   * where what is written is as it was. Throws `QueryTooCostlyError`, `NotCoveredError`, and whatever reading throws.
+   */
+  changes(
+    keys: Iterable<string>,
+    part: KindPart,
+    options: PlanRunOptions,
+    isFinalStateKnown: FinalStates,
+  ): readonly LiveChangeText[] {
+    let row = ''
+    const run = new PlanRun({
+      ...options,
+      followed: (relation) => this.dependencies.add(row, relation),
+    })
+    const write = (change: LiveChange & { readonly id: number }): string => {
+      row = change.key
+      this.dependencies.forget(row)
+      run.budget.spend('rows', 1)
+      return this.#plan.row?.(run, part, change.id) ?? 'null'
+    }
+    const changes: LiveChangeText[] = []
+    for (const change of this.#held.changes(part.view, keys, options.budget)) {
+      const { key, uid } = change
+      const before = this.#told.get(key)
+      if (change.type === 'DELETED') {
+        this.#forget(key)
+        if (before === undefined) continue
+        const id = change.cause === 'unmatched' ? part.view.idOf(key) : undefined
+        const text = id === undefined ? before.text : write({ type: 'MODIFIED', key, uid, id })
+        this.dependencies.forget(key)
+        changes.push(removalOf({ ...before, text }, removals[change.cause], isFinalStateKnown(uid)))
+        continue
+      }
+      const text = write(change)
+      // Where nothing is selected of the object, all that is asked for is that it changed.
+      if (before?.uid === uid && before.text === text && this.#plan.row !== undefined) continue
+      const now = {
+        key,
+        uid,
+        objectId: before?.uid === uid ? before.objectId : this.objectIdOf(part, change),
+        text,
+      }
+      this.#tell(now, before)
+      changes.push({ ...additionOf(now), type: change.type })
+    }
+    return changes
+  }
+
+  #tell(now: ToldObject, before: ToldObject | undefined): void {
+    this.#units += now.text.length - (before?.text.length ?? 0)
+    this.#told.set(now.key, now)
+  }
+
+  #forget(key: string): void {
+    this.#units -= this.#told.get(key)?.text.length ?? 0
+    this.#told.delete(key)
+  }
+
+  /** The `id` of an object. */
+  objectIdOf(
+    { cluster, kind }: KindAt,
+    { key, uid }: { readonly key: string; readonly uid: string },
+  ): string {
+    const { group, kind: name } = kind.resource
+    const object = uid === '' ? splitObjectKey(key) : { uid }
+    return encodeObjectId({ cluster, group, kind: name, object })
+  }
+}

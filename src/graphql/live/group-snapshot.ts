@@ -1,0 +1,38 @@
+import type { FrameWriter, Positions, WrittenFrame } from './frame-writer.ts'
+import { additionOf, type ToldObject } from './live-change.ts'
+
+/**
+ * All that the members of a group hold at one place in its ring, in frames for those who come anew. The frames are written when
+ * the first one wants them, and kept for the others.
+ */
+export class GroupSnapshot {
+  /** The number of the frame that goes on from here. */
+  readonly next: number
+  readonly positions: Positions
+  readonly #frames: Iterator<WrittenFrame, void>
+  readonly #written: Buffer[] = []
+
+  constructor(
+    told: readonly ToldObject[],
+    { writer, next, positions }: { writer: FrameWriter; next: number; positions: Positions },
+  ) {
+    this.next = next
+    this.positions = positions
+    this.#frames = writer.frames(told.map(additionOf), {
+      reset: true,
+      wasSynced: false,
+      before: {},
+      positions,
+    })
+  }
+
+  /** One of its frames; `undefined` behind the last. */
+  frame(number: number): Buffer | undefined {
+    while (this.#written.length <= number) {
+      const { value } = this.#frames.next()
+      if (value === undefined) return undefined
+      this.#written.push(value.payload)
+    }
+    return this.#written[number]
+  }
+}

@@ -1,0 +1,61 @@
+import type { ChangeParts } from './frame-plan.ts'
+
+/** An object as the members of a group have been told of it. */
+export interface ToldObject {
+  readonly key: string
+  readonly uid: string
+  readonly objectId: string
+  /** What was written of it; `null` where nothing is selected. */
+  readonly text: string
+}
+
+/** One change that members are told of: what happened to one object. */
+export interface LiveChangeText extends ChangeParts {
+  readonly key: string
+}
+
+/** The addition of an object, as a snapshot tells it. */
+export function additionOf({ key, objectId, text }: ToldObject): LiveChangeText {
+  return {
+    key,
+    type: 'ADDED',
+    removal: null,
+    objectId,
+    object: text,
+    finalStateKnown: true,
+  }
+}
+
+/** The removal of an object that is no more, as far as is known. */
+export function removalOf(
+  { key, objectId, text }: ToldObject,
+  removal: Exclude<ChangeParts['removal'], null>,
+  finalStateKnown = true,
+): LiveChangeText {
+  const object = removal === 'HIDDEN' ? 'null' : text
+  return { key, type: 'REMOVED', removal, objectId, object, finalStateKnown }
+}
+
+/**
+ * Changes that follow each other as fewer that lead to the same: the latest of each object wins, a removal survives, and an object
+ * that was created anew under its key, so with another id, stays two.
+ */
+export function mergedChanges(changes: Iterable<LiveChangeText>): readonly LiveChangeText[] {
+  const merged = new Map<string, LiveChangeText>()
+  for (const change of changes) {
+    const { objectId } = change
+    const before = merged.get(objectId)
+    // Behind all that went before it, as its namesake's removal is.
+    merged.delete(objectId)
+    const both = before === undefined ? change : followedBy(before, change)
+    if (both !== undefined) merged.set(objectId, both)
+  }
+  return [...merged.values()]
+}
+
+function followedBy(before: LiveChangeText, change: LiveChangeText): LiveChangeText | undefined {
+  if (before.type === 'ADDED' && change.type === 'REMOVED') return undefined
+  if (before.type === 'ADDED') return { ...change, type: 'ADDED' }
+  if (before.type === 'REMOVED' && change.type === 'ADDED') return { ...change, type: 'MODIFIED' }
+  return change
+}

@@ -1,0 +1,361 @@
+import { sleep } from '../../lib/backoff.ts'
+import { resourceVersion } from '../../kubernetes/resource-version.ts'
+import type { Listener, ListenerBatch } from '../../informer/delivery/listener.ts'
+import type { ListenerRoute } from '../../informer/delivery/route.ts'
+import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
+import type { FollowedList } from '../operation/followed-list.ts'
+import { turns } from '../operation/preparation.ts'
+import type { ResumePosition } from '../operation/resume-token.ts'
+import type { PreparedKinds } from '../operation/prepared-kinds.ts'
+import type { SettledKinds } from '../operation/settled-kinds.ts'
+import type { PlanRunOptions } from '../plan/plan-run.ts'
+import { plannedWork } from '../plan/planned-queries.ts'
+import type { FramePlan } from './frame-plan.ts'
+import { FrameRing, type FrameRingLimits } from './frame-ring.ts'
+import { FrameWriter, type Positions } from './frame-writer.ts'
+import type {
+  GroupMember,
+  MemberCounts,
+  MemberGroup,
+  Resumption,
+  StreamEnd,
+} from './group-member.ts'
+import { GroupRows } from './group-rows.ts'
+import { GroupSnapshot } from './group-snapshot.ts'
+import { listenerRoute } from './listener-route.ts'
+import { isReached, missedByOne, reachMs } from './resumption.ts'
+import { Announcer } from './announcer.ts'
+import { partsOf, settledNeeds } from './settled-needs.ts'
+import { PendingChanges } from './pending-changes.ts'
+
+export interface LiveGroupOptions extends Omit<PlanRunOptions, 'parts' | 'budget' | 'followed'> {
+  readonly plan: FramePlan
+  readonly list: FollowedList
+  readonly access: string
+  readonly coalesceMs: number
+  /** Leases of the kinds that are read, which the group gives back at its end. */
+  readonly prepared: PreparedKinds
+  readonly ring: FrameRingLimits
+  readonly counts: MemberCounts
+  /** Called once, when it is over. */
+  readonly ended: (end: StreamEnd) => void
+}
+
+/** A snapshot is given to newcomers as long as not more frames have followed it. */
+const maxFramesBehindSnapshot = 16
+/** Writing all rows anew, as one of the many objects that they are written from has changed, may take this part of the time. */
+const wideShare = 1 / 20
+
+/**
+ * All subscribers who ask the same and may see the same: they share one listener for each kind that is read, one live set, one
+ * text of each object and of each frame. A subscriber is a place in the ring of what has been sent.
+ */
+export class LiveGroup implements MemberGroup {
+  readonly ring: FrameRing
+  readonly writer: FrameWriter
+  readonly counts: MemberCounts
+  readonly rows: GroupRows
+  readonly #options: LiveGroupOptions
+  readonly #members = new Set<GroupMember>()
+  readonly #announcer = new Announcer(this.#members)
+  readonly #leaving = new AbortController()
+  readonly #pending = new PendingChanges()
+  #listeners: Listener[] = []
+  #positions: Positions = {}
+  #snapshot: GroupSnapshot | undefined
+  #flushing: Promise<void> | undefined
+  #wideDueMs = 0
+  #isLaterPlanned = false
+  #expected = 0
+  #end: StreamEnd | undefined
+
+  constructor(options: LiveGroupOptions) {
+    const { plan, list, access, limits, ring, counts } = options
+    this.#options = options
+    this.ring = new FrameRing(ring)
+    this.counts = counts
+    const { cluster } = list.at
+    const { maxFrameObjects, maxFrameBytes } = limits
+    const at = { cluster, list: list.list, access, positions: {} }
+    this.writer = new FrameWriter({ ...at, plan, maxFrameObjects, maxFrameBytes })
+    this.rows = new GroupRows(plan, list.condition)
+  }
+
+  /** Where the members are when they have read all. */
+  get positions(): Positions {
+    // Where nothing waits, everything up to the present has been told.
+    if (this.#flushing === undefined && this.#pending.isEmpty && !this.#listensBehind) {
+      this.#positions = this.#storePositions()
+    }
+    return this.#positions
+  }
+
+  /** How many subscribers there are. */
+  get members(): number {
+    return this.#members.size
+  }
+
+  get isOver(): boolean {
+    return this.#end !== undefined
+  }
+
+  /**
+   * Reads what is there, and follows it from then on. Rejects with what makes that impossible, and then graphql-js is to say why.
+   */
+  async start(): Promise<void> {
+    try {
+      const settled = await this.#settled()
+      // In one tick: whatever is not in the snapshot reaches the listeners.
+      this.#listen(settled)
+      this.#positions = this.#storePositions()
+      const part = settled.part(this.#options.list.at)
+      await this.#inChunks(this.rows.matching(part, this.#run(settled).budget), () => {})
+    } catch (error) {
+      this.end({ form: 'refused' })
+      throw error
+    }
+    for (const [number, { typeName }] of this.#options.plan.kinds.entries()) {
+      const listener = this.#listeners[number]
+      if (listener !== undefined) void this.#follow(typeName, listener)
+    }
+  }
+
+  /** One more subscriber, from the beginning or from where it stood. */
+  join(member: (group: MemberGroup) => GroupMember): GroupMember {
+    const joined = member(this)
+    if (this.#end === undefined) this.#members.add(joined)
+    else joined.finish(this.#end)
+    return joined
+  }
+
+  /**
+   * The frames that lead a subscriber from where it stood to where the members are; `undefined` where that is not known, and it has
+   * to begin anew. Rejects where a kind cannot be read.
+   */
+  async resume(from: ResumePosition): Promise<Resumption | undefined> {
+    const { plan, list, access } = this.#options
+    const { cluster } = list.at
+    if (from.cluster !== cluster || from.list !== list.list || from.access !== access) {
+      return undefined
+    }
+    const settled = await this.#settled()
+    await Promise.all(
+      plan.kinds.map(async (kind) => {
+        const position = from.positions[kind.typeName]
+        if (position === undefined) return
+        await settled.history({ cluster, kind }).reach(resourceVersion(position))
+      }),
+    )
+    if (!(await this.#hasReached(from.positions))) return undefined
+    // From here on in one tick.
+    const { positions, rows } = this
+    const now = this.#options.prepared.settle()
+    const missed = missedByOne({ plan, list, settled: now, rows, from })
+    if (missed === undefined) return undefined
+    const at = { reset: false, wasSynced: true, before: from.positions, positions }
+    const frames = Array.from(this.writer.frames(missed, at), ({ payload }) => payload)
+    return { frames, next: this.ring.next, positions }
+  }
+
+  /** Waits for a while until the members have been told of all that leads to a position. */
+  async #hasReached(wanted: Positions): Promise<boolean> {
+    const deadlineMs = performance.now() + 2 * this.#options.coalesceMs + reachMs
+    while (!isReached(wanted, this.positions)) {
+      if (this.isOver || performance.now() > deadlineMs) return false
+      // oxlint-disable-next-line no-await-in-loop -- looks again and again
+      await sleep(10, this.#leaving.signal)
+    }
+    return !this.isOver
+  }
+
+  leave(member: GroupMember): void {
+    if (this.#members.delete(member)) this.#endIfEmpty()
+  }
+
+  /** Somebody is about to join: until that is called which this returns, the group does not end for want of members. */
+  expect(): () => void {
+    this.#expected += 1
+    return () => {
+      this.#expected -= 1
+      this.#endIfEmpty()
+    }
+  }
+
+  #endIfEmpty(): void {
+    if (this.#members.size + this.#expected === 0) this.end({ form: 'complete' })
+  }
+
+  /** All that there is, at a place in the ring that is not far behind. */
+  snapshot(): GroupSnapshot {
+    const { next } = this.ring
+    const known = this.#snapshot
+    if (known !== undefined && next - known.next <= maxFramesBehindSnapshot) return known
+    const { writer, positions } = this
+    this.#snapshot = new GroupSnapshot(this.rows.told(), { writer, next, positions })
+    return this.#snapshot
+  }
+
+  /** Ends all its subscriptions. Idempotent. */
+  end(end: StreamEnd): void {
+    if (this.#end !== undefined) return
+    this.#end = end
+    this.#leaving.abort()
+    for (const listener of this.#listeners) listener.close()
+    this.#options.prepared[Symbol.dispose]()
+    this.#options.ended(end)
+    for (const member of this.#members) member.finish(end)
+    this.#members.clear()
+  }
+
+  get #listensBehind(): boolean {
+    return this.#listeners.some(({ pending }) => pending > 0)
+  }
+
+  #storePositions(): Positions {
+    const { plan, prepared, list } = this.#options
+    const { cluster } = list.at
+    const settled = prepared.settle()
+    return Object.fromEntries(
+      plan.kinds.map((kind) => [
+        kind.typeName,
+        settled.part({ cluster, kind }).view.resourceVersion,
+      ]),
+    )
+  }
+
+  #listen(settled: SettledKinds): void {
+    const { plan, list } = this.#options
+    const { cluster } = list.at
+    this.#listeners = plan.kinds.map((kind) => {
+      const route: ListenerRoute | undefined =
+        kind === plan.kind ? listenerRoute(list.condition) : undefined
+      return settled.informer({ cluster, kind }).listen({
+        bufferLimit: 0,
+        overflow: 'coalesce',
+        replay: false,
+        // What is written is what the stores hold then, which may be ahead of what has been taken from the listener.
+        readsStore: true,
+        ...(route === undefined ? {} : { route }),
+      })
+    })
+  }
+
+  async #follow(type: string, listener: Listener): Promise<void> {
+    const { coalesceMs, plan } = this.#options
+    const pause = () => (coalesceMs === 0 ? undefined : sleep(coalesceMs, this.#leaving.signal))
+    try {
+      for await (const batch of listener.gathered(pause)) {
+        this.#take(type, batch)
+        // What the listeners of other kinds have at the same time goes into the same frame.
+        if (plan.kinds.length > 1) await new Promise<void>((resolve) => setImmediate(resolve))
+        await this.#flush()
+      }
+      // Its informer has stopped.
+      this.end({ form: 'complete' })
+    } catch (error) {
+      this.#failed(error)
+    }
+  }
+
+  /** Whatever it is, graphql-js finds it too, and says which field it belongs to. */
+  #failed(error: unknown): void {
+    if (error instanceof QueryTooCostlyError) this.end({ form: 'failed', error })
+    else this.end({ form: 'refused' })
+  }
+
+  #take(type: string, { changes, position }: ListenerBatch): void {
+    if (type === this.#options.plan.kind.typeName) this.#pending.add(type, position, changes)
+    else this.#pending.addRelated(type, position, changes, this.rows.dependencies)
+  }
+
+  async #flush(): Promise<void> {
+    // oxlint-disable-next-line no-await-in-loop -- one at a time
+    while (this.#flushing !== undefined) await this.#flushing
+    if (this.#pending.isEmpty || this.isOver) return
+    this.#flushing = this.#flushOnce().finally(() => {
+      this.#flushing = undefined
+    })
+    await this.#flushing
+  }
+
+  async #flushOnce(): Promise<void> {
+    const isWideDue = this.#pending.isWide && performance.now() >= this.#wideDueMs
+    const { keys, positions, isFinalStateKnown } = this.#pending.take(isWideDue)
+    if (this.#pending.isWide) this.#flushLater()
+    const startMs = performance.now()
+    const all = isWideDue ? new Set([...keys, ...this.rows.told().map(({ key }) => key)]) : keys
+    const before = this.#positions
+    await this.#inChunks(
+      [...all],
+      (changes, isLast) => {
+        const at = { reset: false, wasSynced: true, before }
+        const now = isLast ? { ...before, ...positions } : before
+        if (changes.length > 0) {
+          for (const frame of this.writer.frames(changes, { ...at, positions: now })) {
+            this.ring.push(frame)
+          }
+          this.#announcer.announce()
+        }
+        this.#positions = now
+      },
+      isFinalStateKnown,
+    )
+    if (isWideDue) {
+      const endMs = performance.now()
+      this.#wideDueMs = endMs + (endMs - startMs) / wideShare
+    }
+  }
+
+  #flushLater(): void {
+    if (this.#isLaterPlanned) return
+    this.#isLaterPlanned = true
+    const waitMs = Math.max(1, this.#wideDueMs - performance.now())
+    void sleep(waitMs, this.#leaving.signal).then(() => {
+      this.#isLaterPlanned = false
+      return this.#flush().catch((error: unknown) => this.#failed(error))
+    })
+  }
+
+  /** Writes what is to be told of keys, a bounded number of them at a time, so that others get their turn in between. */
+  async #inChunks(
+    keys: readonly string[],
+    tell: (changes: Parameters<FrameWriter['frames']>[0], isLast: boolean) => void,
+    isFinalStateKnown: (uid: string) => boolean = () => true,
+  ): Promise<void> {
+    const { maxFrameObjects } = this.#options.limits
+    for (let start = 0; start === 0 || start < keys.length; start += maxFrameObjects) {
+      const chunk = keys.slice(start, start + maxFrameObjects)
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await turns.enter()
+      if (this.isOver) return
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      const settled = await this.#settled()
+      turns.run(() => {
+        const part = settled.part(this.#options.list.at)
+        const changes = this.rows.changes(chunk, part, this.#run(settled), isFinalStateKnown)
+        tell(changes, start + maxFrameObjects >= keys.length)
+      })
+    }
+  }
+
+  #run(settled: SettledKinds): PlanRunOptions {
+    const { limits } = this.#options
+    const { served, variables, fragments } = this.#options
+    return {
+      served,
+      limits,
+      variables,
+      fragments,
+      budget: new WorkBudget(plannedWork(limits.work)),
+      parts: partsOf(settled),
+    }
+  }
+
+  /** What is read, as it is now. Rejects where a kind cannot be. */
+  #settled(): Promise<SettledKinds> {
+    const { prepared, plan, list } = this.#options
+    const { cluster } = list.at
+    const needs = plan.needs.map((need) => ({ cluster, ...need }))
+    return settledNeeds(prepared, needs)
+  }
+}

@@ -1,0 +1,70 @@
+import type { Change } from '../../informer/store/change.ts'
+import type { Positions } from './frame-writer.ts'
+import type { RowDependencies } from './row-dependencies.ts'
+
+/** What is to be told, and the position that this leads to. */
+export interface TakenChanges {
+  readonly keys: ReadonlySet<string>
+  readonly positions: Positions
+  readonly isFinalStateKnown: (uid: string) => boolean
+}
+
+/** What has happened since a group last told its members: the keys of rows, each once however often. */
+export class PendingChanges {
+  #keys = new Set<string>()
+  #unseen = new Set<string>()
+  #positions: Record<string, string> = {}
+  /** Of kinds any change of which may concern any row. */
+  #widePositions: Record<string, string> = {}
+  #isWide = false
+
+  get isEmpty(): boolean {
+    return Object.keys(this.#positions).length === 0 && !this.#isWide
+  }
+
+  /** Whether all rows are to be written anew. */
+  get isWide(): boolean {
+    return this.#isWide
+  }
+
+  /** Objects of the followed kind have changed. */
+  add(type: string, position: string, changes: readonly Change[]): void {
+    for (const { key, uid, type: what, finalStateKnown } of changes) {
+      this.#keys.add(key)
+      if (what === 'DELETED' && !finalStateKnown) this.#unseen.add(uid)
+    }
+    this.#positions[type] = position
+  }
+
+  /** Objects have changed that rows may be written from. */
+  addRelated(
+    type: string,
+    position: string,
+    changes: readonly Change[],
+    dependencies: RowDependencies,
+  ): void {
+    if (dependencies.isWide(type)) {
+      this.#isWide = true
+      this.#widePositions[type] = position
+      return
+    }
+    for (const { key } of changes) {
+      for (const row of dependencies.rowsOf(type, key)) this.#keys.add(row)
+    }
+    this.#positions[type] = position
+  }
+
+  /** Takes what is pending; what needs all rows only where they are all written now. */
+  take(withWide: boolean): TakenChanges {
+    const [keys, unseen] = [this.#keys, this.#unseen]
+    const positions = { ...this.#positions, ...(withWide ? this.#widePositions : {}) }
+    this.#keys = new Set()
+    this.#unseen = new Set()
+    this.#positions = {}
+    if (withWide) {
+      this.#isWide = false
+      this.#widePositions = {}
+    }
+    return { keys, positions, isFinalStateKnown: (uid) => !unseen.has(uid) }
+  }
+}

@@ -1,0 +1,35 @@
+import type { Viewer } from '../../access/viewer.ts'
+import type { PlannedQueries, QueryRequest } from '../plan/planned-queries.ts'
+import type { GroupMember } from './group-member.ts'
+import type { LiveState } from './live-limits.ts'
+import type { PlannedSubscriptions } from './planned-subscriptions.ts'
+
+/** Answers the operations that have a plan: for `startGraphQLServer`. */
+export interface PlannedOperations {
+  /** The JSON text of the answer to a query; `undefined` where it has no plan. */
+  answer(
+    request: QueryRequest,
+    origin?: { readonly viewer?: Viewer | undefined },
+  ): string | undefined | Promise<string | undefined>
+  /** The frames of a subscription; `undefined` where it has no plan. */
+  subscribe(
+    request: QueryRequest,
+    origin: { readonly viewer?: Viewer | undefined },
+  ): Promise<GroupMember | undefined>
+  /** How the subscriptions are: for metrics. */
+  liveState(): LiveState
+}
+
+/** Both as one. */
+export function plannedOperations(
+  queries: PlannedQueries,
+  subscriptions: PlannedSubscriptions,
+): PlannedOperations {
+  return {
+    answer: (request, origin) => queries.answer(request, origin),
+    // Whose permissions may change is answered by graphql-js, which follows them.
+    subscribe: async (request, { viewer }) =>
+      viewer === undefined ? subscriptions.subscribe(request) : undefined,
+    liveState: () => subscriptions.state(),
+  }
+}

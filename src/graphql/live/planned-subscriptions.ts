@@ -1,0 +1,147 @@
+import {
+  type DocumentNode,
+  getOperationAST,
+  Kind as NodeKind,
+  OperationTypeNode,
+  type VariableValues,
+  visit,
+} from 'graphql'
+import { problemOfVariables } from '../operation/document-bounds.ts'
+import { documentCache } from '../operation/document-cache.ts'
+import type { OperationDocuments } from '../operation/operation-documents.ts'
+import { problemOfPages } from '../operation/page-rows.ts'
+import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
+import type { Plan } from '../plan/plan.ts'
+import { compileOperation } from '../plan/plan.ts'
+import type { QueryRequest } from '../plan/planned-queries.ts'
+import { compileFrames, type FramePlan } from './frame-plan.ts'
+import type { GroupMember } from './group-member.ts'
+import type { LiveState } from './live-limits.ts'
+import { LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
+
+export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
+  /** What is served at the moment. */
+  readonly served: () => ServedSchema
+  readonly limits: OperationLimits
+  readonly documents: OperationDocuments
+}
+
+/** A document that has been asked: its plans, by the name of the operation. */
+interface KnownDocument {
+  readonly served: ServedSchema
+  readonly plans: Map<string, KnownSubscription | undefined>
+}
+
+interface KnownSubscription {
+  readonly plan: Plan<FramePlan>
+  readonly document: DocumentNode
+  /** Variables that stand nowhere but in `resumeFrom`: what is asked for does not depend on them. */
+  readonly positionVariables: ReadonlySet<string>
+}
+
+/** Answers subscriptions by their plans: those who ask the same are members of one group. */
+export class PlannedSubscriptions {
+  readonly #options: PlannedSubscriptionsOptions
+  readonly #documents = documentCache<KnownDocument>()
+  readonly #groups: LiveGroups
+
+  constructor(options: PlannedSubscriptionsOptions) {
+    this.#options = options
+    this.#groups = new LiveGroups(options)
+  }
+
+  /**
+   * One more subscriber; `undefined` where graphql-js has to answer: what is no subscription, is not covered, or has an error to
+   * tell. Never rejects. The member must be closed at the end.
+   */
+  async subscribe(request: QueryRequest): Promise<GroupMember | undefined> {
+    try {
+      const served = this.#options.served()
+      const known = this.#known(served, request)
+      const inputs = request.variables ?? {}
+      if (known === undefined || problemOfVariables(inputs) !== undefined) return undefined
+      const { plan, document, positionVariables } = known
+      const coerced = plan.coerce(inputs)
+      if ('errors' in coerced) return undefined
+      const { variableValues: variables } = coerced
+      const operation = getOperationAST(document, request.operationName)
+      if (operation === undefined || operation === null) return undefined
+      const read = { document, operation, variables }
+      if (problemOfPages(served, this.#options.limits, read) !== undefined) return undefined
+      return await this.#groups.join({
+        served,
+        document,
+        plan: plan.variation(variables),
+        variables,
+        asked: askedBy(inputs, variables, positionVariables),
+      })
+    } catch {
+      // Whatever it is, graphql-js finds it too, and says which field it belongs to.
+      return undefined
+    }
+  }
+
+  /** How they are now. */
+  state(): LiveState {
+    return this.#groups.state()
+  }
+
+  #known(
+    served: ServedSchema,
+    { query, operationName }: QueryRequest,
+  ): KnownSubscription | undefined {
+    let known = this.#documents.get(query)
+    if (known?.served !== served) {
+      known = { served, plans: new Map() }
+      this.#documents.set(query, known)
+    }
+    const { plans } = known
+    const name = operationName ?? ''
+    if (!plans.has(name)) plans.set(name, this.#compiled(served, query, operationName))
+    return plans.get(name)
+  }
+
+  #compiled(
+    served: ServedSchema,
+    query: string,
+    operationName: string | null | undefined,
+  ): KnownSubscription | undefined {
+    const { documents } = this.#options
+    const document = documents.parse(query)
+    const operation = getOperationAST(document, operationName)
+    if (operation?.operation !== OperationTypeNode.SUBSCRIPTION) return undefined
+    if (documents.validate(served.schema, document).length > 0) return undefined
+    const type = OperationTypeNode.SUBSCRIPTION
+    const plan = compileOperation(served, { document, operationName, type }, compileFrames)
+    if (plan === undefined) return undefined
+    return { plan, document, positionVariables: positionVariablesOf(document) }
+  }
+}
+
+/** What a request asks for by its variables, as one text: two with the same are answered the same. */
+function askedBy(
+  inputs: Readonly<Record<string, unknown>>,
+  { coerced }: VariableValues,
+  without: ReadonlySet<string>,
+): string {
+  const names = Object.keys(coerced).filter((name) => !without.has(name))
+  // Those that are not given have their defaults, which are the document's.
+  return JSON.stringify(names.toSorted().map((name) => [name, inputs[name]]))
+}
+
+function positionVariablesOf(document: DocumentNode): ReadonlySet<string> {
+  const uses = new Map<string, number>()
+  const inPosition = new Set<string>()
+  visit(document, {
+    Variable({ name: { value } }) {
+      uses.set(value, (uses.get(value) ?? 0) + 1)
+    },
+    Argument({ name, value }) {
+      if (name.value === 'resumeFrom' && value.kind === NodeKind.VARIABLE) {
+        inPosition.add(value.name.value)
+      }
+    },
+  })
+  // Its definition is a use, too.
+  return new Set([...inPosition].filter((name) => uses.get(name) === 2))
+}

@@ -1,0 +1,36 @@
+import type { KindAt } from '../operation/kind-part.ts'
+import type { SettledParts } from '../operation/preparation.ts'
+import type { PreparedKinds } from '../operation/prepared-kinds.ts'
+import type { SettledKinds } from '../operation/settled-kinds.ts'
+
+const maxRounds = 3
+
+/** Kinds as they are now, all of which can be read. Rejects with why one of them cannot be. */
+export async function settledNeeds(
+  prepared: PreparedKinds,
+  needs: readonly KindAt[],
+): Promise<SettledKinds> {
+  for (let round = 1; ; round += 1) {
+    const settled = prepared.settle()
+    try {
+      for (const need of needs) settled.part(need)
+      return settled
+    } catch (error) {
+      if (settled.needed.length === 0 || round === maxRounds) throw error
+      // oxlint-disable-next-line no-await-in-loop -- one round after the other
+      await prepared.prepare(settled.needed)
+    }
+  }
+}
+
+/** What a plan reads of them: no further kinds are asked for, and whoever has prepared them releases them. */
+export function partsOf(settled: SettledKinds): SettledParts {
+  return {
+    part: (at, reading) => settled.part(at, reading),
+    named: (at, keys) => settled.named(at, keys),
+    cachedPart: (at, reading) => settled.cachedPart(at, reading),
+    isLacking: false,
+    more: () => undefined,
+    release() {},
+  }
+}

@@ -1,0 +1,83 @@
+import type { ObjectId } from '../../informer/store/store-view.ts'
+import { hasValue } from '../../query/condition/condition.ts'
+import type { Lead, WalkStep } from '../../query/relation/graph-walk.ts'
+import type { Kind } from '../model/kind.ts'
+import type { GraphLink } from './graph-links.ts'
+import type { GraphPicks } from './graph-request.ts'
+import type { CachedParts, KindPart } from './kind-part.ts'
+import type { ServedSchema } from './served-schema.ts'
+
+export interface CommonStepsOptions {
+  readonly served: ServedSchema
+  readonly parts: CachedParts
+  /** Where the steps begin. */
+  readonly part: KindPart
+  readonly picks: GraphPicks | undefined
+  /** The owners and owned objects that relations of the schema lead to from here, which need not be looked for again. */
+  readonly declared: readonly { readonly link: GraphLink; readonly to: KindPart }[]
+}
+
+/**
+ * `owners` and `owned`, which every object has, among the kinds that are in memory: for owners that no relation of the schema
+ * knows. An edge leads from the object to its owner.
+ */
+export function commonSteps(options: CommonStepsOptions): {
+  readonly steps: readonly WalkStep<KindPart>[]
+  readonly kinds: readonly Kind[]
+} {
+  const { part, picks, declared } = options
+  const { kind, view } = part
+  const others = inMemory(options)
+  const steps: WalkStep<KindPart>[] = []
+  const kinds: Kind[] = []
+  const isPicked = (field: 'owners' | 'owned'): boolean => picks?.hasCommon(field, kind) ?? true
+  if (isPicked('owners') && view.index('ownerUid').objectCount > 0) {
+    const above = declared.filter(({ link }) => link.ownership === 'up').map(({ to }) => to)
+    steps.push({
+      relation: `${kind.typeName}.owners`,
+      backwards: false,
+      leads: (id) => ownersOf(part, id, above, others),
+    })
+  }
+  if (isPicked('owned')) {
+    const below = new Set(
+      declared.filter(({ link }) => link.ownership === 'down').map(({ to }) => to.view),
+    )
+    for (const to of others) {
+      if (below.has(to.view) || to.view.index('ownerUid').objectCount === 0) continue
+      kinds.push(to.kind)
+      steps.push({
+        relation: `${to.kind.typeName}.owners`,
+        backwards: true,
+        leads: (id) => [{ to, condition: hasValue('ownerUid', uidsOf(part, id)) }],
+      })
+    }
+  }
+  return { steps, kinds }
+}
+
+function* ownersOf(
+  { view }: KindPart,
+  id: ObjectId,
+  known: readonly KindPart[],
+  others: readonly KindPart[],
+): IterableIterator<Lead<KindPart>> {
+  for (const uid of view.index('ownerUid').valuesOf(id)) {
+    const has = (one: KindPart): boolean => one.view.idOfUid(uid) !== undefined
+    if (known.some(has)) continue
+    const to = others.find(has)
+    if (to !== undefined) yield { to, condition: hasValue('uid', [uid]) }
+  }
+}
+
+function inMemory({ served, parts, part: { cluster } }: CommonStepsOptions): readonly KindPart[] {
+  return (served.clusters.get(cluster)?.resources() ?? []).flatMap(({ group, kind: name }) => {
+    const kind = served.kindOf(group, name)
+    return kind === undefined ? [] : (parts.cachedPart({ cluster, kind }) ?? [])
+  })
+}
+
+function uidsOf({ view }: KindPart, id: ObjectId): readonly string[] {
+  const uid = view.uidOf(id)
+  return uid === '' ? [] : [uid]
+}

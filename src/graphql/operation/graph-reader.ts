@@ -1,0 +1,160 @@
+import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import { objectKey } from '../../kubernetes/object.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import { objectByKey, objectByUid } from '../../query/page/lookup.ts'
+import { type Walk, walkGraph, type WalkStep } from '../../query/relation/graph-walk.ts'
+import { ClientError } from './client-error.ts'
+import { type GraphLink, graphLinksOf } from './graph-links.ts'
+import { commonSteps } from './graph-ownership.ts'
+import type { GraphRequest } from './graph-request.ts'
+import type { CachedParts, KindPart } from './kind-part.ts'
+import type { RelatedNeed } from './schema-relations.ts'
+import type { ServedSchema } from './served-schema.ts'
+
+export interface GraphReaderOptions {
+  readonly served: ServedSchema
+  readonly parts: CachedParts
+  readonly budget: WorkBudget
+}
+
+/** A graph as it was read. Valid within the tick. */
+export interface ReadGraph extends Walk<KindPart> {
+  /** The type names of the kinds that were looked into, sorted. */
+  readonly kinds: readonly string[]
+  /** Relations of kinds that were reached which were not followed, since what they lead to is not in memory; sorted. */
+  readonly notFollowed: readonly string[]
+  /** Why others, which were named, could not be. */
+  readonly failures: readonly ClientError[]
+}
+
+/** Reads a graph. Throws the `ClientError` of a root's kind that cannot be read, and `QueryTooCostlyError`. */
+export function readGraph(options: GraphReaderOptions, request: GraphRequest): ReadGraph {
+  const { budget } = options
+  const { depth, maxNodes } = request
+  const reader = new GraphReader(options, request)
+  const walk = walkGraph({
+    roots: reader.roots(),
+    depth,
+    maxNodes,
+    budget,
+    stepsOf: (part) => reader.stepsOf(part),
+  })
+  return { ...walk, ...reader.account() }
+}
+
+class GraphReader {
+  readonly #options: GraphReaderOptions
+  readonly #request: GraphRequest
+  readonly #kinds = new Set<string>()
+  readonly #notFollowed = new Set<string>()
+  readonly #failures = new Set<ClientError>()
+
+  constructor(options: GraphReaderOptions, request: GraphRequest) {
+    this.#options = options
+    this.#request = request
+  }
+
+  /** Those that are there and may be seen. */
+  roots(): readonly { readonly part: KindPart; readonly id: ObjectId }[] {
+    const { served, parts, budget } = this.#options
+    return this.#request.roots.flatMap(({ cluster, group, kind: name, object }) => {
+      const kind = served.kindOf(group, name)
+      if (kind === undefined || !served.clusters.has(cluster)) return []
+      const part = parts.named({ cluster, kind }, 'uid' in object ? undefined : [objectKey(object)])
+      if (part === undefined) return []
+      this.#kinds.add(kind.typeName)
+      const options = { ...part, budget }
+      const id =
+        'uid' in object ? objectByUid(options, object.uid) : objectByKey(options, objectKey(object))
+      return id === undefined ? [] : [{ part, id }]
+    })
+  }
+
+  stepsOf(part: KindPart): readonly WalkStep<KindPart>[] {
+    const { served, parts } = this.#options
+    const { picks } = this.#request
+    const links = graphLinksOf(served.relations).get(part.kind.typeName) ?? []
+    const followed: { readonly link: GraphLink; readonly to: KindPart }[] = []
+    const steps: WalkStep<KindPart>[] = []
+    for (const link of links) {
+      if (picks === undefined ? !link.isDefault : !picks.has(link)) continue
+      const read = this.#partsOf(part, link)
+      const to = read?.get(link.to.typeName)
+      if (read === undefined || to === undefined) {
+        this.#notFollowed.add(link.name)
+        continue
+      }
+      this.#kinds.add(link.to.typeName)
+      followed.push({ link, to })
+      steps.push(this.#step(part, link, read, to))
+    }
+    const declared = followed.filter(({ link }) => link.ownership !== undefined)
+    const common = commonSteps({ served, parts, part, picks, declared })
+    for (const kind of common.kinds) this.#kinds.add(kind.typeName)
+    return [...steps, ...common.steps]
+  }
+
+  account(): Pick<ReadGraph, 'kinds' | 'notFollowed' | 'failures'> {
+    return {
+      kinds: [...this.#kinds].toSorted(),
+      notFollowed: [...this.#notFollowed].toSorted(),
+      failures: [...this.#failures],
+    }
+  }
+
+  #step(
+    { view }: KindPart,
+    link: GraphLink,
+    read: ReadonlyMap<string, KindPart>,
+    to: KindPart,
+  ): WalkStep<KindPart> {
+    const { budget } = this.#options
+    const part = (type: string): KindPart => {
+      const found = read.get(type)
+      if (found === undefined) throw new TypeError(`${link.name} does not read ${type}`)
+      return found
+    }
+    return {
+      relation: link.edge,
+      backwards: link.backwards,
+      leads: (id) => [{ to, condition: link.follow({ view, id, budget, part }) }],
+    }
+  }
+
+  /** What a relation reads, by type; `undefined` where it cannot be followed. */
+  #partsOf(
+    { cluster, view }: KindPart,
+    { start, reads }: GraphLink,
+  ): ReadonlyMap<string, KindPart> | undefined {
+    if (!isIndexed(view, start)) return undefined
+    const read = new Map<string, KindPart>()
+    for (const need of reads) {
+      const part = this.#partOf(cluster, need)
+      if (part === undefined) return undefined
+      read.set(need.kind.typeName, part)
+    }
+    return read
+  }
+
+  #partOf(cluster: string, need: RelatedNeed): KindPart | undefined {
+    const { served, parts } = this.#options
+    if (this.#request.picks === undefined) {
+      const part = parts.cachedPart({ cluster, kind: need.kind })
+      return part !== undefined && isIndexed(part.view, need) ? part : undefined
+    }
+    if (served.clusters.get(cluster)?.serves(need.kind.resource) !== true) return undefined
+    try {
+      return parts.part({ cluster, ...need })
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error
+      this.#failures.add(error)
+      return undefined
+    }
+  }
+}
+
+/** Whether the indexes are there without which a kind cannot be read. */
+function isIndexed(view: StoreView, { indexes }: RelatedNeed): boolean {
+  for (const name of indexes.needed ?? []) if (!view.hasIndex(name)) return false
+  return true
+}

@@ -1,0 +1,62 @@
+import type { Condition } from '../../query/condition/condition.ts'
+import type { RelationOrigin } from '../../query/relation/relation.ts'
+import type { Kind, MixedRelationField } from '../model/kind.ts'
+import { ClientError } from './client-error.ts'
+import type { CachedParts, KindPart } from './kind-part.ts'
+import type { SchemaRelation, SchemaRelations } from './schema-relations.ts'
+
+export interface MixedRelationOptions {
+  readonly relations: SchemaRelations
+  readonly parts: CachedParts
+  readonly cluster: string
+  /** The kinds that were asked for by name. */
+  readonly named: readonly Kind[]
+  readonly origin: Omit<RelationOrigin, 'part'>
+}
+
+/** Where the objects of several kinds are looked for that a relation leads to. */
+export interface MixedParts {
+  readonly parts: readonly (KindPart & { readonly condition: Condition })[]
+  /** Why others could not be looked into. */
+  readonly failures: readonly ClientError[]
+}
+
+/**
+ * The kinds that are looked into, each with what the related objects have in common: those that are cached, those that are
+ * named, and the one that is meant where the relation says so itself.
+ */
+export function mixedParts(
+  field: MixedRelationField,
+  { relations, parts, cluster, named, origin }: MixedRelationOptions,
+): MixedParts {
+  const found: (KindPart & { condition: Condition })[] = []
+  const failures: ClientError[] = []
+  const key = origin.view.keyOf(origin.id)
+  for (const one of field.relations) {
+    const known = relations.byField.get(one)
+    if (known === undefined) throw new TypeError(`${one.definition.name} is not resolved`)
+    const { to, relation } = known
+    const isMeant = relation.only === undefined ? named.includes(to) : relation.only === key
+    const isCached = relation.only === undefined && parts.cachedPart({ cluster, kind: to })
+    if (to.uncached || (!isMeant && !isCached)) continue
+    try {
+      const part = (type: string): KindPart => partOf(known, type, parts, cluster)
+      found.push({ ...part(to.typeName), condition: relation.follow({ ...origin, part }) })
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error
+      failures.push(error)
+    }
+  }
+  return { parts: found, failures }
+}
+
+function partOf(
+  { needs, name }: SchemaRelation,
+  type: string,
+  parts: CachedParts,
+  cluster: string,
+): KindPart {
+  const need = needs.get(type)
+  if (need === undefined) throw new TypeError(`${name} does not read ${type}`)
+  return parts.part({ cluster, ...need })
+}

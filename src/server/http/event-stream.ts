@@ -1,0 +1,132 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import {
+  type ExecutionArgs,
+  type ExecutionResult,
+  getOperationAST,
+  type GraphQLError,
+} from 'graphql'
+import type { Viewer } from '../../access/viewer.ts'
+import { clientErrorOf } from '../../graphql/operation/client-error.ts'
+import type { QueryRequest } from '../../graphql/plan/planned-queries.ts'
+import { interruptible } from '../../lib/interruptible.ts'
+import { FrameSink } from '../frame-sink.ts'
+import { asksForExplanation } from '../guard/operation-request.ts'
+import type { OperationPipeline } from '../operation-pipeline.ts'
+import { plannedResults } from '../planned-stream.ts'
+import { sentResult } from '../sent-result.ts'
+import type { PlannedQueries } from './planned-edge.ts'
+
+/** Whether a request wants its answer as server-sent events. */
+export function asksForEvents({ headers }: IncomingMessage): boolean {
+  return headers.accept?.split(',').some((range) => eventType.test(range)) === true
+}
+
+const eventType = /^\s*text\/event-stream\s*(;|$)/i
+
+export interface EventStreamOptions {
+  readonly pipeline: OperationPipeline
+  readonly planned: PlannedQueries | undefined
+  readonly viewer: Viewer | undefined
+  /** How often a comment is sent, so that nobody in between takes the connection for dead. */
+  readonly keepAliveMs: number
+}
+
+type Results = AsyncGenerator<ExecutionResult, void, void>
+
+const envelope = { ahead: Buffer.from('event: next\ndata: '), behind: Buffer.from('\n\n') }
+
+/**
+ * Answers one operation by server-sent events: `next` with each result, `complete` behind the last (the distinct connections mode of
+ * GraphQL over SSE). Frames come as over a WebSocket, with the same bounds. Resolves when the connection is closed.
+ */
+export async function answerEvents(
+  request: IncomingMessage,
+  response: ServerResponse,
+  operation: QueryRequest,
+  options: EventStreamOptions,
+): Promise<void> {
+  response.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache, no-transform',
+    'x-accel-buffering': 'no',
+  })
+  response.flushHeaders()
+  const sink = new FrameSink({
+    waitingBytes: () => response.writableLength,
+    write: (message, sent) => void response.write(message, () => sent()),
+    cutOff: () => void response.destroy(),
+  })
+  const keepAlive = setInterval(() => response.write(':\n\n'), options.keepAliveMs)
+  const results = resultsOf(request, operation, sink, options)
+  response.once('close', () => {
+    clearInterval(keepAlive)
+    sink.close()
+    void results.return()
+  })
+  for await (const result of results) {
+    const text = Buffer.from(JSON.stringify(sentResult(result)))
+    await new Promise<void>((resolve) => {
+      response.write(Buffer.concat([envelope.ahead, text, envelope.behind]), () => resolve())
+    })
+  }
+  if (!response.writableEnded && !response.destroyed) response.end('event: complete\ndata:\n\n')
+}
+
+function resultsOf(
+  request: IncomingMessage,
+  operation: QueryRequest,
+  sink: FrameSink,
+  { pipeline, planned, viewer }: EventStreamOptions,
+): Results {
+  let running: Results | undefined
+  let isLeft = false
+  async function* results(): Results {
+    let answered: Results | ExecutionResult
+    try {
+      answered = await answer()
+    } catch (error) {
+      answered = { errors: [clientErrorOf(error)] }
+    }
+    if (!(Symbol.asyncIterator in answered)) {
+      yield answered
+      return
+    }
+    running = answered
+    if (isLeft) await running.return()
+    else yield* running
+  }
+  const answer = async (): Promise<Results | ExecutionResult> => {
+    const { query, operationName, variables } = operation
+    const enveloped = pipeline.getEnveloped({
+      req: request,
+      transport: 'http',
+      viewer,
+      params: operation,
+    })
+    const document = enveloped.parse(query)
+    const errors = enveloped.validate(enveloped.schema, document) as readonly GraphQLError[]
+    if (errors.length > 0) return { errors }
+    const args: ExecutionArgs = {
+      schema: enveloped.schema,
+      document,
+      operationName,
+      variableValues: variables ?? undefined,
+      contextValue: await enveloped.contextFactory(),
+    }
+    if (getOperationAST(document, operationName)?.operation !== 'subscription') {
+      return (await enveloped.execute(args)) as ExecutionResult
+    }
+    const subscribe = async () => (await enveloped.subscribe(args)) as Results | ExecutionResult
+    const { headers } = request
+    const origin = { transport: 'http', headers, connectionParams: undefined, viewer } as const
+    const stream = asksForExplanation(request)
+      ? undefined
+      : await planned?.subscribe?.(operation, origin)
+    if (stream === undefined) return subscribe()
+    return plannedResults({ stream, send: (one) => sink.send(envelope, one), answer: subscribe })
+  }
+  return interruptible(results(), () => {
+    isLeft = true
+    void running?.return()
+  })
+}

@@ -1,0 +1,66 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { Worker } from 'node:worker_threads'
+import { expect, it } from 'vitest'
+import { nextTurn } from '../../src/lib/next-turn.ts'
+import { Turns } from '../../src/lib/turns.ts'
+
+/** Opens two sockets, asks by the one, and by the other while the first question is being answered. */
+const client = `
+  const { connect } = require('node:net')
+  const { workerData: { port, flags } } = require('node:worker_threads')
+  const neighbour = connect(port, '127.0.0.1')
+  neighbour.on('connect', () => {
+    const asker = connect(port, '127.0.0.1')
+    asker.on('connect', () => asker.write('long'))
+    Atomics.waitAsync(flags, 0, 0).value.then(() => {
+      neighbour.write('short', () => {
+        Atomics.store(flags, 1, 1)
+        Atomics.notify(flags, 1)
+      })
+    })
+  })`
+
+const later = {
+  'a work that waits for its turn': (long: () => void): void => {
+    const turns = new Turns()
+    turns.run(long)
+    void turns.enter()?.then(() => turns.run(() => long()))
+  },
+  'what is done in the next turn': (long: () => void): void => {
+    long()
+    void nextTurn().then(long)
+  },
+}
+
+it.each(Object.entries(later))(
+  'who has asked during a long work is answered before %s',
+  async (_, both) => {
+    const flags = new Int32Array(new SharedArrayBuffer(8))
+    const done: string[] = []
+    /** Lasts until the neighbour has asked, the first time. */
+    const long = (): void => {
+      if (done.length === 0) {
+        Atomics.store(flags, 0, 1)
+        Atomics.notify(flags, 0)
+        Atomics.wait(flags, 1, 0)
+        // So long that the next one has to wait.
+        Atomics.wait(flags, 0, 1, 20)
+      }
+      done.push('long')
+    }
+    const server = createServer((socket) => {
+      socket.on('data', (data) => {
+        if (data.toString() === 'short') done.push('short')
+        else both(long)
+      })
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const worker = new Worker(client, { eval: true, workerData: { port, flags } })
+    await expect.poll(() => done.length).toBe(3)
+    await worker.terminate()
+    server.close()
+    expect(done).toEqual(['long', 'short', 'long'])
+  },
+)

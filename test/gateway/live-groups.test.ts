@@ -1,0 +1,176 @@
+import { startSimulator, type Simulator } from 'informerql/simulator'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { created, sent } from './created.ts'
+import { follow, type FollowedSubscription } from './followed-subscription.ts'
+import type { Fields } from './test-cluster.ts'
+
+const pods = '/api/v1/namespaces/default/pods'
+const pod = (name: string, labels: object = {}): object => ({
+  metadata: { name, labels },
+  spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'nginx:1' }] },
+})
+
+describe('subscriptions that ask the same', () => {
+  let cluster: Simulator
+  let gateway: ServedGateway
+
+  beforeEach(async () => {
+    cluster = await startSimulator()
+    gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
+  })
+  afterEach(async () => {
+    await gateway[Symbol.asyncDispose]()
+    await cluster[Symbol.asyncDispose]()
+  })
+
+  const state = () => gateway.gateway.planned.liveState()
+  const synced = async (live: FollowedSubscription): Promise<FollowedSubscription> => {
+    await live.until('snapshot', () => live.fold.synced)
+    return live
+  }
+  const patched = async (path: string, body: Fields): Promise<Fields> =>
+    sent(cluster, 'PATCH', path, body)
+  const phased = async (name: string, phase: string): Promise<Fields> =>
+    patched(`${pods}/${name}/status`, { status: { phase } })
+  const one = (live: FollowedSubscription): Fields => [...live.fold.objects.values()][0]
+
+  it('share one group, which is over when the last of them leaves', async () => {
+    await created(cluster, pods, pod('a'))
+    const selection = 'metadata { name } status { phase }'
+    const all = await Promise.all(
+      Array.from({ length: 20 }, async () =>
+        synced(follow(gateway.connect(), 'pods(coalesceMs: 10)', selection)),
+      ),
+    )
+    expect(state()).toMatchObject({ groups: 1, members: 20 })
+    await phased('a', 'Failed')
+    await Promise.all(
+      all.map(async (live) => live.until('phase', () => one(live).status.phase === 'Failed')),
+    )
+    const late = await synced(follow(gateway.connect(), 'pods(coalesceMs: 10)', selection))
+    expect(one(late)).toEqual(one(all[0] ?? late))
+    const other = await synced(follow(gateway.connect(), 'pods(coalesceMs: 11)', selection))
+    expect(state()).toMatchObject({ groups: 2, members: 22 })
+    expect([late, other, ...all].flatMap(({ problems }) => problems)).toEqual([])
+    for (const live of [...all, late, other]) live.complete()
+    await expect.poll(() => state()).toMatchObject({ groups: 0, members: 0, heldBytes: 0 })
+  })
+
+  it('hear nothing of changes of what they have not selected', async () => {
+    await created(cluster, pods, pod('a'))
+    const live = await synced(
+      follow(gateway.connect(), 'pods(coalesceMs: 0)', 'status { phase } metadata { labels }'),
+    )
+    for (const note of ['1', '2', '3']) {
+      // oxlint-disable-next-line no-await-in-loop -- one version after the other
+      await patched(`${pods}/a`, { metadata: { annotations: { note } } })
+    }
+    await phased('a', 'Running')
+    await live.until('phase', () => one(live).status.phase === 'Running')
+    expect(live.frames).toHaveLength(2)
+    expect(live.problems).toEqual([])
+  })
+
+  it('hear of every change where nothing of the object is selected', async () => {
+    await created(cluster, pods, pod('a'))
+    const frames = gateway.connect().iterate<{ pods: { changes: { type: string }[] } }>({
+      query: 'subscription { pods(coalesceMs: 0) { changes { type } } }',
+    })
+    expect((await frames.next()).value?.data?.pods.changes).toEqual([{ type: 'ADDED' }])
+    await patched(`${pods}/a`, { metadata: { annotations: { note: '1' } } })
+    expect((await frames.next()).value?.data?.pods.changes).toEqual([{ type: 'MODIFIED' }])
+    await frames.return?.()
+  })
+
+  it('hear of the objects that theirs lead to: one that changes, goes, and comes', async () => {
+    await created(cluster, pods, pod('a'))
+    const live = await synced(
+      follow(
+        gateway.connect(),
+        'pods(coalesceMs: 0)',
+        'metadata { name } node { spec { unschedulable } }',
+      ),
+    )
+    expect(one(live).node).toBeNull()
+    const node = '/api/v1/nodes'
+    await created(cluster, node, { metadata: { name: 'node-1' } })
+    await live.until('node', () => one(live).node !== null)
+    await patched(`${node}/node-1`, { spec: { unschedulable: true } })
+    await live.until('change', () => one(live).node?.spec?.unschedulable === true)
+    // Another node is of no concern.
+    await created(cluster, node, { metadata: { name: 'node-2' } })
+    await sent(cluster, 'DELETE', `${node}/node-1`)
+    await live.until('end of the node', () => one(live).node === null)
+    expect(live.frames.slice(1).flatMap(({ changes }) => changes.map(({ type }) => type))).toEqual([
+      'MODIFIED',
+      'MODIFIED',
+      'MODIFIED',
+    ])
+    expect(live.problems).toEqual([])
+  })
+
+  it('hear of the many that theirs lead to', async () => {
+    await created(cluster, '/api/v1/nodes', { metadata: { name: 'node-1' } })
+    const live = await synced(
+      follow(
+        gateway.connect(),
+        'nodes(coalesceMs: 0)',
+        'pods(where: { phase: { eq: "Running" } }) { totalCount }',
+      ),
+    )
+    const count = (): number => one(live).pods.totalCount
+    await created(cluster, pods, pod('a'))
+    await phased('a', 'Running')
+    await live.until('first', () => count() === 1)
+    await created(cluster, pods, pod('b'))
+    await phased('b', 'Running')
+    await live.until('second', () => count() === 2)
+    await phased('a', 'Succeeded')
+    await live.until('end of the first', () => count() === 1)
+    expect(live.problems).toEqual([])
+  })
+
+  it('are told of what enters and leaves their filter, and of namesakes as two', async () => {
+    await created(cluster, pods, pod('a', { tier: 'x' }))
+    const live = await synced(
+      follow(
+        gateway.connect(),
+        'pods(labelSelector: "tier=x", coalesceMs: 300)',
+        'metadata { uid }',
+      ),
+    )
+    const first = one(live)
+    await sent(cluster, 'DELETE', `${pods}/a?gracePeriodSeconds=0`)
+    const { metadata } = await created(cluster, pods, pod('a', { tier: 'x' }))
+    await live.until('namesake', () => one(live)?.metadata.uid === metadata.uid)
+    expect(live.frames.at(-1)?.changes).toMatchObject([
+      { type: 'REMOVED', removal: 'DELETED', objectId: first.id },
+      { type: 'ADDED' },
+    ])
+    await patched(`${pods}/a`, { metadata: { labels: { tier: 'y' } } })
+    await live.until('departure', ({ size }) => size === 0)
+    await patched(`${pods}/a`, { metadata: { labels: { tier: 'x' } } })
+    await live.until('return', ({ size }) => size === 1)
+    const changes = live.frames.slice(-2).flatMap((frame) => frame.changes)
+    expect(changes).toMatchObject([{ type: 'REMOVED', removal: 'UNMATCHED' }, { type: 'ADDED' }])
+    expect(live.problems).toEqual([])
+  })
+
+  it('are answered one by one where they ask for what was before', async () => {
+    await created(cluster, pods, pod('a'))
+    await phased('a', 'Running')
+    const frames = gateway.connect().iterate<{ pods: { changes: object[] } }>({
+      query: `subscription {
+        pods(coalesceMs: 0) { changes { type previous(path: "status.phase") object { status { phase } } } }
+      }`,
+    })
+    await frames.next()
+    expect(state()).toMatchObject({ groups: 0 })
+    await phased('a', 'Failed')
+    expect((await frames.next()).value?.data?.pods.changes).toEqual([
+      { type: 'MODIFIED', previous: 'Running', object: { status: { phase: 'Failed' } } },
+    ])
+    await frames.return?.()
+  })
+})

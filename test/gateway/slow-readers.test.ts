@@ -1,0 +1,97 @@
+import { startSimulator, type Simulator } from 'informerql/simulator'
+import { WebSocket } from 'ws'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { created, sent } from './created.ts'
+import { follow } from './followed-subscription.ts'
+import { applied, type Held } from './resumed-subscription.ts'
+
+const configMaps = '/api/v1/namespaces/default/configmaps'
+const selection = 'metadata { name annotations }'
+const field = 'configMaps(namespace: "default", coalesceMs: 0)'
+
+/** A reader that can stop reading, down to its socket. */
+const openReader = async (url: string) => {
+  const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws')
+  let held: Held = new Map()
+  const resets: number[] = []
+  let frames = 0
+  const acknowledged = Promise.withResolvers<void>()
+  socket.on('message', (data: Buffer) => {
+    const { type, payload } = JSON.parse(data.toString())
+    if (type === 'connection_ack') acknowledged.resolve()
+    if (type !== 'next') return
+    const { frame } = payload.data
+    if (frame.reset === true) resets.push(frames)
+    frames += 1
+    held = applied(held, frame)
+  })
+  socket.once('open', () => socket.send(JSON.stringify({ type: 'connection_init' })))
+  await acknowledged.promise
+  const query = `subscription { frame: ${field} { reset changes { type objectId object { id ${selection} } } } }`
+  socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query } }))
+  return { socket, held: () => held, resets, frames: () => frames }
+}
+
+describe('a reader that stops reading', () => {
+  let cluster: Simulator
+  let gateway: ServedGateway
+  beforeEach(async () => {
+    cluster = await startSimulator()
+    gateway = await serveGateway(
+      {
+        clusters: [{ name: 'one', server: cluster.url }],
+        live: { maxFrames: 16, maxBytes: 1 << 20 },
+      },
+      { pingIntervalMs: 60_000 },
+    )
+  })
+  afterEach(async () => {
+    await gateway[Symbol.asyncDispose]()
+    await cluster[Symbol.asyncDispose]()
+  })
+
+  it('costs the others nothing, holds nothing but its place, and begins anew when it reads again', async () => {
+    const names = Array.from({ length: 5 }, (_, at) => `big-${at}`)
+    const big = (round: number): object => ({
+      annotations: { text: `${round} ${'x'.repeat(200_000)}` },
+    })
+    for (const name of names) {
+      // oxlint-disable-next-line no-await-in-loop -- in order
+      await created(cluster, configMaps, { metadata: { name, ...big(0) } })
+    }
+    const reader = await openReader(gateway.url)
+    await expect.poll(() => reader.held().size).toBe(5)
+    const others = await Promise.all(
+      Array.from({ length: 5 }, async () => {
+        const live = follow(gateway.connect(), field, selection)
+        await live.until('snapshot', () => live.fold.synced)
+        return live
+      }),
+    )
+    reader.socket.pause()
+    for (let round = 1; round <= 25; round += 1) {
+      for (const name of names) {
+        // oxlint-disable-next-line no-await-in-loop -- in order
+        await sent(cluster, 'PATCH', `${configMaps}/${name}`, { metadata: big(round) })
+      }
+    }
+    await created(cluster, configMaps, { metadata: { name: 'last' } })
+    const isLast = (objects: Held): boolean =>
+      [...objects.values()].some(({ metadata }) => metadata.name === 'last')
+    await Promise.all(others.map(async (live) => live.until('the last', isLast)))
+    expect(others.flatMap(({ problems }) => problems)).toEqual([])
+    expect(reader.frames()).toBeLessThan(100)
+    // What the five objects take once in each of the two groups, however many have not read them.
+    expect(gateway.gateway.planned.liveState().heldBytes).toBeLessThan(2 * 6 * 2 * 200_500)
+    reader.socket.resume()
+    await expect.poll(() => isLast(reader.held()), { timeout: 10_000 }).toBe(true)
+    expect(reader.resets).toHaveLength(2)
+    const fresh = follow(gateway.connect(), field, selection)
+    await fresh.until('snapshot', () => fresh.fold.synced)
+    expect(new Map(reader.held())).toEqual(new Map(fresh.fold.objects))
+    const { resets } = gateway.gateway.planned.liveState()
+    expect(resets).toBe(1)
+    reader.socket.terminate()
+  }, 60_000)
+})

@@ -1,0 +1,135 @@
+import { readFile } from 'node:fs/promises'
+import { expect, it } from 'vitest'
+import type { Kind } from '../../src/graphql/model/kind.ts'
+import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
+import { readPackageSdl } from '../../src/graphql/sdl/sdl-source.ts'
+import type { RelationDefinition } from '../../src/query/relation/relation-definition.ts'
+import { capturedOpenApi, capturedResources, resourceOf } from '../schema/captured-cluster.ts'
+import { customKinds } from './custom-rows.ts'
+
+const heading = '## All relations'
+
+/** Kinds of well-known CRDs that the rows do not need. */
+const furtherKinds: readonly string[] = [
+  'GRPCRoute.gateway.networking.k8s.io/v1',
+  'TLSRoute.gateway.networking.k8s.io/v1',
+  'TCPRoute.gateway.networking.k8s.io/v1',
+  'UDPRoute.gateway.networking.k8s.io/v1',
+  'CertificateRequest.cert-manager.io/v1',
+  'Order.acme.cert-manager.io/v1',
+  'Challenge.acme.cert-manager.io/v1',
+  'ApplicationSet.argoproj.io/v1alpha1',
+  'Workflow.argoproj.io/v1alpha1',
+  'CronWorkflow.argoproj.io/v1alpha1',
+  'WorkflowTemplate.argoproj.io/v1alpha1',
+  'OCIRepository.source.toolkit.fluxcd.io/v1',
+  'Bucket.source.toolkit.fluxcd.io/v1',
+  'HelmRepository.source.toolkit.fluxcd.io/v1',
+  'Composition.apiextensions.crossplane.io/v1*',
+  'CompositionRevision.apiextensions.crossplane.io/v1*',
+  'Provider.pkg.crossplane.io/v1*',
+  'ProviderRevision.pkg.crossplane.io/v1*',
+  'MachineSet.cluster.x-k8s.io/v1beta1',
+  'MachineDeployment.cluster.x-k8s.io/v1beta1',
+  'MachineHealthCheck.cluster.x-k8s.io/v1beta1',
+  'Prometheus.monitoring.coreos.com/v1',
+  'Alertmanager.monitoring.coreos.com/v1',
+  'VolumeSnapshotClass.snapshot.storage.k8s.io/v1*',
+  'ClusterExternalSecret.external-secrets.io/v1*',
+  'PushSecret.external-secrets.io/v1alpha1',
+  'ScaledJob.keda.sh/v1alpha1',
+  'TriggerAuthentication.keda.sh/v1alpha1',
+  'PodMetrics.metrics.k8s.io/v1beta1',
+  'NodeMetrics.metrics.k8s.io/v1beta1*',
+]
+
+const customResources = [...customKinds, ...furtherKinds]
+  .filter((text) => !text.includes('rel.example'))
+  .map((text) => {
+    const [name = '', version = ''] = text.replace('*', '').split('/')
+    const [kind = '', ...labels] = name.split('.')
+    return resourceOf(labels.join('.'), kind, { version, namespaced: !text.endsWith('*') })
+  })
+
+function how(definition: RelationDefinition): string {
+  const code = (texts: readonly string[]): string => texts.map((text) => `\`${text}\``).join(', ')
+  switch (definition.form) {
+    case 'reference': {
+      const { paths, names } = definition
+      return `named at ${code([...paths, ...(names?.templates ?? [])])}`
+    }
+    case 'numbered':
+      return `named ${code(definition.names.templates)}`
+    case 'uid':
+      return `UID at ${code(definition.paths)}`
+    case 'reverse':
+      return `reverse of ${definition.of}`
+    case 'selects':
+      return `selector at ${code([definition.path])}`
+    case 'owned':
+    case 'owner':
+      return [definition.form, ...(definition.through ?? []).map((type) => `by ${type}`)].join(' ')
+    case 'through':
+      return definition.steps.join(', then ')
+    case 'events':
+      return 'events'
+  }
+}
+
+function rowsOf(kind: Kind, isOfEveryKind: (name: string) => boolean): readonly string[] {
+  const { typeName } = kind
+  return [
+    ...kind.relations.flatMap(({ definition, many }) =>
+      isOfEveryKind(definition.name) || definition.name === 'namespace'
+        ? []
+        : [
+            `| ${typeName} | \`${definition.name}\` | ${definition.to}${many ? ', many' : ''} | ${how(definition)} |`,
+          ],
+    ),
+    ...kind.objectRefs.map(
+      ({ name, many, path }) =>
+        `| ${typeName} | \`${name}\` | any kind${many ? ', many' : ''} | reference at \`${path}\` |`,
+    ),
+    ...kind.mixed.map(
+      ({ name }) => `| ${typeName} | \`${name}\` | several kinds, many | reverse |`,
+    ),
+  ]
+}
+
+it('docs/relations.md lists every relation of the package', async () => {
+  const { kinds, problems } = buildSchemaModel({
+    resources: [...capturedResources, ...customResources],
+    openapi: capturedOpenApi,
+    sdl: await readPackageSdl(),
+    secretContents: true,
+  })
+  expect(problems).toEqual([])
+  const counts = new Map<string, number>()
+  for (const { relations } of kinds) {
+    for (const { definition } of relations) {
+      counts.set(definition.name, (counts.get(definition.name) ?? 0) + 1)
+    }
+  }
+  const isOfEveryKind = (name: string): boolean => (counts.get(name) ?? 0) > kinds.length * 0.9
+  const general = [...counts.keys()].filter(isOfEveryKind).toSorted()
+  const ofNamespace = kinds.find(({ typeName }) => typeName === 'Namespace')
+  expect(ofNamespace?.relations.length).toBeGreaterThan(20)
+  const file = new URL('../../docs/relations.md', import.meta.url)
+  const [prose = ''] = (await readFile(file, 'utf8')).split(heading)
+  const text = [
+    `${prose.trimEnd()}\n`,
+    heading,
+    '',
+    'Written by a test from `schema/*.graphql`: change those, then run `npx vitest run test/relations/relations-document.test.ts -u`.',
+    '',
+    'Every kind has `owners`, `ownerChain`, `owned` and `events`, every namespaced kind `namespace`, and a Namespace the list of',
+    'each namespaced kind (`pods`, `resourceQuotas`). Kinds of a CRD have `definition`, and their CRD `instances`.',
+    `Every kind has, where those that they lead to are served: ${general.map((name) => `\`${name}\``).join(', ')}.`,
+    '',
+    '| kind | field | leads to | how |',
+    '|---|---|---|---|',
+    ...kinds.filter((kind) => kind !== ofNamespace).flatMap((kind) => rowsOf(kind, isOfEveryKind)),
+    '',
+  ].join('\n')
+  await expect(text).toMatchFileSnapshot('../../docs/relations.md')
+})

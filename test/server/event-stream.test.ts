@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { GraphQLServer } from '../../src/server/graphql-server.ts'
+import { post, serve, type SmallApi, smallApi } from './small-api.ts'
+
+const accept = { accept: 'text/event-stream' }
+
+describe('server-sent events', () => {
+  let api: SmallApi
+  let server: GraphQLServer
+  beforeEach(async () => {
+    api = smallApi()
+    server = await serve(api, { pingIntervalMs: 50 })
+  })
+  afterEach(() => server[Symbol.asyncDispose]())
+
+  const events = async (query: string): Promise<string> => {
+    const response = await post(server.url, { query }, accept)
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    return await response.text()
+  }
+  const next = (payload: object): string => `event: next\ndata: ${JSON.stringify(payload)}\n\n`
+  const complete = 'event: complete\ndata:\n\n'
+
+  it('bring each result of a subscription, and say that it is complete', async () => {
+    expect(await events('subscription { count(to: 3) }')).toBe(
+      [1, 2, 3].map((count) => next({ data: { count } })).join('') + complete,
+    )
+  })
+
+  it('bring the one answer of a query', async () => {
+    expect(await events('{ hello }')).toBe(next({ data: { hello: 'hello you' } }) + complete)
+  })
+
+  it('bring errors with their codes', async () => {
+    expect(await events('subscription { nothing }')).toMatch(/BAD_USER_INPUT.*\n\nevent: complete/s)
+    expect(await events('{ refused broken }')).not.toContain('hunter2')
+    const nothing = await fetch(server.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...accept },
+      body: '{',
+    })
+    expect(nothing.status).toBe(400)
+  })
+
+  it('keep the connection alive while there is nothing to say, and end with their reader', async () => {
+    const leaving = new AbortController()
+    const response = await fetch(server.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...accept },
+      body: JSON.stringify({ query: 'subscription { held }' }),
+      signal: leaving.signal,
+    })
+    let seen = ''
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+    while (!seen.endsWith(':\n\n')) {
+      // oxlint-disable-next-line no-await-in-loop -- piece by piece
+      seen += (await reader?.read())?.value ?? ''
+    }
+    expect(seen).toContain(next({ data: { held: 'first' } }))
+    expect(api.underWay()).toBe(1)
+    leaving.abort()
+    api.release()
+    await expect.poll(() => api.underWay()).toBe(0)
+  })
+
+  it('end when the server stops, without being complete', async () => {
+    const response = await post(server.url, { query: 'subscription { held }' }, accept)
+    const text = response.text()
+    await expect.poll(() => api.underWay()).toBe(1)
+    const stopped = server[Symbol.asyncDispose]()
+    expect(await text).not.toContain('complete')
+    api.release()
+    await stopped
+  })
+})
