@@ -122,6 +122,8 @@ describe('a plan answers what graphql-js answers, byte by byte', () => {
     '{ pods { nodes { owners { id kind metadata { name } ... on ReplicaSet { spec { replicas } owners { kind } } } } } }',
     '{ pods { nodes { owners { ...Of } } } } fragment Of on KubernetesObject { clusterName ... on ReplicaSet { pods(first: 2) { totalCount } deployment { metadata { name } } } }',
     '{ pods { nodes { ownerChain { id apiVersion kind namespace name t: __typename } rootOwner { kind name object { __typename metadata { name } ... on Deployment { replicaSets(first: 1) { totalCount } } } } } } }',
+    '{ configMaps { nodes { usedBy(first: 3) { totalCount kinds pageInfo { hasNextPage endCursor } nodes { t: __typename paths object { id kind name } } edges { cursor node { object { object { metadata { name } ... on Deployment { spec { replicas } } } } } } } } } }',
+    '{ secrets(where: { usedBy: { none: { kinds: ["Pod", "Ingress"] } } }) { totalCount nodes { metadata { name } usedBy(kinds: ["ServiceAccount"]) { totalCount } } } }',
     '{ nodes { nodes { owners { id } ownerChain { id } rootOwner { id } } } }',
     '{ events(first: 50) { nodes { involved { id apiVersion kind namespace name object { id health { status } } } } } }',
     '{ horizontalPodAutoscalers { nodes { target: metadata { name } owners { kind } } } }',

@@ -23,7 +23,6 @@ import type {
   UsedByArguments,
   UsedByConnectionSource,
 } from '../schema/read-context.ts'
-import { ClientError } from './client-error.ts'
 import { clusterNamed } from './cluster-argument.ts'
 import { mixedConnection, storeConnection, usedByConnection } from './connection.ts'
 import { explorations } from './explorations.ts'
@@ -35,6 +34,7 @@ import { notFoundByCondition, notFoundByUid } from './live-read-errors.ts'
 import { LiveReads } from './live-reads.ts'
 import { mixedParts } from './mixed-relation.ts'
 import { namedKinds, type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
+import { objectMeant } from './object-meant.ts'
 import { namespacesOfRelated, originOf, partOnTheWay, targetOf } from './related-parts.ts'
 import { filterParts } from './filter-parts.ts'
 import type { SchemaRelation } from './schema-relations.ts'
@@ -103,26 +103,9 @@ export class StoreReader implements StoreReads {
     return this.#identified(decodeObjectId(id))
   }
 
-  objectByRef({ apiVersion, kind: name, ...args }: ObjectByRefArguments): FoundRow {
-    const cluster = clusterNamed(this.#served, args.cluster)
-    const kind = this.#served.kindOf(splitApiVersion(apiVersion).group, name)
-    if (kind === undefined) {
-      throw new ClientError('BAD_USER_INPUT', `kind: there is no ${name} of ${apiVersion}`, {
-        argument: 'kind',
-        value: name,
-        hint: 'name an apiVersion and kind as objects have them',
-      })
-    }
-    const { namespaced } = kind.resource
-    const namespace = args.namespace ?? ''
-    if (namespaced && namespace === '') {
-      throw new ClientError('BAD_USER_INPUT', `namespace: ${name} lives in namespaces`, {
-        argument: 'namespace',
-        value: args.namespace,
-        hint: 'name the namespace',
-      })
-    }
-    return this.lookup(kind, { cluster, name: args.name, ...(namespaced ? { namespace } : {}) })
+  objectByRef(args: ObjectByRefArguments): FoundRow {
+    const { kind, ...object } = objectMeant(this.#served, args)
+    return this.lookup(kind, object)
   }
 
   referenced({ uid, namespace, name, ...rest }: ObjectRef): FoundRow {
@@ -241,7 +224,7 @@ export class StoreReader implements StoreReads {
   follow(row: Row, field: RelationField, args: RelationArguments): ConnectionSource {
     const relation = this.#relation(field)
     const withRelated = args.related === true
-    const condition = this.#related(row, relation, withRelated)
+    const condition = this.#leadsTo(row, relation, withRelated)
     const part = this.#parts.part(targetOf(relation, row.cluster), {
       within: () => namespacesOfRelated(relation, condition, row.object.metadata.namespace),
     })
@@ -253,7 +236,7 @@ export class StoreReader implements StoreReads {
   followOne(row: Row, field: RelationField): FoundRow {
     const relation = this.#relation(field)
     if (relation.to.uncached) return this.#followLive(row, relation)
-    const condition = this.#related(row, relation)
+    const condition = this.#leadsTo(row, relation)
     const at = targetOf(relation, row.cluster)
     if (condition.form !== 'keys') {
       if (condition.form === 'nothing') return null

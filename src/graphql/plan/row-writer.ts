@@ -16,6 +16,7 @@ import {
 } from './owner-writers.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import { relationWriter } from './relation-writer.ts'
+import { usedByWriter } from './used-by-writer.ts'
 import type { RowWriter } from './writers.ts'
 
 /**
@@ -87,6 +88,8 @@ function memberWriter(
         selectionsOf(nodes),
         compiler,
       )
+    case 'usedBy':
+      return usedByWriter(kind, new FieldArguments(field, node), nodes, compiler)
     case 'owners':
       return ownersWriter(nodes, compiler)
     case 'ownerChain':

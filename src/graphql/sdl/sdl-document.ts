@@ -160,7 +160,9 @@ class DocumentReader {
     })
   }
 
-  #ended({ directives = [] }: ObjectTypeExtensionNode): Pick<TypeExtension, 'ended'> {
+  #ended({
+    directives = [],
+  }: ObjectTypeExtensionNode | InterfaceTypeExtensionNode): Pick<TypeExtension, 'ended'> {
     const directive = directives.find(({ name }) => name.value === endedDirective.name)
     const found = directive && this.#arguments(endedDirective, directive)
     if (directive === undefined || found === undefined) return {}
