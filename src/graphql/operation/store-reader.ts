@@ -301,7 +301,7 @@ export class StoreReader implements StoreReads {
   }
 
   /** What a relation leads to. From an object that is no more, it leads nowhere, whoever has its name now. */
-  #related(row: Row, relation: SchemaRelation, withRelated = false): Condition {
+  #leadsTo(row: Row, relation: SchemaRelation, withRelated = false): Condition {
     const at = originOf(this.#parts, row)
     if (at === undefined) return nothing
     const { cluster, object } = row
