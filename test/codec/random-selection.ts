@@ -14,7 +14,7 @@ import type {
   SelectedField,
   SelectedValue,
 } from '../../src/informer/codec/projection.ts'
-import { writeLength } from './reference-projection.ts'
+import { makeLength, writeLength } from './reference-projection.ts'
 
 const writers: readonly LeafWriter[] = [
   writeString,
@@ -66,8 +66,7 @@ function randomValue(sample: unknown, random: Random): SelectedValue {
     return { form: 'list', of: randomValue(pick([...sample, undefined], random), random), required }
   }
   if (!isRecord(sample)) return { form: 'leaf', write: writerFor(sample, random) }
-  if (choice < 0.35)
-    return { form: 'made', of: randomSelection(sample, random), write: writeLength }
+  if (choice < 0.35) return { form: 'made', make: makeLength }
   if (choice < 0.85) return { form: 'object', selection: randomSelection(sample, random), required }
   const inner = pick([...Object.values(sample), undefined], random)
   const fields: SelectedEntryField[] = [

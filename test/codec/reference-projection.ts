@@ -19,6 +19,9 @@ import { isRawJson } from '../../src/lib/raw-json.ts'
 /** A writer that makes something else of a value than its text: how long `JSON.stringify` makes it. */
 export const writeLength: LeafWriter = (json) => String(writeJson(json)?.length)
 
+/** The same of an object that is decoded for it. */
+export const makeLength = (object: object): string => String(JSON.stringify(object).length)
+
 /** What GraphQL itself does with the values that a writer is for. Values of other types are left to the slow way. */
 const scalars = new Map<LeafWriter, readonly [GraphQLScalarType, (value: unknown) => boolean]>([
   [writeString, [GraphQLString, (value) => typeof value === 'string']],
@@ -52,10 +55,8 @@ function picked(value: unknown, selected: SelectedValue): unknown {
   if (selected.form === 'text') return JSON.parse(selected.text)
   if (selected.form === 'leaf') return pickedLeaf(value, selected.write)
   if (selected.form === 'made') {
-    const { of, write } = selected
-    const text = JSON.stringify(picked(value, { form: 'object', selection: of, required: true }))
-    if (write !== writeLength) throw new TypeError('only lengths are made here')
-    return text.length
+    if (selected.make !== makeLength) throw new TypeError('only lengths are made here')
+    return JSON.stringify(recordOf(value)).length
   }
   if (value === undefined || value === null) {
     if (selected.required) throw new NotWritten()

@@ -47,11 +47,11 @@ export interface OwnFieldsContext {
 /** A path of json that goes through a list: what it goes through is found, compared and walked over for each object. */
 const fieldsPerJsonPath = 65
 
-/** What columns are made of is put together, parsed and printed. */
+/** The object is decoded, and printed. */
 const fieldsPerPrintedRow = 40
 
-/** What health is read of is put together, parsed and looked at. */
-const fieldsPerHealth = 20
+/** The object is decoded, and looked at. */
+const fieldsPerHealth = 26
 
 /**
  * What is written of an object's own fields, those that depend on nothing but the object itself: the fields of a kind's type,

@@ -164,11 +164,10 @@ function innerFieldsOf(value: SelectedValue): number {
       return fieldsOf(value.selection)
     case 'list':
       return innerFieldsOf(value.of)
-    case 'made':
-      return fieldsOf(value.of)
     case 'entries':
       return value.fields.length
     case 'leaf':
+    case 'made':
     case 'text':
       return 0
   }

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../lib/json-object.ts'
 import { AnswerTooLongError, checkRoom, withinRoom } from './answer-room.ts'
 import { writeJson } from './leaf-writer.ts'
 import { projectParsed, projectParsedAt } from './parsed-projection.ts'
-import type { LeafWriter, ObjectSelection, SelectedField, SelectedValue } from './projection.ts'
+import type { ObjectSelection, SelectedField, SelectedValue } from './projection.ts'
 import { type Hole, noNode, TemplateAnswer } from './template-answer.ts'
 import { nodeField, nodeWidth, type Template } from './template.ts'
 
@@ -67,10 +67,8 @@ class AnswerBuilder {
         })
       })
     } else if (value.form === 'leaf') this.#addContainer(value, node, children, parsed)
-    else if (value.form === 'made' && isJsonObject(parsed)) {
-      const selected = { form: 'object', selection: value.of, required: true } as const
-      this.#addWritten(selected, value.write, node, parsed)
-    } else this.#add(projectParsed(value, parsed))
+    else if (value.form === 'made') this.#addMade(value, node, parsed)
+    else this.#add(projectParsed(value, parsed))
   }
 
   #addContainer(
@@ -79,8 +77,17 @@ class AnswerBuilder {
     children: readonly number[],
     parsed: unknown,
   ): void {
-    if (write !== writeJson) this.#addWritten(anyJson, write, node, parsed)
-    else if (Array.isArray(parsed)) {
+    if (write !== writeJson) {
+      if (++this.#containers > maxContainers) this.#add(undefined)
+      const inner = new AnswerBuilder(this.#template)
+      inner.addValue(anyJson, node, parsed)
+      const { text } = inner
+      if (text === undefined) return this.#add(undefined)
+      const container = { answer: new TemplateAnswer(text, inner.holes), write }
+      this.#addHole({ node: noNode, field: anyField, from: 0, container }, () => {
+        this.#add(write(text))
+      })
+    } else if (Array.isArray(parsed)) {
       this.#addAll('[', ']', children, (child) => this.#addChild(anyJson, child, parsed))
     } else {
       this.#addAll('{', '}', children, (child) => {
@@ -90,17 +97,14 @@ class AnswerBuilder {
     }
   }
 
-  /** What a writer makes of the text of a container, or of what is selected of it. */
-  #addWritten(value: SelectedValue, write: LeafWriter, node: number, parsed: unknown): void {
-    if (++this.#containers > maxContainers) return this.#add(undefined)
-    const inner = new AnswerBuilder(this.#template)
-    inner.addValue(value, node, parsed)
-    const { text } = inner
-    if (text === undefined) return this.#add(undefined)
-    const container = { answer: new TemplateAnswer(text, inner.holes), write }
-    this.#addHole({ node: noNode, field: anyField, from: 0, container }, () => {
-      this.#add(write(text))
-    })
+  /** Made of the whole object; where it is to be made of a part of one, each row is decoded. */
+  #addMade(
+    { make }: SelectedValue & { readonly form: 'made' },
+    node: number,
+    parsed: unknown,
+  ): void {
+    if (node !== 0 || !isJsonObject(parsed)) return this.#add(undefined)
+    this.#addHole({ node: noNode, field: anyField, from: 0, make }, () => this.#add(make(parsed)))
   }
 
   #addMembers({ fields }: ObjectSelection, node: number, parsed: unknown): void {

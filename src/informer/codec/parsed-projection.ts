@@ -14,10 +14,8 @@ export function projectParsed(value: SelectedValue, parsed: unknown): string | u
       const isWritten = value.write === writeJson && typeof parsed === 'object' && parsed !== null
       return isWritten ? json : value.write(json)
     }
-    case 'made': {
-      const made = isJsonObject(parsed) ? projectMembers(value.of, parsed) : undefined
-      return made === undefined ? undefined : value.write(made)
-    }
+    case 'made':
+      return isJsonObject(parsed) ? value.make(parsed) : undefined
     case 'object':
       if (parsed === undefined || parsed === null) return absentText(value)
       return isJsonObject(parsed) ? projectMembers(value.selection, parsed) : undefined

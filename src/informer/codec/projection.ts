@@ -3,6 +3,9 @@ export interface ObjectSelection {
   readonly fields: readonly SelectedField[]
 }
 
+/** A decoded object, of which a text is made. */
+type MadeOf = Readonly<Record<string, unknown>>
+
 export interface SelectedField {
   /** The response key: the name of the member that is written. */
   readonly key: string
@@ -29,8 +32,8 @@ export type SelectedValue =
       readonly fields: readonly SelectedEntryField[]
       readonly required: boolean
     }
-  /** What `write` makes of the text of a selection of an object; it is never handed nothing. */
-  | { readonly form: 'made'; readonly of: ObjectSelection; readonly write: LeafWriter }
+  /** The JSON text that a function makes of an object, which is decoded for it. It may depend on the object alone. */
+  | { readonly form: 'made'; readonly make: (object: MadeOf) => string | undefined }
   /** The same JSON text for all objects, `__typename` for one. */
   | { readonly form: 'text'; readonly text: string }
 

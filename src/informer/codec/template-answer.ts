@@ -1,8 +1,9 @@
+import type { Unstructured } from '../../kubernetes/object.ts'
 import { checkRoom } from './answer-room.ts'
 import { jsonChar } from './json-char.ts'
 import { valueEnd } from './json-text.ts'
 import type { LeafWriter, SelectedField } from './projection.ts'
-import type { Row } from './row.ts'
+import { readRow, type Row } from './row.ts'
 import { projectTextAt } from './text-projection.ts'
 
 const noHole = -1
@@ -19,6 +20,8 @@ export interface Hole {
   readonly from: number
   /** With {@link noNode}: the answer that is the text of the container, for the writer of what is written of it. */
   readonly container?: ContainerText
+  /** With {@link noNode}: what makes the text, of the decoded object. */
+  readonly make?: (object: Readonly<Record<string, unknown>>) => string | undefined
 }
 
 interface ContainerText {
@@ -54,6 +57,8 @@ export class TemplateAnswer {
   readonly bytes: number
   readonly #text: string
   readonly #holes: readonly Hole[]
+  /** Whether a part of it is made of the decoded object. */
+  readonly #isMade: boolean
   readonly #containers: readonly ContainerText[]
   /** The first hole of each node, or `noHole`. */
   readonly #holeOf: Int32Array
@@ -66,6 +71,7 @@ export class TemplateAnswer {
   constructor(text: string, holes: readonly Hole[]) {
     this.#text = text
     this.#holes = holes
+    this.#isMade = holes.some(({ make }) => make !== undefined)
     this.#containers = holes.flatMap(({ container }) => container ?? [])
     this.#lastNode = holes.reduce((last, { node }) => Math.max(last, node), 0)
     this.#holeOf = new Int32Array(this.#lastNode + 1).fill(noHole)
@@ -84,9 +90,11 @@ export class TemplateAnswer {
   /** The answer for a row of this template; `undefined` where the slow way must do. */
   fill(row: Row): string | undefined {
     const { text } = row
+    const object = this.#isMade ? (readRow(row) as Unstructured) : undefined
     // First, since the notes of where the values are serve one answer at a time.
     const containers = this.#containers.map(({ answer }) => answer.fill(row))
-    if (!this.#noteValues(text) && containers.length === 0) return this.#text
+    if (!this.#noteValues(text) && containers.length === 0 && object === undefined)
+      return this.#text
     let container = 0
     let answer = ''
     let written = 0
@@ -99,6 +107,8 @@ export class TemplateAnswer {
         // Then the container itself, or one around it, is different as a whole.
         if (hole.start < written) continue
         piece = whole === undefined ? undefined : hole.container.write(whole)
+      } else if (hole.make !== undefined) {
+        piece = object === undefined ? undefined : hole.make(object)
       } else if (start === 0) continue
       else piece = projectTextAt(hole.field, hole.from, text, start, valueEnds[index] ?? 0)
       if (piece === undefined) return undefined

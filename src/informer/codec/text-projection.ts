@@ -23,11 +23,7 @@ export function projectText(
 ): string | undefined {
   if (value.form === 'text') return value.text
   if (value.form === 'leaf') return value.write(text.slice(start, end))
-  if (value.form === 'made') {
-    const selected = { form: 'object', selection: value.of, required: true } as const
-    const made = projectText(selected, text, start, end)
-    return made === undefined ? undefined : value.write(made)
-  }
+  if (value.form === 'made') return projectParsed(value, parseHeld(text.slice(start, end)))
   const first = text.charCodeAt(start)
   if (first === jsonChar.n) return absentText(value)
   if (value.form === 'object' && first === jsonChar.openBrace) {

@@ -3,12 +3,6 @@ import { conditionsOf, conditionWith } from './condition.ts'
 import { degraded, type HealthRule, healthy, progressing, suspended } from './health.ts'
 
 export const jobHealth: HealthRule = {
-  reads: [
-    ['spec', 'suspend'],
-    ['status', 'conditions'],
-    ['status', 'startTime'],
-    ['status', 'failed'],
-  ],
   of(object) {
     const status = fieldsOf(object['status'])
     const conditions = conditionsOf(object)
@@ -28,12 +22,6 @@ export const jobHealth: HealthRule = {
 
 /** A run that has ended without success is the last one until the next has begun. */
 export const cronJobHealth: HealthRule = {
-  reads: [
-    ['spec', 'suspend'],
-    ['status', 'active'],
-    ['status', 'lastScheduleTime'],
-    ['status', 'lastSuccessfulTime'],
-  ],
   of(object) {
     const status = fieldsOf(object['status'])
     if (fieldsOf(object['spec'])['suspend'] === true) return suspended('Suspended')

@@ -6,10 +6,6 @@ const troubles = ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'NetworkUnava
 
 /** A node whose kubelet has fallen silent is UNKNOWN, one that takes no new pods SUSPENDED. */
 export const nodeHealth: HealthRule = {
-  reads: [
-    ['spec', 'unschedulable'],
-    ['status', 'conditions'],
-  ],
   of(object) {
     const conditions = conditionsOf(object)
     const ready = conditions.get('Ready')
@@ -27,7 +23,6 @@ export const nodeHealth: HealthRule = {
 }
 
 export const namespaceHealth: HealthRule = {
-  reads: [['status', 'phase']],
   of(object) {
     if (fieldsOf(object['status'])['phase'] !== 'Terminating') return healthy
     return { status: 'TERMINATING', reason: 'Deleted' }
@@ -36,11 +31,6 @@ export const namespaceHealth: HealthRule = {
 
 /** Only a load balancer is waited for. */
 export const serviceHealth: HealthRule = {
-  reads: [
-    ['spec', 'type'],
-    ['spec', 'externalIPs'],
-    ['status', 'loadBalancer'],
-  ],
   of(object) {
     const spec = fieldsOf(object['spec'])
     const { ingress } = fieldsOf(fieldsOf(object['status'])['loadBalancer'])
@@ -54,10 +44,6 @@ const failedResizes = ['ControllerResizeError', 'NodeResizeError']
 const resizes = ['Resizing', 'FileSystemResizePending', 'ModifyingVolume']
 
 export const claimHealth: HealthRule = {
-  reads: [
-    ['status', 'phase'],
-    ['status', 'conditions'],
-  ],
   of(object) {
     const phase = textOf(fieldsOf(object['status'])['phase']) ?? 'Pending'
     if (phase === 'Lost') return degraded(phase, 'the volume that it was bound to is gone')
@@ -75,12 +61,6 @@ export const claimHealth: HealthRule = {
 
 /** A volume that is released and kept waits for its administrator, one that is to be deleted for its driver. */
 export const volumeHealth: HealthRule = {
-  reads: [
-    ['spec', 'persistentVolumeReclaimPolicy'],
-    ['status', 'phase'],
-    ['status', 'reason'],
-    ['status', 'message'],
-  ],
   of(object) {
     const status = fieldsOf(object['status'])
     const message = textOf(status['message'])
@@ -103,11 +83,6 @@ export const volumeHealth: HealthRule = {
 }
 
 export const volumeAttachmentHealth: HealthRule = {
-  reads: [
-    ['status', 'attached'],
-    ['status', 'attachError'],
-    ['status', 'detachError'],
-  ],
   of(object) {
     const { attached, attachError, detachError } = fieldsOf(object['status'])
     const error = fieldsOf(attachError ?? detachError)
@@ -122,11 +97,6 @@ export const volumeAttachmentHealth: HealthRule = {
 /** Fewer pods than the budget asks for leave no room for a disruption. */
 export const disruptionBudgetHealth: HealthRule = {
   observed: true,
-  reads: [
-    ['status', 'conditions'],
-    ['status', 'currentHealthy'],
-    ['status', 'desiredHealthy'],
-  ],
   of(object) {
     const status = fieldsOf(object['status'])
     const allowed = conditionsOf(object).get('DisruptionAllowed')

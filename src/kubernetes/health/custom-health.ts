@@ -50,15 +50,6 @@ const unfinished =
  */
 export const customHealth: HealthRule = {
   observed: true,
-  reads: [
-    ['metadata', 'generation'],
-    ['spec', 'suspend'],
-    ['spec', 'paused'],
-    ['status', 'conditions'],
-    ['status', 'parents'],
-    ['status', 'phase'],
-    ['status', 'state'],
-  ],
   of(object) {
     const spec = fieldsOf(object['spec'])
     const status = fieldsOf(object['status'])
@@ -132,7 +123,6 @@ const argoStatuses: Readonly<Record<string, Health['status']>> = {
 
 /** Argo CD says itself how the objects of an Application are. */
 export const argoApplicationHealth: HealthRule = {
-  reads: [['status', 'health']],
   of(object) {
     const { status, message } = fieldsOf(fieldsOf(object['status'])['health'])
     const reason = textOf(status)

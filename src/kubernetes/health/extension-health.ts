@@ -3,7 +3,6 @@ import { conditionsOf, conditionWith } from './condition.ts'
 import { degraded, type HealthRule, healthy, progressing, suspended } from './health.ts'
 
 export const autoscalerHealth: HealthRule = {
-  reads: [['status', 'conditions']],
   of(object) {
     const conditions = conditionsOf(object)
     const able = conditionWith(conditions, 'AbleToScale', 'False')
@@ -22,7 +21,6 @@ export const autoscalerHealth: HealthRule = {
 }
 
 export const apiServiceHealth: HealthRule = {
-  reads: [['status', 'conditions']],
   of(object) {
     const available = conditionsOf(object).get('Available')
     if (available?.status === 'True') return healthy
@@ -32,7 +30,6 @@ export const apiServiceHealth: HealthRule = {
 }
 
 export const customResourceDefinitionHealth: HealthRule = {
-  reads: [['status', 'conditions']],
   of(object) {
     const conditions = conditionsOf(object)
     for (const [type, status] of [
@@ -50,10 +47,6 @@ export const customResourceDefinitionHealth: HealthRule = {
 }
 
 export const signingRequestHealth: HealthRule = {
-  reads: [
-    ['status', 'conditions'],
-    ['status', 'certificate'],
-  ],
   of(object) {
     const conditions = conditionsOf(object)
     for (const type of ['Denied', 'Failed']) {
@@ -68,7 +61,6 @@ export const signingRequestHealth: HealthRule = {
 
 /** Many controllers never say where an Ingress is reached, so that it has no address is only told. */
 export const ingressHealth: HealthRule = {
-  reads: [['status', 'loadBalancer']],
   of(object) {
     const { ingress } = fieldsOf(fieldsOf(object['status'])['loadBalancer'])
     if (Array.isArray(ingress) && ingress.length > 0) return healthy
@@ -77,7 +69,6 @@ export const ingressHealth: HealthRule = {
 }
 
 export const flowSchemaHealth: HealthRule = {
-  reads: [['status', 'conditions']],
   of(object) {
     const dangling = conditionWith(conditionsOf(object), 'Dangling', 'True')
     return dangling === undefined

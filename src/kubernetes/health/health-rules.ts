@@ -28,7 +28,7 @@ import {
 } from './workload-health.ts'
 
 /** A kind that is well as long as it is there. */
-const presence: HealthRule = { reads: [], of: () => healthy }
+const presence: HealthRule = { of: () => healthy }
 
 /** By group and kind; the others are told by their conditions. */
 const rules: Readonly<Record<string, HealthRule>> = {

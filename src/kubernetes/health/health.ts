@@ -36,8 +36,6 @@ export interface Health {
  * same for as long as the object is.
  */
 export interface HealthRule {
-  /** All that {@link HealthRule.of} reads, besides the metadata that {@link ruledHealth} does. */
-  readonly reads: readonly (readonly string[])[]
   /** Of an object that is not being deleted, and whose controller has seen its last change. */
   of(object: Fields): Health
   /** Whether `status.observedGeneration` tells if its controller has seen the last change. */
@@ -58,16 +56,7 @@ export function suspended(reason: string, message?: string): Health {
   return { status: 'SUSPENDED', reason, message }
 }
 
-/** The paths that the health of any kind is read from. */
-export function pathsOf({ reads, observed = false }: HealthRule): readonly (readonly string[])[] {
-  const generations = [
-    ['metadata', 'generation'],
-    ['status', 'observedGeneration'],
-  ]
-  return [['metadata', 'deletionTimestamp'], ...(observed ? generations : []), ...reads]
-}
-
-/** The health of an object, or of that part of it which stands at the rule's {@link pathsOf}. */
+/** The health of an object. */
 export function ruledHealth(rule: HealthRule, object: Fields): Health {
   const metadata = fieldsOf(object['metadata'])
   const deletion = textOf(metadata['deletionTimestamp'])

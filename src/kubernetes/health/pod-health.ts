@@ -14,14 +14,6 @@ const startingReasons: ReadonlySet<string> = new Set(['ContainerCreating', 'PodI
 
 /** A pod, as its phase, its containers and the scheduler tell. */
 export const podHealth: HealthRule = {
-  reads: [
-    ['status', 'phase'],
-    ['status', 'reason'],
-    ['status', 'message'],
-    ['status', 'conditions'],
-    ['status', 'initContainerStatuses'],
-    ['status', 'containerStatuses'],
-  ],
   of(object) {
     const status = fieldsOf(object['status'])
     const reason = textOf(status['reason'])

@@ -40,14 +40,6 @@ function replicaFailure(object: Fields): Health | undefined {
 /** As `kubectl rollout status` waits for it, and gives up. */
 export const deploymentHealth: HealthRule = {
   observed: true,
-  reads: [
-    ['spec', 'replicas'],
-    ['spec', 'paused'],
-    ['status', 'replicas'],
-    ['status', 'updatedReplicas'],
-    ['status', 'availableReplicas'],
-    ['status', 'conditions'],
-  ],
   of(object) {
     const { spec, status } = sides(object)
     const conditions = conditionsOf(object)
@@ -72,12 +64,6 @@ export const deploymentHealth: HealthRule = {
 /** ReplicaSets, and ReplicationControllers before them. */
 export const replicaSetHealth: HealthRule = {
   observed: true,
-  reads: [
-    ['spec', 'replicas'],
-    ['status', 'replicas'],
-    ['status', 'availableReplicas'],
-    ['status', 'conditions'],
-  ],
   of(object) {
     const { spec, status } = sides(object)
     const want = replicasOf(spec)
@@ -94,15 +80,6 @@ export const replicaSetHealth: HealthRule = {
 /** A partition keeps the replicas below it on the old revision: with the others on the new one, its rollout is done. */
 export const statefulSetHealth: HealthRule = {
   observed: true,
-  reads: [
-    ['spec', 'replicas'],
-    ['spec', 'updateStrategy'],
-    ['status', 'replicas'],
-    ['status', 'readyReplicas'],
-    ['status', 'updatedReplicas'],
-    ['status', 'currentRevision'],
-    ['status', 'updateRevision'],
-  ],
   of(object) {
     const { spec, status } = sides(object)
     const want = replicasOf(spec)
@@ -122,13 +99,6 @@ export const statefulSetHealth: HealthRule = {
 
 export const daemonSetHealth: HealthRule = {
   observed: true,
-  reads: [
-    ['spec', 'updateStrategy'],
-    ['status', 'desiredNumberScheduled'],
-    ['status', 'currentNumberScheduled'],
-    ['status', 'updatedNumberScheduled'],
-    ['status', 'numberAvailable'],
-  ],
   of(object) {
     const { spec, status } = sides(object)
     const want = countOf(status['desiredNumberScheduled'])

@@ -31,8 +31,6 @@ export interface Column {
 /** What `kubectl get` shows of the objects of a kind. */
 export interface PrintedKind {
   readonly columns: readonly Column[]
-  /** All that the columns are made of. */
-  readonly reads: readonly (readonly string[])[]
   /** What the columns are made from, where they are not always the same. */
   readonly declared?: unknown
 }
@@ -78,16 +76,9 @@ export const ageColumn: Column = dateColumn('Age', (object) =>
   textOf(metadataOf(object)['creationTimestamp']),
 )
 
-/** All that the name and the age are made of. */
-export const metadataReads: readonly (readonly string[])[] = [
-  ['metadata', 'name'],
-  ['metadata', 'creationTimestamp'],
-]
-
 /** The same for objects of which no more than the metadata is held: the other cells are empty. */
 export function metadataColumns({ columns }: PrintedKind): PrintedKind {
   return {
-    reads: metadataReads,
     columns: columns.map((one) =>
       one.format === 'name' || one === ageColumn ? one : { ...one, cell: () => ({ value: null }) },
     ),

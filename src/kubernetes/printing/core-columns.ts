@@ -4,7 +4,6 @@ import {
   type Column,
   column,
   dateColumn,
-  metadataReads,
   nameColumn,
   nameOf,
   type PrintedKind,
@@ -17,16 +16,14 @@ const statusOf = (object: Fields): Fields => fieldsOf(object['status'])
 const sizeOf = (value: unknown): number => Object.keys(fieldsOf(value)).length
 
 /** The name and the age. */
-export const nameAndAge: PrintedKind = { reads: metadataReads, columns: [nameColumn(), ageColumn] }
+export const nameAndAge: PrintedKind = { columns: [nameColumn(), ageColumn] }
 
 /** The name and when it was made: what the API server shows of kinds that it knows nothing better of. */
 export const nameAndCreation: PrintedKind = {
-  reads: metadataReads,
   columns: [nameColumn(), { ...ageColumn, name: 'Created At', asTime: true }],
 }
 
 export const configMapColumns: PrintedKind = {
-  reads: [...metadataReads, ['data'], ['binaryData']],
   columns: [
     nameColumn(),
     column('Data', 'string', ({ data, binaryData }) => sizeOf(data) + sizeOf(binaryData)),
@@ -35,7 +32,6 @@ export const configMapColumns: PrintedKind = {
 }
 
 export const secretColumns: PrintedKind = {
-  reads: [...metadataReads, ['type'], ['data']],
   columns: [
     nameColumn(),
     column('Type', 'string', ({ type }) => textOf(type) ?? ''),
@@ -45,7 +41,6 @@ export const secretColumns: PrintedKind = {
 }
 
 export const namespaceColumns: PrintedKind = {
-  reads: [...metadataReads, ['status', 'phase']],
   columns: [
     nameColumn(),
     column('Status', 'string', (object) => textOf(statusOf(object)['phase']) ?? ''),
@@ -85,14 +80,6 @@ const nodeInfo = (object: Fields, name: string): string | undefined =>
   textOf(fieldsOf(statusOf(object)['nodeInfo'])[name])
 
 export const nodeColumns: PrintedKind = {
-  reads: [
-    ...metadataReads,
-    ['metadata', 'labels'],
-    ['spec', 'unschedulable'],
-    ['status', 'conditions'],
-    ['status', 'addresses'],
-    ['status', 'nodeInfo'],
-  ],
   columns: [
     nameColumn(),
     column('Status', 'string', nodeStatus),
@@ -150,21 +137,6 @@ function eventSource({ source, reportingComponent, reportingInstance }: Fields):
 }
 
 export const eventColumns: PrintedKind = {
-  reads: [
-    ...metadataReads,
-    ['series'],
-    ['lastTimestamp'],
-    ['firstTimestamp'],
-    ['eventTime'],
-    ['type'],
-    ['reason'],
-    ['message'],
-    ['count'],
-    ['involvedObject'],
-    ['source'],
-    ['reportingComponent'],
-    ['reportingInstance'],
-  ],
   columns: [
     dateColumn('Last Seen', eventLast),
     column('Type', 'string', ({ type }) => textOf(type) ?? ''),
@@ -185,7 +157,6 @@ export const eventColumns: PrintedKind = {
 }
 
 export const resourceQuotaColumns: PrintedKind = {
-  reads: [...metadataReads, ['status']],
   columns: [
     nameColumn(),
     column('Request', 'string', (object) => quotaText(object, false)),

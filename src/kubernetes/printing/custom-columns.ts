@@ -1,12 +1,5 @@
 import { isRawJson } from '../../lib/raw-json.ts'
-import {
-  ageColumn,
-  type Cell,
-  type Column,
-  metadataReads,
-  nameColumn,
-  type PrintedKind,
-} from './column.ts'
+import { ageColumn, type Cell, type Column, nameColumn, type PrintedKind } from './column.ts'
 import { type JsonPath, parseJsonPath, valuesAt } from './json-path.ts'
 
 /** A printer column as a CustomResourceDefinition declares it. */
@@ -22,24 +15,13 @@ export interface DeclaredColumn {
 /** What `kubectl get` shows of a custom kind: its name, and the columns of its definition, or else its age. */
 export function customColumns(declared: readonly DeclaredColumn[]): PrintedKind {
   if (declared.length === 0) {
-    return { reads: metadataReads, columns: [nameColumn(), ageColumn] }
+    return { columns: [nameColumn(), ageColumn] }
   }
   const paths = declared.map(({ jsonPath }) => parseJsonPath(jsonPath))
   return {
     declared,
-    reads: [...metadataReads, ...paths.map(leadingNames).filter(({ length }) => length > 0)],
     columns: [nameColumn(), ...declared.map((one, at) => customColumn(one, paths[at] ?? []))],
   }
-}
-
-/** The members that a path goes through before it does anything else. */
-function leadingNames(path: JsonPath): readonly string[] {
-  const names: string[] = []
-  for (const step of path) {
-    if (step.kind !== 'member') break
-    names.push(step.name)
-  }
-  return names
 }
 
 function customColumn(declared: DeclaredColumn, path: JsonPath): Column {

@@ -1,5 +1,5 @@
 import { countOf, type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../fields.ts'
-import { ageColumn, column, metadataReads, nameColumn, type PrintedKind, wide } from './column.ts'
+import { ageColumn, column, nameColumn, type PrintedKind, wide } from './column.ts'
 import { firstFew, labelsText, loadBalancerText, selectorTextOrNone } from './printed-text.ts'
 
 const specOf = (object: Fields): Fields => fieldsOf(object['spec'])
@@ -30,7 +30,6 @@ function portText({ port, nodePort, protocol }: Fields): string {
 }
 
 export const serviceColumns: PrintedKind = {
-  reads: [...metadataReads, ['spec'], ['status', 'loadBalancer']],
   columns: [
     nameColumn(),
     column('Type', 'string', (object) => textOf(specOf(object)['type']) ?? ''),
@@ -65,13 +64,6 @@ function hostsText(object: Fields): string {
 }
 
 export const ingressColumns: PrintedKind = {
-  reads: [
-    ...metadataReads,
-    ['spec', 'ingressClassName'],
-    ['spec', 'rules'],
-    ['spec', 'tls'],
-    ['status', 'loadBalancer'],
-  ],
   columns: [
     nameColumn(),
     column('Class', 'string', (object) => textOf(specOf(object)['ingressClassName']) ?? '<none>'),
@@ -85,7 +77,6 @@ export const ingressColumns: PrintedKind = {
 }
 
 export const ingressClassColumns: PrintedKind = {
-  reads: [...metadataReads, ['metadata', 'annotations'], ['spec']],
   columns: [
     nameColumn((object) => {
       const { annotations } = fieldsOf(object['metadata'])
@@ -105,7 +96,6 @@ export const ingressClassColumns: PrintedKind = {
 }
 
 export const networkPolicyColumns: PrintedKind = {
-  reads: [...metadataReads, ['spec', 'podSelector']],
   columns: [
     nameColumn(),
     column('Pod-Selector', 'string', (object) => selectorTextOrNone(specOf(object)['podSelector'])),
@@ -114,7 +104,6 @@ export const networkPolicyColumns: PrintedKind = {
 }
 
 export const endpointSliceColumns: PrintedKind = {
-  reads: [...metadataReads, ['addressType'], ['ports'], ['endpoints']],
   columns: [
     nameColumn(),
     column('AddressType', 'string', (object) => textOf(object['addressType']) ?? ''),

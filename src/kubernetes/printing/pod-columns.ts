@@ -1,13 +1,5 @@
 import { countOf, type Fields, fieldsOf, itemsOf, textOf } from '../fields.ts'
-import {
-  ageColumn,
-  type Cell,
-  column,
-  metadataReads,
-  nameColumn,
-  type PrintedKind,
-  wide,
-} from './column.ts'
+import { ageColumn, type Cell, column, nameColumn, type PrintedKind, wide } from './column.ts'
 
 /** What the columns of a pod show of its containers. */
 interface ContainerSummary {
@@ -146,21 +138,6 @@ function restartsCell(object: Fields): Cell {
 const statusField = (object: Fields, name: string): unknown => fieldsOf(object['status'])[name]
 
 export const podColumns: PrintedKind = {
-  reads: [
-    ...metadataReads,
-    ['metadata', 'deletionTimestamp'],
-    ['spec', 'containers'],
-    ['spec', 'initContainers'],
-    ['spec', 'nodeName'],
-    ['spec', 'readinessGates'],
-    ['status', 'phase'],
-    ['status', 'reason'],
-    ['status', 'conditions'],
-    ['status', 'initContainerStatuses'],
-    ['status', 'containerStatuses'],
-    ['status', 'podIPs'],
-    ['status', 'nominatedNodeName'],
-  ],
   columns: [
     nameColumn(),
     column('Ready', 'string', (object) => {

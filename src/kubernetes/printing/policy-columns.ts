@@ -1,13 +1,5 @@
 import { countOf, type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../fields.ts'
-import {
-  ageColumn,
-  type Column,
-  column,
-  metadataReads,
-  nameColumn,
-  type PrintedKind,
-  wide,
-} from './column.ts'
+import { ageColumn, type Column, column, nameColumn, type PrintedKind, wide } from './column.ts'
 
 const specOf = (object: Fields): Fields => fieldsOf(object['spec'])
 const statusOf = (object: Fields): Fields => fieldsOf(object['status'])
@@ -17,12 +9,6 @@ const amount = (value: unknown, absent: string): string =>
   numberOf(value) === undefined ? (textOf(value) ?? absent) : String(value)
 
 export const disruptionBudgetColumns: PrintedKind = {
-  reads: [
-    ...metadataReads,
-    ['spec', 'minAvailable'],
-    ['spec', 'maxUnavailable'],
-    ['status', 'disruptionsAllowed'],
-  ],
   columns: [
     nameColumn(),
     column('Min Available', 'string', (object) => amount(specOf(object)['minAvailable'], 'N/A')),
@@ -85,7 +71,6 @@ function targets(object: Fields): string {
 
 /** Of `autoscaling/v2`: the first version has no list of metrics. */
 export const autoscalerColumns: PrintedKind = {
-  reads: [...metadataReads, ['spec'], ['status', 'currentMetrics'], ['status', 'currentReplicas']],
   columns: [
     nameColumn(),
     column('Reference', 'string', (object) => {
@@ -117,7 +102,6 @@ const subjects = (name: string, kind: string): Column =>
   )
 
 export const roleBindingColumns: PrintedKind = {
-  reads: [...metadataReads, ['roleRef'], ['subjects']],
   columns: [
     nameColumn(),
     column('Role', 'string', ({ roleRef }) => {
@@ -132,7 +116,6 @@ export const roleBindingColumns: PrintedKind = {
 }
 
 export const priorityClassColumns: PrintedKind = {
-  reads: [...metadataReads, ['value'], ['globalDefault'], ['preemptionPolicy']],
   columns: [
     nameColumn(),
     column('Value', 'integer', ({ value }) => countOf(value)),
@@ -143,7 +126,6 @@ export const priorityClassColumns: PrintedKind = {
 }
 
 export const leaseColumns: PrintedKind = {
-  reads: [...metadataReads, ['spec', 'holderIdentity']],
   columns: [
     nameColumn(),
     column('Holder', 'string', (object) => textOf(specOf(object)['holderIdentity']) ?? ''),
@@ -152,7 +134,6 @@ export const leaseColumns: PrintedKind = {
 }
 
 export const webhookColumns: PrintedKind = {
-  reads: [...metadataReads, ['webhooks']],
   columns: [
     nameColumn(),
     column('Webhooks', 'integer', ({ webhooks }) => itemsOf(webhooks).length),

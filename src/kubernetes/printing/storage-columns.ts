@@ -1,13 +1,5 @@
 import { type Fields, fieldsOf, textOf } from '../fields.ts'
-import {
-  ageColumn,
-  type Column,
-  column,
-  metadataReads,
-  nameColumn,
-  type PrintedKind,
-  wide,
-} from './column.ts'
+import { ageColumn, type Column, column, nameColumn, type PrintedKind, wide } from './column.ts'
 import { accessModesText } from './printed-text.ts'
 
 const specOf = (object: Fields): Fields => fieldsOf(object['spec'])
@@ -38,16 +30,7 @@ const volumeMode = unsetOr('VolumeMode', 'volumeMode', wide)
 
 const storageOf = (capacity: unknown): string => textOf(fieldsOf(capacity)['storage']) ?? '0'
 
-const reads = [
-  ...metadataReads,
-  ['metadata', 'deletionTimestamp'],
-  ['metadata', 'annotations'],
-  ['spec'],
-  ['status'],
-]
-
 export const volumeColumns: PrintedKind = {
-  reads,
   columns: [
     nameColumn(),
     column('Capacity', 'string', (object) => storageOf(specOf(object)['capacity'])),
@@ -79,7 +62,6 @@ const ofBound = (name: string, textIn: (status: Fields) => string): Column =>
   )
 
 export const claimColumns: PrintedKind = {
-  reads,
   columns: [
     nameColumn(),
     phase,
@@ -99,14 +81,6 @@ const defaultClass = [
 ]
 
 export const storageClassColumns: PrintedKind = {
-  reads: [
-    ...metadataReads,
-    ['metadata', 'annotations'],
-    ['provisioner'],
-    ['reclaimPolicy'],
-    ['volumeBindingMode'],
-    ['allowVolumeExpansion'],
-  ],
   columns: [
     nameColumn((object) =>
       defaultClass.some((name) => annotationOf(object, name) === 'true') ? ' (default)' : '',

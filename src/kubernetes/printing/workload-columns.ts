@@ -5,7 +5,6 @@ import {
   type Column,
   column,
   dateColumn,
-  metadataReads,
   nameColumn,
   type PrintedKind,
   wide,
@@ -42,15 +41,7 @@ const selector = column(
   wide,
 )
 
-const reads = [
-  ...metadataReads,
-  ['spec', 'replicas'],
-  ['spec', 'selector'],
-  ['spec', 'template', 'spec', 'containers'],
-]
-
 export const deploymentColumns: PrintedKind = {
-  reads: [...reads, ['status']],
   columns: [
     nameColumn(),
     ready,
@@ -72,12 +63,10 @@ const replicaColumns: readonly Column[] = [
 ]
 
 export const replicaSetColumns: PrintedKind = {
-  reads: [...reads, ['status']],
   columns: [...replicaColumns, selector],
 }
 
 export const replicationControllerColumns: PrintedKind = {
-  reads: [...reads, ['status']],
   columns: [
     ...replicaColumns,
     column('Selector', 'string', (object) => labelsText(specOf(object)['selector']), wide),
@@ -85,12 +74,10 @@ export const replicationControllerColumns: PrintedKind = {
 }
 
 export const statefulSetColumns: PrintedKind = {
-  reads: [...reads, ['status', 'readyReplicas']],
   columns: [nameColumn(), ready, ageColumn, ...containerColumns()],
 }
 
 export const daemonSetColumns: PrintedKind = {
-  reads: [...reads, ['spec', 'template', 'spec', 'nodeSelector'], ['status']],
   columns: [
     nameColumn(),
     count('Desired', 'integer', 'desiredNumberScheduled'),
@@ -132,13 +119,6 @@ function jobStatus(object: Fields): string {
 }
 
 export const jobColumns: PrintedKind = {
-  reads: [
-    ...reads,
-    ['metadata', 'deletionTimestamp'],
-    ['spec', 'completions'],
-    ['spec', 'parallelism'],
-    ['status'],
-  ],
   columns: [
     nameColumn(),
     column('Status', 'string', jobStatus),
@@ -154,7 +134,6 @@ const jobSpecOf = (object: Fields): Fields =>
   fieldsOf(fieldsOf(specOf(object)['jobTemplate'])['spec'])
 
 export const cronJobColumns: PrintedKind = {
-  reads: [...metadataReads, ['spec'], ['status']],
   columns: [
     nameColumn(),
     column('Schedule', 'string', (object) => textOf(specOf(object)['schedule']) ?? ''),
