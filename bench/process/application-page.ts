@@ -1,13 +1,14 @@
 /**
  * A client that puts an application page together again and again, one after the other. Arguments: `gateway` or `api`, its URL, the
- * namespace, milliseconds. Reports what one page costs, and what there is on it.
+ * namespaces, milliseconds. Reports what one page costs, and what there is on it.
  */
 import { ApiPage } from '../support/api-page.ts'
 import { GatewayPage } from '../support/gateway-page.ts'
 import { Latencies } from '../support/latencies.ts'
 
-const [via = '', url = '', namespace = '', duration = ''] = process.argv.slice(2)
-const page = via === 'api' ? new ApiPage(url, namespace) : new GatewayPage(url, namespace)
+const [via = '', url = '', names = '', duration = ''] = process.argv.slice(2)
+const namespaces = names.split(',')
+const page = via === 'api' ? new ApiPage(url, namespaces) : new GatewayPage(url, namespaces)
 const warmUpPages = 5
 let counts = await page.assemble()
 for (let at = 1; at < warmUpPages; at++) counts = await page.assemble()

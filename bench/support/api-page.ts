@@ -15,41 +15,34 @@ const connections = 16
 export class ApiPage {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: connections })
   readonly #url: string
-  readonly #namespace: string
+  readonly #namespaces: readonly string[]
   requests = 0
   bytes = 0
 
-  constructor(url: string, namespace: string) {
+  constructor(url: string, namespaces: readonly string[]) {
     this.#url = url
-    this.#namespace = namespace
+    this.#namespaces = namespaces.toSorted()
   }
 
   async assemble(): Promise<PageCounts> {
-    const core = `/api/v1/namespaces/${this.#namespace}`
-    const [deployments, services, autoscalers, events] = await Promise.all([
-      this.#list(
-        `/apis/apps/v1/namespaces/${this.#namespace}/deployments?limit=${pageSizes.deployments}`,
-      ),
-      this.#list(`${core}/services`),
-      this.#list(`/apis/autoscaling/v2/namespaces/${this.#namespace}/horizontalpodautoscalers`),
-      this.#list(`${core}/events?fieldSelector=type%3DWarning`),
+    const [listed, services, autoscalers, events] = await Promise.all([
+      this.#everywhere('/apis/apps/v1', `deployments?limit=${pageSizes.deployments}`),
+      this.#everywhere('/api/v1', 'services'),
+      this.#everywhere('/apis/autoscaling/v2', 'horizontalpodautoscalers'),
+      this.#everywhere('/api/v1', 'events?fieldSelector=type%3DWarning'),
     ])
+    const deployments = listed.slice(0, pageSizes.deployments)
     const podsOf = await Promise.all(
-      deployments.map(async ({ spec }) => {
+      deployments.map(async ({ metadata, spec }) => {
         const selector = Object.entries(spec.selector.matchLabels).map((pair) => pair.join('='))
         const query = `labelSelector=${encodeURIComponent(selector.join(','))}&limit=${pageSizes.pods}`
-        return await this.#list(`${core}/pods?${query}`)
+        return await this.#list(`/api/v1/namespaces/${metadata.namespace}/pods?${query}`)
       }),
     )
     const pods = podsOf.flat()
     const names = new Set<string>(pods.flatMap(({ spec }) => spec.nodeName ?? []))
     await Promise.all([...names].map(async (name) => this.#read(`/api/v1/nodes/${name}`)))
     const warnings = Map.groupBy(events, ({ involvedObject }) => involvedObject.uid)
-    const serves = ({ spec }: Fields, { metadata }: Fields): boolean =>
-      spec.selector !== undefined &&
-      Object.entries(spec.selector).every(([key, value]) => metadata.labels?.[key] === value)
-    const scales = ({ spec }: Fields, name: string): boolean =>
-      spec.scaleTargetRef.kind === 'Deployment' && spec.scaleTargetRef.name === name
     return {
       deployments: deployments.length,
       pods: pods.length,
@@ -59,9 +52,9 @@ export class ApiPage {
         (own) => services.filter((one) => own.some((pod) => serves(one, pod))).length,
       ),
       autoscalers: sum(deployments, ({ metadata }) =>
-        autoscalers.some((one) => scales(one, metadata.name)) ? 1 : 0,
+        autoscalers.some((one) => scales(one, metadata)) ? 1 : 0,
       ),
-      warnings: sum(pods, ({ metadata }) =>
+      warnings: sum(deployments, ({ metadata }) =>
         Math.min(pageSizes.warnings, warnings.get(metadata.uid)?.length ?? 0),
       ),
     }
@@ -69,6 +62,14 @@ export class ApiPage {
 
   close(): void {
     this.#agent.destroy()
+  }
+
+  /** The same of each namespace, at once. */
+  async #everywhere(group: string, list: string): Promise<readonly Fields[]> {
+    const lists = this.#namespaces.map(async (one) =>
+      this.#list(`${group}/namespaces/${one}/${list}`),
+    )
+    return (await Promise.all(lists)).flat()
   }
 
   async #list(path: string): Promise<readonly Fields[]> {
@@ -93,4 +94,17 @@ export class ApiPage {
 
 function sum<T>(items: readonly T[], count: (item: T) => number): number {
   return items.reduce((total, item) => total + count(item), 0)
+}
+
+function serves({ metadata: own, spec }: Fields, { metadata }: Fields): boolean {
+  return (
+    own.namespace === metadata.namespace &&
+    spec.selector !== undefined &&
+    Object.entries(spec.selector).every(([key, value]) => metadata.labels?.[key] === value)
+  )
+}
+
+function scales({ metadata: own, spec }: Fields, { namespace, name }: Fields): boolean {
+  const { kind, name: target } = spec.scaleTargetRef
+  return own.namespace === namespace && kind === 'Deployment' && target === name
 }

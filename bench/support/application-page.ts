@@ -2,8 +2,8 @@
 export const pageSizes = { deployments: 20, pods: 20, warnings: 3 } as const
 
 /** One page of an application, as a client asks the gateway for it. */
-export const pageQuery: string = `query ($namespace: String!) {
-  deployments(namespace: $namespace, first: ${pageSizes.deployments}) { nodes {
+export const pageQuery: string = `query ($namespaces: [String!]!) {
+  deployments(namespaces: $namespaces, first: ${pageSizes.deployments}) { nodes {
     metadata { name } spec { replicas } status { readyReplicas }
     health { status message }
     autoscaler { metadata { name } spec { minReplicas maxReplicas } status { currentReplicas } }
@@ -11,8 +11,8 @@ export const pageQuery: string = `query ($namespace: String!) {
     pods(first: ${pageSizes.pods}) { totalCount nodes {
       metadata { name } status { phase podIP }
       node { metadata { name } status { nodeInfo { kubeletVersion } } }
-      events(last: ${pageSizes.warnings}, where: { type: { eq: "Warning" } }) { nodes { reason message } }
     } }
+    events(last: ${pageSizes.warnings}, where: { type: { eq: "Warning" } }) { nodes { reason message } }
   } }
 }`
 

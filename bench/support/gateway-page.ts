@@ -13,9 +13,9 @@ export class GatewayPage {
   requests = 0
   bytes = 0
 
-  constructor(url: string, namespace: string) {
+  constructor(url: string, namespaces: readonly string[]) {
     this.#url = url
-    this.#body = JSON.stringify({ query: pageQuery, variables: { namespace } })
+    this.#body = JSON.stringify({ query: pageQuery, variables: { namespaces } })
   }
 
   async assemble(): Promise<PageCounts> {
@@ -34,7 +34,7 @@ export class GatewayPage {
     let text = ''
     for await (const part of response) text += part as string
     this.bytes += Buffer.byteLength(text)
-    const { data, errors } = JSON.parse(text) as Fields
+    const { data, errors }: Fields = JSON.parse(text)
     if (errors !== undefined) throw new Error(JSON.stringify(errors).slice(0, 500))
     const deployments: readonly Fields[] = data.deployments.nodes
     const pods: readonly Fields[] = deployments.flatMap((one) => one.pods.nodes)
@@ -44,7 +44,7 @@ export class GatewayPage {
       nodes: pods.filter(({ node }) => node !== null).length,
       services: deployments.reduce((total, one) => total + one.services.nodes.length, 0),
       autoscalers: deployments.filter(({ autoscaler }) => autoscaler !== null).length,
-      warnings: pods.reduce((total, { events }) => total + events.nodes.length, 0),
+      warnings: deployments.reduce((total, { events }) => total + events.nodes.length, 0),
     }
   }
 
