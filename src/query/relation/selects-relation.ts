@@ -1,4 +1,4 @@
-import type { Indexers } from '../../informer/store/store-view.ts'
+import type { Indexers, StoreView } from '../../informer/store/store-view.ts'
 import { matchesLabels } from '../../kubernetes/label-selector.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import {
@@ -75,6 +75,8 @@ export function compileReverseSelects(
   context: RelationContext,
 ): Relation {
   const { selectors, places, indexers } = selectorIndexes(selects, context)
+  const reachesFar = selects.namespacesPath !== undefined || !context.isNamespaced(selects.from)
+  const last = new WeakMap<StoreView, LastSelected>()
   return {
     definition,
     reads: [definition.to],
@@ -82,12 +84,22 @@ export function compileReverseSelects(
     follow({ view, id, part, budget }) {
       const { namespace } = splitObjectKey(view.keyOf(id))
       const selecting = part(definition.to).view
-      const [byPlace, texts] = [selecting.index(places), selecting.index(selectors)]
       const labels = view.labelsOf(id)
+      const { resourceVersion } = selecting
+      const before = last.get(selecting)
+      if (
+        resourceVersion !== '' &&
+        before?.resourceVersion === resourceVersion &&
+        before.namespace === namespace &&
+        isSame(before.labels, labels)
+      ) {
+        return before.condition
+      }
+      const [byPlace, texts] = [selecting.index(places), selecting.index(selectors)]
       const keys: string[] = []
       const values = [[anyLabel, ''] as const, ...Object.entries(labels)]
       for (const [key, value] of values) {
-        for (const where of [namespace, anyNamespace]) {
+        for (const where of reachesFar ? [namespace, anyNamespace] : [namespace]) {
           const posting = byPlace.posting(placeOf(where, key, value))
           if (posting === undefined) continue
           budget.spend('examined', posting.size)
@@ -100,9 +112,27 @@ export function compileReverseSelects(
           }
         }
       }
-      return hasKey(keys)
+      const condition = hasKey(keys)
+      last.set(selecting, { resourceVersion, namespace, labels, condition })
+      return condition
     },
   }
+}
+
+type Labels = Readonly<Record<string, string>>
+
+/** What selects the object that was asked for last: siblings have the same labels, and are asked for one after the other. */
+interface LastSelected {
+  readonly resourceVersion: string
+  readonly namespace: string
+  readonly labels: Labels
+  readonly condition: Condition
+}
+
+function isSame(labels: Labels, other: Labels): boolean {
+  for (const key in labels) if (labels[key] !== other[key]) return false
+  for (const key in other) if (labels[key] === undefined) return false
+  return true
 }
 
 function placesOf({ labels, namespaces }: ObjectSelector): readonly string[] {

@@ -1,0 +1,27 @@
+/** How much of an application page there is. */
+export const pageSizes = { deployments: 20, pods: 20, warnings: 3 } as const
+
+/** One page of an application, as a client asks the gateway for it. */
+export const pageQuery: string = `query ($namespaces: [String!]!) {
+  deployments(namespaces: $namespaces, first: ${pageSizes.deployments}) { nodes {
+    metadata { name } spec { replicas } status { readyReplicas }
+    health { status message }
+    autoscaler { metadata { name } spec { minReplicas maxReplicas } status { currentReplicas } }
+    services { nodes { metadata { name } spec { type clusterIP } } }
+    pods(first: ${pageSizes.pods}) { totalCount nodes {
+      metadata { name } status { phase podIP }
+      node { metadata { name } status { nodeInfo { kubeletVersion } } }
+    } }
+    events(last: ${pageSizes.warnings}, where: { type: { eq: "Warning" } }) { nodes { reason message } }
+  } }
+}`
+
+/** What a page has: the same for everybody who puts it together. */
+export interface PageCounts {
+  readonly deployments: number
+  readonly pods: number
+  readonly nodes: number
+  readonly services: number
+  readonly autoscalers: number
+  readonly warnings: number
+}
