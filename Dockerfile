@@ -24,7 +24,8 @@ COPY --from=dependencies /app/node_modules/ node_modules/
 COPY --from=build /app/dist/ dist/
 COPY package.json LICENSE ./
 COPY schema/ schema/
-USER node
+# The user `node` of the image, by its number: so that it can be told that it is not root.
+USER 1000:1000
 EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:4000/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]

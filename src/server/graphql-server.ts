@@ -100,6 +100,7 @@ class RunningServer implements GraphQLServer {
       maxBodyBytes: server.maxBodyBytes,
       compressFromBytes: server.compressFromBytes,
       documents,
+      reauthenticateMs: server.reauthenticateMs,
       metrics: server.metricsOnApiPort ? options.metrics : undefined,
       observer,
       graphiqlQuery: this.servesGraphiql ? options.defaultQuery : undefined,

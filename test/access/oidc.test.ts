@@ -192,6 +192,22 @@ describe('JWTs of an OpenID Connect issuer', () => {
     expect(await viewerOf(gateway, token)).toBeUndefined()
   })
 
+  it('cut off the stream of events that they opened when they expire', async () => {
+    const token = await issuer.sign({ sub: 'ann' }, { expiresAt: '2s' })
+    const response = await fetch(gateway.url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'text/event-stream',
+        authorization: `Bearer ${token}`,
+      },
+      body: JSON.stringify({ query: 'subscription { nodes { synced } }' }),
+      signal: AbortSignal.timeout(20_000),
+    })
+    expect(response.status).toBe(200)
+    await expect(response.text()).rejects.toThrow('terminated')
+  })
+
   it('are trusted by the certificates of a private CA', async () => {
     await using authority = await createCertificateAuthority()
     const tls = await authority.issue({ name: 'issuer' })

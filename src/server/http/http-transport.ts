@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Authenticator } from '../../access/authentication/authenticator.ts'
+import type { Authenticated, Authenticator } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { credentialsOf } from '../guard/caller.ts'
+import { endWithCredentials } from './stream-identity.ts'
 import { refuseOperation } from '../guard/operation-refusal.ts'
 import { GraphiqlPage } from './graphiql-page.ts'
 import { graphqlPath } from '../operation-options.ts'
@@ -33,6 +34,8 @@ export interface HttpTransportOptions {
   /** Finds out who asks; `undefined`: nobody is asked. */
   readonly authenticator: Authenticator | undefined
   readonly quotas: UserQuotas
+  /** How often it is asked whether the reader of a stream of events is still known. */
+  readonly reauthenticateMs: number
   /** `undefined`: none here. */
   readonly metrics: MetricsSource | undefined
   readonly observer: ServerObserver | undefined
@@ -124,18 +127,24 @@ export class HttpTransport {
       refuseRequest(response, refusal)
       return
     }
+    const { authenticator, reauthenticateMs } = this.#options
+    let known: Authenticated | undefined
     let viewer: Viewer | undefined
     let ended: () => void
     const isStream = asksForEvents(request)
     try {
-      const caller = this.#options.authenticator?.authenticate(credentialsOf(request))
-      viewer = (caller instanceof Promise ? await caller : caller)?.viewer
+      const caller = authenticator?.authenticate(credentialsOf(request))
+      known = caller instanceof Promise ? await caller : caller
+      viewer = known?.viewer
       ended = this.#options.quotas.take(isStream ? 'subscriptions' : 'operations', viewer)
     } catch (error) {
       const code = refuseOperation(request, response, error)
       const address = request.socket.remoteAddress
       this.#options.observer?.refused({ transport: 'http', code, viewer, address })
       return
+    }
+    if (isStream && authenticator !== undefined && known !== undefined) {
+      endWithCredentials({ request, response, authenticator, known, reauthenticateMs })
     }
     try {
       if (isStream) await this.#answerEvents(request, response, viewer)
