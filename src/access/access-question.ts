@@ -25,6 +25,18 @@ export function questionOf(
   return { verb, group, resource, subresource, namespace, name }
 }
 
+/**
+ * Where an object stands, as API servers ask about it: that of a Namespace is the Namespace itself, so that a Role in it may be
+ * about it.
+ */
+export function placeOf(
+  { group, resource }: Pick<ApiResource, 'group' | 'resource'>,
+  { namespace = '', name }: { readonly namespace?: string | undefined; readonly name: string },
+): { readonly namespace: string; readonly name: string } {
+  const isNamespace = group === '' && resource === 'namespaces'
+  return { namespace: isNamespace ? name : namespace, name }
+}
+
 /** One text for each question. No part of one has a line break; names that have one are refused by every API server. */
 export function questionKey({
   verb,

@@ -125,4 +125,88 @@ describe.each(['query', 'unplanned', 'explained'] as const)('By %s', (way) => {
     expect((await ask(alice, byIds, others.nodes[0])).data.pods.totalCount).toBe(0)
     expect((await ask(alice, byId, others.nodes[0])).data.object).toBeNull()
   })
+
+  it('what is read live holds to the same', async () => {
+    const query = `{
+      own: pod(namespace: "one", name: "shop-1-x", live: true) { metadata { name } }
+      other: pod(namespace: "two", name: "shop-1-x", live: true) { metadata { name } }
+      absent: pod(namespace: "two", name: "nobody", live: true) { metadata { name } }
+    }`
+    expect((await ask(alice, query)).data).toEqual({
+      own: { metadata: { name: 'shop-1-x' } },
+      other: null,
+      absent: null,
+    })
+  })
+
+  it('gatewayClusters tells of kinds that may be listed, with as many objects as may be', async () => {
+    const query = '{ gatewayClusters { resources { kind state objects } permissions { state } } }'
+    await ask(admin, '{ pods { totalCount } nodes { totalCount } configMaps { totalCount } }')
+    const seenBy = async (who: typeof alice): Promise<Map<string, number>> => {
+      const [{ resources }] = (await ask(who, query)).data.gatewayClusters
+      return new Map(
+        resources.map((one: { kind: string; objects: number }) => [one.kind, one.objects]),
+      )
+    }
+    const [whole, own] = [await seenBy(admin), await seenBy(alice)]
+    expect([whole.get('Pod'), whole.get('Node'), whole.has('ConfigMap')]).toEqual([2, 1, true])
+    expect([own.get('Pod'), own.has('Node'), own.has('ConfigMap')]).toEqual([1, false, false])
+    expect(await seenBy(mallory)).toEqual(new Map())
+  })
+
+  it('viewer is who asks, and can is what the API server says', async () => {
+    const query = `{
+      viewer { username groups }
+      anywhere: can(verb: "list", kind: "Pod")
+      here: can(verb: "list", resource: "pods", namespace: "one")
+      other: can(verb: "list", kind: "Pod", namespace: "two")
+      named: can(verb: "get", kind: "ConfigMap", namespace: "two", name: "settings")
+      logs: can(verb: "get", kind: "Pod", subresource: "log", namespace: "one")
+      pods(namespace: "one") { nodes { reads: can(verb: "get") deletes: can(verb: "delete") } }
+    }`
+    expect((await ask(alice, query)).data).toEqual({
+      viewer: { username: 'alice', groups: ['system:authenticated'] },
+      anywhere: false,
+      here: true,
+      other: false,
+      named: true,
+      logs: false,
+      pods: { nodes: [{ reads: true, deletes: false }] },
+    })
+    expect((await ask(admin, query)).data.pods.nodes).toEqual([{ reads: true, deletes: true }])
+    expect(codes(await ask(alice, '{ can(verb: "no thing", kind: "Pod") }'))).toEqual([
+      'BAD_USER_INPUT',
+    ])
+  })
+})
+
+it('an explanation counts nothing that may not be seen', async () => {
+  const query = '{ pods(namespace: "one") { nodes { metadata { name } } } nodes { totalCount } }'
+  await served.query(admin, query)
+  const of = async (who: typeof alice) => {
+    const answer = await served.explained(who, query)
+    return answer.extensions?.explain as {
+      readonly fields: readonly { readonly path: string; readonly examined: number | null }[]
+      readonly kinds: readonly { readonly kind: string; readonly objects: number | null }[]
+    }
+  }
+  const [whole, own] = [await of(admin), await of(alice)]
+  expect(whole.kinds.map(({ kind, objects }) => [kind, objects])).toContainEqual(['Pod', 2])
+  expect(own.kinds.map(({ kind, objects }) => [kind, objects])).toEqual([['Pod', null]])
+  expect(own.fields.map(({ path, examined }) => [path, examined])).toEqual([['pods', null]])
+})
+
+it('an informer starts only for somebody who may list its kind, or get the object', async () => {
+  const secret = 'configMap(namespace: "two", name: "settings") { metadata { name } }'
+  await using fresh = await serveViewers({ clusters: [world.selection] })
+  const kinds = async (): Promise<readonly string[]> => {
+    const answer = await fresh.query(admin, '{ gatewayClusters { resources { kind } } }')
+    return answer.data.gatewayClusters[0].resources.map((one: { kind: string }) => one.kind)
+  }
+  const asked = `{ nodes { totalCount } node(name: "worker") { id } pods { totalCount } ${secret} }`
+  await fresh.query(mallory, asked)
+  await fresh.query(mallory, 'query { pods(namespace: "one") { nodes { node { id } } } }')
+  expect(await kinds()).toEqual([])
+  await fresh.query(alice, `{ ${secret} }`)
+  expect(await kinds()).toEqual(['ConfigMap'])
 })

@@ -217,6 +217,7 @@ describe('custom resources', () => {
       'owners',
       'ownerChain',
       'rootOwner',
+      'can',
       'owned',
       'events',
     ]

@@ -18,6 +18,7 @@ const clusterState: ClusterState = {
   name: 'test',
   state: 'CONNECTED',
   version: 'v1.36.3',
+  permissions: null,
   resources: [],
 }
 
@@ -118,7 +119,12 @@ export function fixedReader(
     clusters: () => [clusterState],
     cluster: (name) => (name === clusterState.name ? clusterState : null),
   }
-  return { context: { read, live, fleet, report() {} }, asked }
+  const permissions: ResolverContext['permissions'] = {
+    viewer: null,
+    can: () => true,
+    canDo: () => true,
+  }
+  return { context: { read, live, fleet, permissions, report() {} }, asked }
 }
 
 function isOwner(owner: Row, row: Row): boolean {

@@ -14,6 +14,7 @@ const injected: ReadonlySet<string> = new Set([
   'json',
   'health',
   'printerColumns',
+  'can',
   'owners',
   'ownerChain',
   'rootOwner',

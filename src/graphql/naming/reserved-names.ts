@@ -39,6 +39,9 @@ const ownTypes: ReadonlySet<string> = new Set([
   'GatewayClusterState',
   'GatewayResource',
   'GatewayResourceState',
+  'GatewayPermissions',
+  'GatewayPermissionState',
+  'GatewayPermissionResource',
   'SortDirection',
   'Viewer',
   'SearchResult',
@@ -56,6 +59,7 @@ const ownTypes: ReadonlySet<string> = new Set([
 const ownRootFields: ReadonlySet<string> = new Set([
   'gatewayClusters',
   'viewer',
+  'can',
   'object',
   'objects',
   'objectByRef',

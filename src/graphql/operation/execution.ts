@@ -27,6 +27,7 @@ import { answerIntrospection } from './introspection.ts'
 import { LiveReader } from './live-reader.ts'
 import type { OpenSubscription, OpenSubscriptions } from './open-subscriptions.ts'
 import type { OperationRecord } from './operation-record.ts'
+import { permissionsOf } from './permissions.ts'
 import { problemOfPages } from './page-rows.ts'
 import { prepareOperation, inRounds } from './preparation.ts'
 import { executePriced } from './priced-executor.ts'
@@ -96,11 +97,11 @@ export class Execution {
     using prepared = await prepareOperation(this.#options, validated, access)
     const live = this.#liveLoader()
     const answered = await inRounds(prepared, async (settled) => {
-      const { contextValue, failures, budget } = this.#context(args, settled, live)
+      const { contextValue, failures, budget } = this.#context({ args, access, settled, live })
       const result = await executePriced({ ...validated, contextValue }, budget)
       noteMissed(settled, result, failures)
       record?.spent(budget)
-      return { result: this.#explained(result, validated, budget), failures }
+      return { result: this.#explained(result, validated, { budget, access }), failures }
     })
     return this.#seen(answered, args.document)
   }
@@ -118,12 +119,17 @@ export class Execution {
   #explained(
     result: ExecutionResult,
     operation: OperationToRead,
-    budget: WorkBudget,
+    { budget, access }: Pick<ExecutionContext, 'budget'> & Pick<ContextParts, 'access'>,
   ): ExecutionResult {
     const { report } = budget
     if (report === undefined) return result
     const { served } = this.#options
-    const explanation = explain({ served, report, kinds: operationKinds(served, operation) })
+    const explanation = explain({
+      served,
+      report,
+      access,
+      kinds: operationKinds(served, operation),
+    })
     return { ...result, extensions: { ...result.extensions, explain: explanation } }
   }
 
@@ -142,7 +148,7 @@ export class Execution {
     let source: AsyncIterable<unknown> | ExecutionResult
     try {
       source = await inRounds(prepared, async (settled) => {
-        const { contextValue } = this.#context(args, settled, this.#liveLoader())
+        const { contextValue } = this.#context({ args, access, settled, live: this.#liveLoader() })
         const events = await createSourceEventStream({ ...validated, contextValue })
         if (!(Symbol.asyncIterator in events)) noteMissed(settled, events)
         return events
@@ -158,12 +164,12 @@ export class Execution {
     const answer = async (event: unknown): Promise<ExecutionResult> => {
       const live = this.#liveLoader()
       const answered = await inRounds(prepared, async (settled) => {
-        const { contextValue, failures, budget } = this.#context(args, settled, live)
+        const { contextValue, failures, budget } = this.#context({ args, access, settled, live })
         const frame = { ...validated, rootValue: event, contextValue }
         const result = await executePriced(frame, budget)
         noteMissed(settled, result, failures)
         record?.spent(budget)
-        return { result: this.#explained(result, validated, budget), failures }
+        return { result: this.#explained(result, validated, { budget, access }), failures }
       })
       return this.#seen(answered, args.document)
     }
@@ -207,7 +213,7 @@ export class Execution {
   }
 
   /** What the resolvers read, and what they report besides what they throw. */
-  #context(args: ExecutionArgs, settled: SettledKinds, live: LiveLoader): ExecutionContext {
+  #context({ args, access, settled, live }: ContextParts): ExecutionContext {
     const { contextValue } = args
     const { served, limits } = this.#options
     const budget = isExplained(args)
@@ -215,9 +221,10 @@ export class Execution {
       : new WorkBudget(limits.work)
     const failures: GraphQLError[] = []
     const context: ResolverContext = {
-      read: new StoreReader({ served, limits, budget, parts: settled, live }),
-      fleet: fleetOf(served),
-      live: new LiveReader({ served, limits, kinds: settled, access: this.#accessOf(args) }),
+      read: new StoreReader({ served, limits, budget, parts: settled, live, access }),
+      fleet: fleetOf(served, access),
+      live: new LiveReader({ served, limits, kinds: settled, access }),
+      permissions: permissionsOf(served, access),
       report: (error) => {
         if (!failures.some((known) => isSameFailure(known, error))) failures.push(error)
       },
@@ -249,6 +256,15 @@ interface Refused {
 
 /** Values of variables that are told to be wrong, at most. */
 const maxCoercionErrors = 10
+
+/** What the context of one execution is made of. */
+interface ContextParts {
+  readonly args: ExecutionArgs
+  /** What whoever asks may see; `undefined`: everything. */
+  readonly access: ViewerAccess | undefined
+  readonly settled: SettledKinds
+  readonly live: LiveLoader
+}
 
 /** What one execution is given: what its resolvers read, where they report to, and what it may cost. */
 interface ExecutionContext {

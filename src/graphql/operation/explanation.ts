@@ -4,6 +4,7 @@ import type { Access, FieldReads, ReadReport } from '../../query/condition/read-
 import type { CacheStateName } from '../../cache/cached-resource-state.ts'
 import type { KindAt } from './kind-part.ts'
 import type { ServedSchema } from './served-schema.ts'
+import type { ViewerAccess } from './viewer-access.ts'
 
 /** How often the text of an object's own fields was at hand, and how often it had to be written. */
 export interface FragmentUse {
@@ -32,8 +33,9 @@ export interface ExplainedField {
   readonly order: readonly string[]
   /** Whether objects were walked and tried one by one, since no posting was small enough, or there is none. */
   readonly scanned: boolean
-  readonly examined: number
-  readonly tests: number
+  /** `null`, as are the tests, where the viewer may not see all of what was examined. */
+  readonly examined: number | null
+  readonly tests: number | null
   readonly returned: number
 }
 
@@ -42,6 +44,7 @@ export interface ExplainedKind {
   readonly cluster: string
   readonly kind: string
   readonly state: CacheStateName
+  /** `null` also where the viewer may not see all of them. */
   readonly objects: number | null
   readonly resourceVersion: string | null
   readonly lagMs: number | null
@@ -62,20 +65,22 @@ export interface Explained {
   readonly report: ReadReport
   /** The kinds that were prepared, read or not. */
   readonly kinds: readonly KindAt[]
+  /** What the viewer may see; `undefined`: everything. */
+  readonly access: ViewerAccess | undefined
   /** `undefined`: graphql-js has answered. */
   readonly fragments?: FragmentUse | undefined
 }
 
 /** Explains an answer, in the tick in which it was made. */
-export function explain({ served, report, kinds, fragments }: Explained): Explanation {
+export function explain({ served, report, kinds, access, fragments }: Explained): Explanation {
   const cached = cachedKinds(served)
   const fields = report.fields()
   const read = fields.flatMap(({ views }) => [...views].flatMap((view) => cached.get(view) ?? []))
   return {
     answeredBy: fragments === undefined ? 'graphql-js' : 'plan',
     fragments: fragments ?? null,
-    fields: fields.map((field) => explainedField(field, cached)),
-    kinds: explainedKinds(served, [...kinds, ...read]),
+    fields: fields.map((field) => explainedField(field, cached, access)),
+    kinds: explainedKinds(served, [...kinds, ...read], access),
   }
 }
 
@@ -93,7 +98,13 @@ function explainedField(
     ...counts
   }: FieldReads,
   cached: ReadonlyMap<StoreView, KindAt>,
+  viewer: ViewerAccess | undefined,
 ): ExplainedField {
+  const { examined, tests } = counts
+  const isWhole = [...views].every((view) => {
+    const at = cached.get(view)
+    return at !== undefined && seenOf(at, viewer) === 'all'
+  })
   return {
     path: place,
     kinds: [...views].flatMap((view) => cached.get(view)?.kind.typeName ?? []).toSorted(),
@@ -106,6 +117,8 @@ function explainedField(
     order: [...order],
     scanned: access.has('scan'),
     ...counts,
+    examined: isWhole ? examined : null,
+    tests: isWhole ? tests : null,
   }
 }
 
@@ -121,15 +134,28 @@ function cachedKinds({ clusters, kinds }: ServedSchema): ReadonlyMap<StoreView, 
   return cached
 }
 
+/** How much of a kind a viewer may see, as far as that is known. */
+function seenOf(at: KindAt, access: ViewerAccess | undefined): 'all' | 'some' | 'none' {
+  if (access === undefined || access.looksEverywhere(at) === true) return 'all'
+  const list = access.list(at, { watch: false })
+  if (list.state !== 'allowed') return 'none'
+  return list.scope.form === 'all' ? 'all' : 'some'
+}
+
 function explainedKinds(
   { clusters }: ServedSchema,
   kinds: readonly KindAt[],
+  access: ViewerAccess | undefined,
 ): readonly ExplainedKind[] {
-  const wanted = new Map(kinds.map((at) => [keyOf(at.cluster, at.kind.resource), at.kind.typeName]))
+  const wanted = new Map(kinds.map((at) => [keyOf(at.cluster, at.kind.resource), at]))
   return Array.from(clusters, ([cluster, cache]) =>
     cache.states().flatMap(({ resource, state, objects, resourceVersion, lagMs }) => {
-      const kind = wanted.get(keyOf(cluster, resource))
-      return kind === undefined ? [] : [{ cluster, kind, state, objects, resourceVersion, lagMs }]
+      const at = wanted.get(keyOf(cluster, resource))
+      const seen = at === undefined ? 'none' : seenOf(at, access)
+      if (at === undefined || seen === 'none') return []
+      const kind = at.kind.typeName
+      const counted = seen === 'all' ? objects : null
+      return [{ cluster, kind, state, objects: counted, resourceVersion, lagMs }]
     }),
   ).flat()
 }

@@ -1,36 +1,108 @@
 import { apiVersionOf } from '../../kubernetes/api-resource.ts'
 import type { CachedResourceState } from '../../cache/cached-resource-state.ts'
 import type { ClusterCache } from '../../cache/cluster-cache.ts'
+import { everything } from '../../query/condition/condition.ts'
+import { WorkBudget } from '../../query/condition/work-budget.ts'
+import { countObjects } from '../../query/page/page.ts'
+import type { Kind } from '../model/kind.ts'
 import type { ClusterState, FleetState, ResourceState } from '../schema/read-context.ts'
+import { ClientError } from './client-error.ts'
 import type { ServedSchema } from './served-schema.ts'
+import type { ViewerAccess } from './viewer-access.ts'
 
-/** The clusters and their caches, as they are when they are asked for. */
-export function fleetOf(served: ServedSchema): FleetState {
+/**
+ * The clusters and their caches, as they are when they are asked for: for a viewer only those of kinds of which something may
+ * be listed, with the number of what may.
+ */
+export function fleetOf(served: ServedSchema, access: ViewerAccess | undefined): FleetState {
   return {
-    clusters: () => [...served.clusters.values()].map((cluster) => clusterStateOf(served, cluster)),
+    clusters: () => {
+      const clusters = [...served.clusters.values()]
+      return access === undefined
+        ? clusters.map((cluster) => clusterStateOf(served, cluster))
+        : Promise.all(clusters.map((cluster) => seenClusterOf(served, cluster, access)))
+    },
     cluster(name) {
       const cluster = served.clusters.get(name)
-      return cluster === undefined ? null : clusterStateOf(served, cluster)
+      if (cluster === undefined) return null
+      return access === undefined
+        ? clusterStateOf(served, cluster)
+        : seenClusterOf(served, cluster, access)
     },
   }
 }
 
 function clusterStateOf(served: ServedSchema, cluster: ClusterCache): ClusterState {
-  const { connection } = cluster
+  const { connection, name } = cluster
   return {
-    name: cluster.name,
+    name,
     state: connection.state === 'connected' ? 'CONNECTED' : 'UNREACHABLE',
     version: connection.state === 'connected' ? connection.version : null,
-    resources: cluster.states().map((state) => resourceStateOf(served, state)),
+    permissions: permissionStateOf(served, name),
+    resources: cluster.states().map((one) => resourceStateOf(served, one)),
   }
 }
 
+async function seenClusterOf(
+  served: ServedSchema,
+  cluster: ClusterCache,
+  access: ViewerAccess,
+): Promise<ClusterState> {
+  const states = cluster.states()
+  const seen = await Promise.all(states.map((one) => seenStateOf(served, cluster, one, access)))
+  return { ...clusterStateOf(served, cluster), resources: seen.flat() }
+}
+
+function permissionStateOf({ access }: ServedSchema, cluster: string): ClusterState['permissions'] {
+  const asked = access.get(cluster)
+  if (asked?.state === undefined) return null
+  return { state: asked.state, resources: asked.positions }
+}
+
 function resourceStateOf(
-  { kindOf }: ServedSchema,
+  served: ServedSchema,
   { resource, ...state }: CachedResourceState,
 ): ResourceState {
-  const kind = kindOf(resource.group, resource.kind)
+  const kind = servedKind(served, { resource })?.typeName
   // A version that the schema serves no more is there until it has been idle for long enough.
-  const isServed = kind?.resource.version === resource.version
-  return { ...state, kind: isServed ? kind.typeName : `${apiVersionOf(resource)} ${resource.kind}` }
+  return { ...state, kind: kind ?? `${apiVersionOf(resource)} ${resource.kind}` }
+}
+
+function servedKind(
+  { kindOf }: ServedSchema,
+  { resource }: Pick<CachedResourceState, 'resource'>,
+): Kind | undefined {
+  const kind = kindOf(resource.group, resource.kind)
+  return kind?.resource.version === resource.version ? kind : undefined
+}
+
+/** The state of a kind as far as a viewer may know it; none where nothing of it may be listed. */
+async function seenStateOf(
+  served: ServedSchema,
+  cluster: ClusterCache,
+  cached: CachedResourceState,
+  access: ViewerAccess,
+): Promise<readonly ResourceState[]> {
+  const kind = servedKind(served, cached)
+  if (kind === undefined) return []
+  const at = { cluster: cluster.name, kind }
+  const list = { watch: false }
+  try {
+    await access.ask({ ...at, list })
+  } catch (error) {
+    // Too many to ask about: what is not known to be allowed is not told.
+    if (error instanceof ClientError && error.code === 'RBAC_BUDGET_EXCEEDED') return []
+    throw error
+  }
+  const asked = access.list(at, list)
+  if (asked.state !== 'allowed') return []
+  const state = resourceStateOf(served, cached)
+  const { scope } = asked
+  if (scope.form === 'all') return [state]
+  const view = cluster.synced(kind.resource)
+  const budget = new WorkBudget()
+  const objects =
+    view === undefined ? null : countObjects({ view, scope, budget, condition: everything })
+  // What the API server has said of objects that may be anybody's.
+  return [{ ...state, objects, lastError: null }]
 }

@@ -1,4 +1,5 @@
 import type { LiveList } from '../../cache/live-api.ts'
+import { objectKey } from '../../kubernetes/object.ts'
 import { compileLabelSelector } from '../../query/condition/list-condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { CursorError, listHash } from '../../query/page/cursor.ts'
@@ -14,11 +15,14 @@ import type {
 import { ClientError } from './client-error.ts'
 import type { KindAt } from './kind-part.ts'
 import type { LiveLoader } from './live-loader.ts'
+import { forbiddenList, type ViewerAccess } from './viewer-access.ts'
 
 export interface LiveReadsOptions {
   readonly loader: LiveLoader
   readonly budget: WorkBudget
   readonly maxPageSize: number
+  /** What the viewer may see; absent: everything. */
+  readonly access: ViewerAccess | undefined
 }
 
 /** Reads kinds without a cache, and objects that are asked for live, straight from the API server. */
@@ -30,9 +34,10 @@ export class LiveReads {
   }
 
   async lookup(at: KindAt, { namespace, name }: LookupArguments): Promise<Row | null> {
-    const { loader, budget } = this.#options
+    const { loader, budget, access } = this.#options
     const reads = budget.report?.reachedLive()
     const place = namespace === undefined ? { name } : { namespace, name }
+    if ((await access?.mayLook(at, objectKey(place))) === false) return null
     const object = await loader.object(at, place)
     if (object === undefined) return null
     budget.spend('rows', 1)
@@ -42,7 +47,7 @@ export class LiveReads {
 
   /** A page of a list, by the API's own `limit` and `continue`. Throws what the caller has to mend. */
   async list(at: KindAt, args: ListFieldArguments): Promise<ConnectionSource> {
-    const { loader, budget, maxPageSize } = this.#options
+    const { loader, budget, maxPageSize, access } = this.#options
     for (const argument of needingIndex) {
       const value = args[argument]
       if (value !== undefined && value !== null) throw needsIndex(at, argument, value)
@@ -57,6 +62,8 @@ export class LiveReads {
       labelSelector: labelSelector ?? null,
     })
     const from = positionOf(args.after, hash)
+    // The gateway reads with its own account, which may see more.
+    if ((await access?.mayList(at, namespace ?? '')) === false) throw forbiddenList(at, false)
     const reads = budget.report?.reachedLive()
     const list = await loader.list(at, {
       namespace: namespace ?? undefined,

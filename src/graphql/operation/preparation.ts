@@ -67,6 +67,8 @@ export interface SettledParts {
   readonly part: CachedParts['part']
   readonly named: CachedParts['named']
   readonly cachedPart: CachedParts['cachedPart']
+  /** What the viewer may see; `undefined`: everything. */
+  readonly access: ViewerAccess | undefined
   /** Whether something was asked for that has to be prepared first: then what was read is not the whole answer. */
   readonly isLacking: boolean
   /**
@@ -91,6 +93,7 @@ export function settleKinds(
       part: (at, reading) => parts.part(at, reading),
       named: (at, keys) => parts.named(at, keys),
       cachedPart: (at, reading) => parts.cachedPart(at, reading),
+      access,
       get isLacking() {
         return parts.needed.length > 0
       },

@@ -1,5 +1,5 @@
 import type { ResourceHistory } from '../../cache/resource-history.ts'
-import { UnreadableResourceError } from '../../cache/cache-errors.ts'
+import { type UnreadableCode, UnreadableResourceError } from '../../cache/cache-errors.ts'
 import type { Lease } from '../../cache/lease.ts'
 import type { SharedInformer } from '../../informer/shared-informer.ts'
 import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
@@ -76,7 +76,7 @@ export class SettledKinds implements CachedParts {
     let outcome = outcomes.get(place)
     if (outcome === undefined) outcomes.set(place, (outcome = this.#list(at, { within, watch })))
     if (outcome instanceof ClientError) throw outcome
-    return this.#indexed(at, outcome)
+    return this.#indexed({ ...at, list: { within, watch } }, outcome)
   }
 
   named(at: KindAt, keys: readonly string[] = []): KindPart | undefined {
@@ -89,7 +89,7 @@ export class SettledKinds implements CachedParts {
     const parts = innerMap(this.#named, at.cluster)
     let part = parts.get(at.kind)
     if (part === undefined) parts.set(at.kind, (part = this.#namedPart(at, keys, access)))
-    return this.#indexed(at, part)
+    return this.#indexed({ ...at, keys }, part)
   }
 
   cachedPart(at: KindAt, reading?: ListReading): KindPart | undefined {
@@ -124,9 +124,9 @@ export class SettledKinds implements CachedParts {
   }
 
   /** Indexes that are built when they are asked for are waited for in another round. */
-  #indexed(at: KindAt, part: KindPart): KindPart {
-    for (const name of at.indexes?.needed ?? []) {
-      if (!part.view.hasIndex(name)) throw this.#missing(at)
+  #indexed(need: KindNeed, part: KindPart): KindPart {
+    for (const name of need.indexes?.needed ?? []) {
+      if (!part.view.hasIndex(name)) throw this.#missing(need)
     }
     return part
   }
@@ -191,9 +191,14 @@ export class SettledKinds implements CachedParts {
   #viewOf(at: KindAt, need: KindNeed): StoreView | ClientError {
     const lease = this.#source.lease(at)
     if (lease === undefined) return this.#missing(need)
-    if (lease instanceof UnreadableResourceError) return unreadableKindError(at, lease)
+    const isSomebody = this.#source.access !== undefined
+    if (lease instanceof UnreadableResourceError) {
+      return unreadableKindError(at, lease, isSomebody)
+    }
     const failure = lease.unreadable()
-    return failure === undefined ? lease.informer.store : unreadableKindError(at, failure)
+    return failure === undefined
+      ? lease.informer.store
+      : unreadableKindError(at, failure, isSomebody)
   }
 
   /** Another round is to prepare it; the error is for whoever wants it in this one. */
@@ -227,12 +232,22 @@ function notLoaded({ cluster, kind: { typeName } }: KindAt): ClientError {
   })
 }
 
-/** Why a kind cannot be read, as the error of the field that wanted it. */
+/**
+ * Why a kind cannot be read, as the error of the field that wanted it. A viewer is told nothing of what else is in memory, nor
+ * what the API server says to the gateway's own account.
+ */
 function unreadableKindError(
   { cluster, kind }: KindAt,
   cause: UnreadableResourceError,
+  isSomebody: boolean,
 ): ClientError {
-  const { code, message, hint, retryAfterMs } = cause
+  const { code, hint, retryAfterMs } = cause
   const kindName = kind.typeName
+  const message = (isSomebody ? plainReasons[code]?.(kindName) : undefined) ?? cause.message
   return new ClientError(code, message, { cluster, kind: kindName, hint, retryAfterMs, cause })
+}
+
+const plainReasons: Partial<Record<UnreadableCode, (kind: string) => string>> = {
+  CACHE_FULL: (kind) => `the cache has no room for ${kind}`,
+  FORBIDDEN: (kind) => `the gateway may not list and watch ${kind}`,
 }

@@ -37,6 +37,7 @@ import { namespacesOfRelated, originOf, partOnTheWay, targetOf } from './related
 import { filterParts } from './filter-parts.ts'
 import type { SchemaRelation } from './schema-relations.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
+import type { ViewerAccess } from './viewer-access.ts'
 
 export interface StoreReaderOptions {
   readonly served: ServedSchema
@@ -46,6 +47,8 @@ export interface StoreReaderOptions {
   readonly budget: WorkBudget
   /** Reads what no cache serves. */
   readonly live: LiveLoader
+  /** What the viewer may see; absent: everything. */
+  readonly access: ViewerAccess | undefined
 }
 
 /** Reads the stores for one execution of one operation, all of it within one tick. */
@@ -64,17 +67,16 @@ export class StoreReader implements StoreReads {
   readonly #requests: ArgumentsCache<Kind, ListRequest>
   readonly #related: (cluster: string) => RelatedStores
 
-  constructor({ served, limits, parts, budget, live }: StoreReaderOptions) {
+  constructor({ served, limits, parts, budget, live, access }: StoreReaderOptions) {
     this.#served = served
     this.#limits = limits
     this.#parts = parts
     this.#budget = budget
     this.#tables = live.tables
     const { maxPageSize } = limits
-    this.#live = new LiveReads({ loader: live, budget, maxPageSize })
-    const { graph, search } = explorations({ served, parts, budget, maxPageSize })
-    this.graph = graph
-    this.search = search
+    this.#live = new LiveReads({ loader: live, budget, maxPageSize, access })
+    const exploring = { served, parts, budget, maxPageSize }
+    ;({ graph: this.graph, search: this.search } = explorations(exploring))
     this.#requests = new ArgumentsCache(budget)
     this.#related = filterParts(served, parts)
   }

@@ -1,5 +1,5 @@
 import type { AccessQuestion } from '../../access/access-question.ts'
-import { questionOf } from '../../access/access-question.ts'
+import { placeOf, questionOf } from '../../access/access-question.ts'
 import type { ClusterAccess } from '../../access/cluster-access.ts'
 import type { ListAccess, PresentNamespaces } from '../../access/list-access.ts'
 import { AccessReviewError } from '../../access/subject-access-review.ts'
@@ -75,10 +75,14 @@ export class ViewerAccess {
     return this.#either(at, lookQuestions(at, key))
   }
 
+  /** Whether a viewer may do something, as far as it is known. */
+  known(cluster: string, question: AccessQuestion): boolean | undefined {
+    return this.#in(cluster).known(this.viewer, question)
+  }
+
   /** Whether a viewer may do something, asked where it is not known. Rejects with `ClientError`. */
   async may(cluster: string, question: AccessQuestion): Promise<boolean> {
-    const access = this.#served.access.get(cluster)
-    if (access === undefined) throw new TypeError(`there is no cluster ${cluster}`)
+    const access = this.#in(cluster)
     const known = access.known(this.viewer, question)
     if (known !== undefined) return known
     this.#spend(access, 1)
@@ -87,6 +91,19 @@ export class ViewerAccess {
     } catch (error) {
       throw reviewFailure(cluster, error)
     }
+  }
+
+  /** Whether the object with this key may be looked at, asked where it is not known. Rejects with `ClientError`. */
+  async mayLook(at: KindAt, key: string): Promise<boolean> {
+    for (const question of lookQuestions(at, key)) {
+      if (await this.may(at.cluster, question)) return true
+    }
+    return false
+  }
+
+  /** Whether a kind may be listed in a namespace, `''` for all, asked where it is not known. Rejects with `ClientError`. */
+  mayList({ cluster, kind }: KindAt, namespace: string): Promise<boolean> {
+    return this.may(cluster, questionOf('list', kind.resource, { namespace }))
   }
 
   /** Whether anything that is needed may be read, as far as it is known. */
@@ -111,7 +128,7 @@ export class ViewerAccess {
     const access = this.#of(need)
     try {
       if (need.keys !== undefined && need.keys.length > 0) {
-        await Promise.all(need.keys.map((key) => this.#askKey(need, key)))
+        await Promise.all(need.keys.map((key) => this.mayLook(need, key)))
         return
       }
       if (need.list === undefined) {
@@ -131,12 +148,6 @@ export class ViewerAccess {
     }
   }
 
-  async #askKey(need: KindNeed, key: string): Promise<void> {
-    for (const question of lookQuestions(need, key)) {
-      if (await this.may(need.cluster, question)) return
-    }
-  }
-
   #either(at: KindAt, questions: readonly AccessQuestion[]): boolean | undefined {
     const known = questions.map((question) => this.#of(at).known(this.viewer, question))
     if (known.includes(true)) return true
@@ -144,6 +155,10 @@ export class ViewerAccess {
   }
 
   #of({ cluster }: KindAt): ClusterAccess {
+    return this.#in(cluster)
+  }
+
+  #in(cluster: string): ClusterAccess {
     const access = this.#served.access.get(cluster)
     if (access === undefined) throw new TypeError(`there is no cluster ${cluster}`)
     return access
@@ -189,10 +204,10 @@ function admissionOf(known: boolean | undefined): Admission {
 /** Who may list an object, or get it, may look at it. */
 function lookQuestions({ kind: { resource } }: KindAt, key?: string): readonly AccessQuestion[] {
   if (key === undefined) return [questionOf('list', resource), questionOf('get', resource)]
-  const { namespace, name } = splitObjectKey(key)
+  const at = splitObjectKey(key)
   return [
-    questionOf('list', resource, { namespace }),
-    questionOf('get', resource, { namespace, name }),
+    questionOf('list', resource, { namespace: at.namespace }),
+    questionOf('get', resource, placeOf(resource, at)),
   ]
 }
 

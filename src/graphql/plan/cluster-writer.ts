@@ -1,6 +1,7 @@
 import type { FieldNode } from 'graphql'
 import { fleetOf } from '../operation/fleet-state.ts'
 import type { ClusterState, ResourceState } from '../schema/read-context.ts'
+import { NotCoveredError } from './not-covered.ts'
 import { plainWriter } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { RowWriter } from './writers.ts'
@@ -22,8 +23,10 @@ export function clusterWriter(nodes: readonly FieldNode[], compiler: PlanCompile
     }
   })
   return (run, { cluster }) => {
-    const state = fleetOf(run.served).cluster(cluster)
+    // What a viewer may know of it may have to be asked for.
+    const state = fleetOf(run.served, run.access).cluster(cluster)
     if (state === null) return 'null'
+    if (state instanceof Promise) throw new NotCoveredError('the clusters of a viewer')
     const text = write(state)
     run.budget.spend('fields', 1 + state.resources.length)
     run.budget.spend('bytes', text.length)

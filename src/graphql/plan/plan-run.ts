@@ -45,6 +45,8 @@ export class PlanRun {
   readonly part: SettledParts['part']
   /** The same for look-ups of single objects; `undefined` where the viewer may look at none of these. */
   readonly named: SettledParts['named']
+  /** What the viewer may see; `undefined`: everything. */
+  readonly access: SettledParts['access']
   /** What conditions on related objects read in a cluster. */
   readonly related: (cluster: string) => RelatedStores
   readonly followed: PlanRunOptions['followed']
@@ -61,6 +63,7 @@ export class PlanRun {
     this.parts = options.parts
     this.part = options.parts.part
     this.named = options.parts.named
+    this.access = options.parts.access
     this.related = filterParts(options.served, options.parts)
     this.followed = options.followed
     this.#variables = options.variables

@@ -19,6 +19,7 @@ import type { OperationDocuments } from '../operation/operation-documents.ts'
 import { problemOfPages } from '../operation/page-rows.ts'
 import { settleKinds, type SettledParts, turns } from '../operation/preparation.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
+import { ViewerAccess } from '../operation/viewer-access.ts'
 import type { FragmentCache } from './fragment-cache.ts'
 import { compilePlan, type Plan } from './plan.ts'
 import { PlanRun } from './plan-run.ts'
@@ -135,6 +136,7 @@ export class PlannedQueries {
       const known = this.#compiled(served, document, operationName)
       if (known === undefined) return undefined
       let report = new ReadReport()
+      const access = viewer && new ViewerAccess(served, viewer)
       const { limits, fragments: cache } = this.#options
       const budget = () =>
         new ReportingBudget(plannedWork(limits.work), (report = new ReadReport()))
@@ -146,7 +148,7 @@ export class PlannedQueries {
         answered: (text, kinds) => {
           const { hits, misses } = cache.counts
           const fragments = { hits: hits - before.hits, misses: misses - before.misses }
-          return { text, explanation: explain({ served, report, kinds, fragments }) }
+          return { text, explanation: explain({ served, report, access, kinds, fragments }) }
         },
       })
     } catch {

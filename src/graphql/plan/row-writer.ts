@@ -1,6 +1,7 @@
 import type { FieldNode, GraphQLField, GraphQLObjectType, SelectionSetNode } from 'graphql'
 import type { Kind } from '../model/kind.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
+import { canWriter } from './can-writer.ts'
 import { clusterWriter } from './cluster-writer.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
 import { FieldArguments } from './field-arguments.ts'
@@ -97,6 +98,8 @@ function memberWriter(
       return objectRefsWriter(source.field, nodes, compiler)
     case 'cluster':
       return clusterWriter(nodes, compiler)
+    case 'can':
+      return canWriter(new FieldArguments(field, node))
     default:
   }
   throw new NotCoveredError(`${type.name}.${field.name}`)

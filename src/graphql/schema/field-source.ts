@@ -38,6 +38,8 @@ type RootSource =
   | { readonly form: 'aroundObjects' }
   | { readonly form: 'search' }
   | { readonly form: 'clusterStates' }
+  | { readonly form: 'whoAsks' }
+  | { readonly form: 'canAnywhere' }
 
 /** Fields of a kind's type, whose source is a `Row`; its own properties are of the form `property`, read from the object. */
 type RowSource =
@@ -66,6 +68,8 @@ type RowSource =
   | { readonly form: 'ownerChain' }
   | { readonly form: 'rootOwner' }
   | { readonly form: 'owned' }
+  /** Whether the viewer may do something to it. */
+  | { readonly form: 'can' }
   /** A field of an interface: the type of the row has one of the same name, with the true source. */
   | { readonly form: 'ofRowType' }
 
@@ -113,7 +117,10 @@ interface OwnParts {
   readonly graphEdge: 'from' | 'to' | 'relation'
   readonly searchResult: 'object' | 'matched' | 'value'
   readonly searchCount: 'kind' | 'count'
-  readonly clusterState: 'name' | 'state' | 'version' | 'resources'
+  readonly clusterState: 'name' | 'state' | 'version' | 'permissions' | 'resources'
+  readonly permissionState: 'state' | 'resources'
+  readonly permissionResource: 'resource' | 'resourceVersion'
+  readonly viewer: 'username' | 'groups'
   readonly resourceState: 'kind' | 'state' | 'objects' | 'resourceVersion' | 'lagMs' | 'lastError'
 }
 

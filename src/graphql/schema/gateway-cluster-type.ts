@@ -7,7 +7,7 @@ import {
   GraphQLString,
 } from 'graphql'
 import { ownFields } from './field-source.ts'
-import type { ClusterState, ResourceState } from './read-context.ts'
+import type { ClusterState, PermissionState, ResourceState } from './read-context.ts'
 
 const text = new GraphQLNonNull(GraphQLString)
 
@@ -36,6 +36,44 @@ const resourceState = new GraphQLEnumType({
   } satisfies Record<ResourceState['state'], object>,
 })
 
+const permissionState = new GraphQLEnumType({
+  name: 'GatewayPermissionState',
+  description: 'How soon a change of permissions is noticed.',
+  values: {
+    FOLLOWING: { description: 'Every change of RBAC has been seen, and asked after.' },
+    SETTLING: {
+      description:
+        'RBAC has changed a moment ago: what is asked now is asked again in a moment, when every API server has heard of it.',
+    },
+    EXPIRING: {
+      description:
+        'Not all of RBAC can be watched: a change is noticed when what is known has grown old.',
+    },
+  } satisfies Record<PermissionState['state'], object>,
+})
+
+function permissionsType(): GraphQLObjectType {
+  const followed = new GraphQLObjectType({
+    name: 'GatewayPermissionResource',
+    description: 'A resource that decides about permissions.',
+    fields: ownFields('permissionResource', {
+      resource: { type: text, description: '`roles.rbac.authorization.k8s.io`.' },
+      resourceVersion: {
+        type: GraphQLString,
+        description: 'All changes up to this one have been taken into account.',
+      },
+    }),
+  })
+  return new GraphQLObjectType({
+    name: 'GatewayPermissions',
+    description: 'How permissions are kept up with.',
+    fields: ownFields('permissionState', {
+      state: { type: new GraphQLNonNull(permissionState) },
+      resources: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(followed))) },
+    }),
+  })
+}
+
 /** `GatewayCluster` and `GatewayResource`: the truth about the caches. Their sources are `ClusterState` and `ResourceState`. */
 export function buildGatewayClusterType(): GraphQLObjectType {
   const resource = new GraphQLObjectType({
@@ -63,7 +101,15 @@ export function buildGatewayClusterType(): GraphQLObjectType {
       name: { type: text },
       state: { type: new GraphQLNonNull(clusterState) },
       version: { type: GraphQLString, description: 'The version of Kubernetes.' },
-      resources: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(resource))) },
+      permissions: {
+        type: permissionsType(),
+        description:
+          'How permissions are kept up with; null where nobody has been asked about yet.',
+      },
+      resources: {
+        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(resource))),
+        description: 'The caches of kinds of which something may be listed by whoever asks.',
+      },
     }),
   })
 }

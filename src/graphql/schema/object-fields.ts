@@ -27,6 +27,7 @@ import type {
 } from './read-context.ts'
 import { printedColumns } from './printer-column-type.ts'
 import { reportFailures } from './report-failures.ts'
+import { canField } from './viewer-type.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
 /** Stands for the kinds of the interface, each of which has its own. */
@@ -136,6 +137,7 @@ export function objectFields(
       resolve: (row, _args, { read }) => rootOwnerOf(row, read, types.kindOf),
       ...from({ form: 'rootOwner' }),
     },
+    can: { ...canField(), ...from({ form: 'can' }) },
     owned: {
       type: types.kubernetesObjectConnection,
       description:

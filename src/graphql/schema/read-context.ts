@@ -202,11 +202,24 @@ export interface ResourceState {
   readonly lastError: string | null
 }
 
+/** How what viewers may see is kept up with. */
+export interface PermissionState {
+  /** See `AccessState`. */
+  readonly state: 'FOLLOWING' | 'SETTLING' | 'EXPIRING'
+  /** How far each resource is followed that decides about permissions, `roles.rbac.authorization.k8s.io`. */
+  readonly resources: readonly {
+    readonly resource: string
+    readonly resourceVersion: string | null
+  }[]
+}
+
 /** The state of one cluster. */
 export interface ClusterState {
   readonly name: string
   readonly state: 'CONNECTED' | 'UNREACHABLE'
   readonly version: string | null
+  /** `null` where nobody has been asked about yet. */
+  readonly permissions: PermissionState | null
   readonly resources: readonly ResourceState[]
 }
 
@@ -321,9 +334,35 @@ export interface StoreReads {
 
 /** How the clusters and their caches are. */
 export interface FleetState {
-  clusters(): readonly ClusterState[]
+  clusters(): Read<readonly ClusterState[]>
   /** One of the clusters; `null` where it is none of them any more. */
-  cluster(name: string): ClusterState | null
+  cluster(name: string): Read<ClusterState | null>
+}
+
+/** The arguments of `can` of an object. */
+export interface ObjectCanArguments {
+  readonly verb: string
+  readonly subresource?: string | null
+}
+
+/** The arguments of the root field `can`: exactly one of `kind` and `resource`. */
+export interface CanArguments extends ObjectCanArguments {
+  readonly cluster?: string | null
+  /** A type name. */
+  readonly kind?: string | null
+  /** `deployments.apps`. */
+  readonly resource?: string | null
+  readonly namespace?: string | null
+  readonly name?: string | null
+}
+
+/** What whoever asks may do. */
+export interface Permissions {
+  /** Who asks; `null` where nobody is asked who they are. */
+  readonly viewer: { readonly username: string; readonly groups: readonly string[] } | null
+  can(args: CanArguments): Read<boolean>
+  /** The same of one object. */
+  canDo(row: Row, args: ObjectCanArguments): Read<boolean>
 }
 
 /** Where subscriptions come from. The iteration ends its listener when it is left. */
@@ -340,6 +379,7 @@ export interface ResolverContext {
   readonly read: StoreReads
   readonly fleet: FleetState
   readonly live: LiveSource
+  readonly permissions: Permissions
   /** Takes an error of a field that has a value all the same: an entry of `errors` beside it. */
   readonly report: (error: GraphQLError) => void
 }

@@ -25,6 +25,7 @@ import type {
   ResolverContext,
   StoreReads,
 } from './read-context.ts'
+import { permissionRootFields } from './viewer-type.ts'
 import type { SchemaTypes } from './schema-types.ts'
 import { searchField } from './search-type.ts'
 
@@ -42,6 +43,7 @@ export function buildQueryType(
     name: 'Query',
     fields(): RootFields {
       const fields: RootFields = {
+        ...permissionRootFields(),
         gatewayClusters: {
           type: new GraphQLList(new GraphQLNonNull(types.gatewayCluster)),
           description: 'The clusters, and the state of their caches.',

@@ -1,0 +1,232 @@
+import { expect } from 'vitest'
+import type { GraphQLAnswer, Variables } from '../support/gateway.ts'
+import type { Fields } from '../gateway/test-cluster.ts'
+import { type AskedKind, askedKinds, keyOf, type Shown } from './access-truth.ts'
+
+/** One user, in one world, by one way. */
+export interface Checked {
+  readonly ask: (query: string, variables?: Variables) => Promise<GraphQLAnswer>
+  readonly objects: ReadonlyMap<AskedKind, readonly Fields[]>
+  readonly shown: ReadonlyMap<AskedKind, Shown>
+  /** `id`s by kind and key, as the administrator knows them. */
+  readonly ids: ReadonlyMap<AskedKind, ReadonlyMap<string, string>>
+}
+
+const kindOf = (type: string): AskedKind => {
+  const kind = askedKinds.find((one) => one.type === type)
+  if (kind === undefined) throw new Error(type)
+  return kind
+}
+
+const shownOf = ({ shown }: Checked, type: string): Shown => shown.get(kindOf(type)) as Shown
+
+const placeArguments = ({ metadata: { namespace, name } }: Fields): string =>
+  `${namespace === undefined ? '' : `namespace: "${namespace}", `}name: "${name}"`
+
+const keys = (nodes: readonly Fields[]): readonly string[] =>
+  nodes
+    .map((node) =>
+      keyOf({ metadata: { ...node.metadata, namespace: node.metadata.namespace ?? undefined } }),
+    )
+    .toSorted()
+
+const name = '{ metadata { namespace name } }'
+
+/** The codes of the errors at a field. */
+const codesAt = ({ errors = [] }: GraphQLAnswer, path: string): readonly string[] =>
+  errors.flatMap((error) => (error.path?.join('.') === path ? [error.extensions.code] : []))
+
+const expectList = (
+  answer: GraphQLAnswer,
+  field: string,
+  expected: ReadonlySet<string> | undefined,
+): void => {
+  const list = answer.data[field]
+  if (expected === undefined) {
+    expect([list, codesAt(answer, field)], field).toEqual([null, ['FORBIDDEN']])
+    return
+  }
+  expect(keys(list?.nodes ?? []), `${field} ${JSON.stringify(answer.errors)}`).toEqual(
+    [...expected].toSorted(),
+  )
+  expect(list.totalCount, field).toBe(expected.size)
+  const facets: Fields[] = list.facets ?? []
+  for (const { values } of facets) {
+    const counted = values.reduce((sum: number, { count }: Fields) => sum + count, 0)
+    expect(counted, `facets of ${field}`).toBe(expected.size)
+  }
+}
+
+/** Whole lists, with counts and facets. */
+export const checkLists = async (checked: Checked): Promise<void> => {
+  const fields = askedKinds.map(
+    ({ list }) =>
+      `${list}(first: 500) { totalCount nodes ${name} facets(by: ["name"], top: 1000) { values { count } } }`,
+  )
+  const answer = await checked.ask(`{ ${fields.join(' ')} }`)
+  for (const kind of askedKinds) expectList(answer, kind.list, checked.shown.get(kind)?.listed)
+}
+
+/** Lists of one namespace, and of two. */
+export const checkNamespaces = async (checked: Checked): Promise<void> => {
+  const namespaced = askedKinds.filter((kind) => kind.namespaced)
+  const fields = namespaced.flatMap(({ type, list }) =>
+    ['red', 'green'].map(
+      (namespace) =>
+        `${type}_${namespace}: ${list}(namespace: "${namespace}", first: 500) { totalCount nodes ${name} }`,
+    ),
+  )
+  const both = `both: pods(where: { namespace: { in: ["red", "green"] } }) { totalCount nodes ${name} }`
+  const answer = await checked.ask(`{ ${fields.join(' ')} ${both} }`)
+  const within = (kind: AskedKind, wanted: readonly string[]): ReadonlySet<string> | undefined => {
+    const { namespaces } = checked.shown.get(kind) as Shown
+    if (!wanted.some((one) => namespaces.has(one))) return undefined
+    const inside = (checked.objects.get(kind) ?? []).filter(
+      ({ metadata }) => wanted.includes(metadata.namespace) && namespaces.has(metadata.namespace),
+    )
+    return new Set(inside.map(keyOf))
+  }
+  for (const kind of namespaced) {
+    for (const namespace of ['red', 'green']) {
+      expectList(answer, `${kind.type}_${namespace}`, within(kind, [namespace]))
+    }
+  }
+  expectList(answer, 'both', within(kindOf('Pod'), ['red', 'green']))
+}
+
+/** Single objects, by each of the ways to one. What may not be seen is as what is not there. */
+export const checkObjects = async (checked: Checked): Promise<void> => {
+  for (const kind of askedKinds) {
+    const { lookup, type, group } = kind
+    const { got } = checked.shown.get(kind) as Shown
+    const all = checked.objects.get(kind) ?? []
+    const version = group === '' ? 'v1' : `${group}/v1`
+    const fields = all.flatMap((object, at) => {
+      const place = placeArguments(object)
+      const id = checked.ids.get(kind)?.get(keyOf(object))
+      return [
+        `look${at}: ${lookup}(${place}) ${name}`,
+        `ref${at}: objectByRef(apiVersion: "${version}", kind: "${type}", ${place}) ${name}`,
+        `object${at}: object(id: "${id}") ${name}`,
+      ]
+    })
+    const ids = [...(checked.ids.get(kind)?.values() ?? [])]
+    const answer = await checked.ask(
+      `query ($ids: [ID!]!) { ${fields.join(' ')} objects(ids: $ids) ${name} }`,
+      { ids },
+    )
+    const expected = [...got].toSorted()
+    expect(answer.errors, type).toBeUndefined()
+    const { objects, ...single } = answer.data
+    const found = (prefix: string): readonly string[] =>
+      keys(
+        Object.entries(single).flatMap(([field, object]) =>
+          field.startsWith(prefix) && object !== null ? [object as Fields] : [],
+        ),
+      )
+    for (const prefix of ['look', 'ref', 'object'])
+      expect(found(prefix), `${prefix} of ${type}`).toEqual(expected)
+    expect(keys(objects.filter((one: Fields) => one !== null)), `objects of ${type}`).toEqual(
+      expected,
+    )
+  }
+}
+
+/** Relations both ways, owners, what is owned, events. */
+export const checkRelations = async (checked: Checked): Promise<void> => {
+  const answer = await checked.ask(`{
+    pods(first: 50) { nodes {
+      metadata { namespace name }
+      node ${name} namespace ${name} owners ${name}
+      services { nodes ${name} } events { totalCount }
+    } }
+    big: node(name: "big") { pods { totalCount } }
+    red: namespace(name: "red") { pods { totalCount } }
+    set: replicaSet(namespace: "red", name: "shop") { owned(kinds: ["Pod"]) { totalCount } pods { totalCount } }
+  }`)
+  expect(answer.data, JSON.stringify(answer.errors)).toBeDefined()
+  const pods = checked.objects.get(kindOf('Pod')) ?? []
+  const [nodes, namespaces, sets] = ['Node', 'Namespace', 'ReplicaSet'].map((type) =>
+    shownOf(checked, type),
+  )
+  const [services, events, listed] = ['Service', 'Event', 'Pod'].map((type) =>
+    shownOf(checked, type),
+  )
+  for (const seen of answer.data.pods?.nodes ?? []) {
+    const { namespace } = seen.metadata
+    const pod = pods.find((one) => keyOf(one) === `${namespace}/${seen.metadata.name}`)
+    const to = (shown: Shown | undefined, key: string) =>
+      shown?.got.has(key) === true ? key.split('/').at(-1) : undefined
+    expect(seen.node?.metadata.name, 'Pod.node').toBe(to(nodes, pod.spec.nodeName))
+    expect(seen.namespace?.metadata.name, 'Pod.namespace').toBe(to(namespaces, namespace))
+    expect(seen.owners[0]?.metadata.name, 'Pod.owners').toBe(to(sets, `${namespace}/shop`))
+    // Of errors that say the same of many rows only the first ones are told.
+    const expectRefused = (field: 'services' | 'events'): void => {
+      expect(seen[field], field).toBeNull()
+      const refused = (answer.errors ?? []).filter(({ path = [] }) => path.at(-1) === field)
+      expect(new Set(refused.map(({ extensions }) => extensions.code))).toEqual(
+        new Set(['FORBIDDEN']),
+      )
+    }
+    if (services?.namespaces.has(namespace) === true) {
+      expect(keys(seen.services?.nodes ?? []), 'Pod.services').toEqual([`${namespace}/shop`])
+    } else expectRefused('services')
+    if (events?.namespaces.has(namespace) === true)
+      expect(seen.events.totalCount, 'Pod.events').toBe(1)
+    else expectRefused('events')
+  }
+  const seenPods = pods.filter((one) => listed?.listed?.has(keyOf(one)) === true)
+  const expectPods = (
+    field: string,
+    parent: boolean,
+    expected: readonly Fields[] | undefined,
+  ): void => {
+    const seen = answer.data[field]
+    if (!parent) expect(seen, field).toBeNull()
+    else if (expected === undefined)
+      expect([seen.pods, codesAt(answer, `${field}.pods`)]).toEqual([null, ['FORBIDDEN']])
+    else
+      expect(seen.pods?.totalCount, `${field}.pods ${JSON.stringify(answer.errors)}`).toBe(
+        expected.length,
+      )
+  }
+  const isForbidden = listed?.listed === undefined
+  expectPods(
+    'big',
+    nodes?.got.has('big') === true,
+    isForbidden ? undefined : seenPods.filter(({ spec }) => spec.nodeName === 'big'),
+  )
+  const red = pods.filter(({ metadata }) => metadata.namespace === 'red')
+  const ofRed = listed?.namespaces.has('red') === true ? red : undefined
+  expectPods('red', namespaces?.got.has('red') === true, ofRed)
+  const isSetSeen = sets?.got.has('red/shop') === true
+  expectPods('set', isSetSeen, ofRed)
+  if (isSetSeen)
+    expect(answer.data.set.owned.totalCount, 'ReplicaSet.owned').toBe(ofRed?.length ?? 0)
+}
+
+/** What the caches are said to hold. */
+export const checkStates = async (checked: Checked): Promise<void> => {
+  const answer = await checked.ask('{ gatewayClusters { resources { kind objects } } }')
+  const told = new Map<string, number>(
+    answer.data.gatewayClusters[0].resources.map((one: Fields) => [one.kind, one.objects]),
+  )
+  for (const kind of askedKinds) {
+    const { listed } = checked.shown.get(kind) as Shown
+    expect([kind.type, told.get(kind.type)]).toEqual([kind.type, listed?.size])
+  }
+}
+
+/** What permissions as data say. */
+export const checkCan = async (checked: Checked): Promise<void> => {
+  const fields = askedKinds.map(
+    ({ type, namespaced }) =>
+      `${type}: can(verb: "list", kind: "${type}"${namespaced ? ', namespace: "red"' : ''})`,
+  )
+  const answer = await checked.ask(`{ ${fields.join(' ')} }`)
+  for (const kind of askedKinds) {
+    const { listed, namespaces } = checked.shown.get(kind) as Shown
+    const expected = kind.namespaced ? namespaces.has('red') : listed !== undefined
+    expect(answer.data[kind.type], `can list ${kind.type}`).toBe(expected)
+  }
+}
