@@ -18,8 +18,9 @@ const deadlineMs = 30_000
  * it again.
  */
 export const hasHeard = async (served: ViewedGateway, heard: Heard): Promise<void> => {
+  // With the first question about anybody RBAC begins to be followed.
   const query =
-    '{ gatewayClusters { permissions { state resources { resource resourceVersion } } } }'
+    '{ can(verb: "list", kind: "Pod") gatewayClusters { permissions { state resources { resource resourceVersion } } } }'
   const deadline = performance.now() + deadlineMs
   let seen: Permissions | null | undefined
   while (performance.now() < deadline) {

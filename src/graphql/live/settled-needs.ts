@@ -29,6 +29,7 @@ export function partsOf(settled: SettledKinds): SettledParts {
     part: (at, reading) => settled.part(at, reading),
     named: (at, keys) => settled.named(at, keys),
     cachedPart: (at, reading) => settled.cachedPart(at, reading),
+    // Who is somebody is answered one by one.
     access: undefined,
     isLacking: false,
     more: () => undefined,

@@ -17,38 +17,40 @@ import type { ViewerAccess } from './viewer-access.ts'
 export function fleetOf(served: ServedSchema, access: ViewerAccess | undefined): FleetState {
   return {
     clusters: () => {
-      const states = [...served.clusters.values()].map((cluster) =>
-        clusterStateOf(served, cluster, access),
-      )
-      return states.some((state) => state instanceof Promise)
-        ? Promise.all(states.map((state) => Promise.resolve(state)))
-        : (states as ClusterState[])
+      const clusters = [...served.clusters.values()]
+      return access === undefined
+        ? clusters.map((cluster) => clusterStateOf(served, cluster))
+        : Promise.all(clusters.map((cluster) => seenClusterOf(served, cluster, access)))
     },
     cluster(name) {
       const cluster = served.clusters.get(name)
-      return cluster === undefined ? null : clusterStateOf(served, cluster, access)
+      if (cluster === undefined) return null
+      return access === undefined
+        ? clusterStateOf(served, cluster)
+        : seenClusterOf(served, cluster, access)
     },
   }
 }
 
-function clusterStateOf(
-  served: ServedSchema,
-  cluster: ClusterCache,
-  access: ViewerAccess | undefined,
-): ClusterState | Promise<ClusterState> {
+function clusterStateOf(served: ServedSchema, cluster: ClusterCache): ClusterState {
   const { connection, name } = cluster
-  const state: Omit<ClusterState, 'resources'> = {
+  return {
     name,
     state: connection.state === 'connected' ? 'CONNECTED' : 'UNREACHABLE',
     version: connection.state === 'connected' ? connection.version : null,
     permissions: permissionStateOf(served, name),
+    resources: cluster.states().map((one) => resourceStateOf(served, one)),
   }
+}
+
+async function seenClusterOf(
+  served: ServedSchema,
+  cluster: ClusterCache,
+  access: ViewerAccess,
+): Promise<ClusterState> {
   const states = cluster.states()
-  if (access === undefined) {
-    return { ...state, resources: states.map((one) => resourceStateOf(served, one)) }
-  }
-  const seen = states.map((one) => seenStateOf(served, cluster, one, access))
-  return Promise.all(seen).then((resources) => ({ ...state, resources: resources.flat() }))
+  const seen = await Promise.all(states.map((one) => seenStateOf(served, cluster, one, access)))
+  return { ...clusterStateOf(served, cluster), resources: seen.flat() }
 }
 
 function permissionStateOf({ access }: ServedSchema, cluster: string): ClusterState['permissions'] {
