@@ -107,6 +107,11 @@ const schemaFlags: readonly Flag[] = [
     repeated: true,
   },
   {
+    flags: '--infer-references',
+    description: 'make relations of the fields of custom kinds that are called ...Ref',
+    path: ['inferReferences'],
+  },
+  {
     flags: '--relay',
     description: 'add what relay-compiler needs to fetch objects again: fetch__Pod(id:)',
     path: ['relay'],

@@ -42,6 +42,8 @@ export interface GatewayConfig {
   readonly uncached: readonly string[]
   /** Which part of what the clusters serve becomes the schema. */
   readonly profile: SchemaProfile
+  /** Whether fields of custom kinds that are called `…Ref` become relations. */
+  readonly inferReferences: boolean
   /** Whether the schema has `fetch__Pod(id:)` and `@fetchable`, for Relay. */
   readonly relay: boolean
 }
@@ -142,6 +144,7 @@ export const gatewayConfigShape: {
     })
     .default({}),
   relay: z.boolean().default(false),
+  inferReferences: z.boolean().default(false),
 }
 
 /** What `createGateway` takes, from what was configured. */
@@ -155,6 +158,7 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     preload,
     schemaFiles,
     ...schema,
+    inferReferences: config.inferReferences,
     aliases,
     uncached,
     cache,

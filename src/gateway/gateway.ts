@@ -54,6 +54,11 @@ export interface GatewayOptions {
    * served before stays.
    */
   readonly schema?: string
+  /**
+   * Whether fields of custom kinds that are called `…Ref` become relations, and every kind has `referencedBy`, from what they mean;
+   * off by default.
+   */
+  readonly inferReferences?: boolean
   /** Prefixes of API groups in names, by group. */
   readonly aliases?: GroupAliases
   /** Kinds that are never cached but read live from the API server: `apps/Deployment`, and `Secret` of the core group. */
@@ -313,6 +318,7 @@ class RunningGateway implements Gateway {
       uncached = [],
       profile = {},
       relay = false,
+      inferReferences = false,
       indexers = {},
     } = this.#options
     const before = this.#served
@@ -333,6 +339,7 @@ class RunningGateway implements Gateway {
       uncached,
       profile,
       relay,
+      inferReferences,
       indexers,
       problem: (problem) => {
         const isUsers =

@@ -30,6 +30,8 @@ export interface BuildSchemaOptions {
   /** Whether Relay can fetch objects again. */
   readonly relay: boolean
   readonly indexers: IndexFunctions
+  /** Whether fields of custom kinds that are called `…Ref` become relations. */
+  readonly inferReferences: boolean
   /** What is wrong with the SDL; the schema is made without it. */
   readonly problem: (problem: CodedError) => void
   /** Called when all of that has been told, with what waits for kinds that are not served. May throw, to refuse it. */
@@ -47,12 +49,13 @@ export interface BuiltSchema extends Omit<ServedSchema, 'clusters' | 'access'> {
  * it takes some tenths of a second. Throws `GroupAliasError`, and what `checked` throws. Changes nothing.
  */
 export function* buildSchemaInSteps(options: BuildSchemaOptions): Generator<void, BuiltSchema> {
-  const { sdl, aliases, uncached, profile, relay, indexers, problem } = options
+  const { sdl, aliases, uncached, profile, relay, problem } = options
+  const { indexers, inferReferences } = options
   const members = options.members.map(({ cluster, cache, access }) => ({ cluster, cache, access }))
   const apis = members.flatMap(({ cluster }) =>
     cluster.state === 'connected' ? [cluster.api] : [],
   )
-  const parts = { sdl, aliases, uncached, profile, indexers }
+  const parts = { sdl, aliases, uncached, profile, indexers, inferReferences }
   const model = buildSchemaModel({ ...mergedApis(apis), ...parts })
   for (const one of model.problems) problem(one)
   options.checked(model.dormant)

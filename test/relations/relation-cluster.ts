@@ -116,6 +116,7 @@ export class RelationCluster implements AsyncDisposable {
   async define(
     kinds: readonly string[],
     categories: Readonly<Record<string, string>> = {},
+    specs: Readonly<Record<string, object>> = {},
   ): Promise<void> {
     for (const text of kinds) {
       const namespaced = !text.endsWith('*')
@@ -126,7 +127,9 @@ export class RelationCluster implements AsyncDisposable {
       const category = categories[kind]
       customPlurals.set(`${group}/${kind}`, { plural, namespaced })
       const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
-      const schema = { openAPIV3Schema: open }
+      const spec = specs[kind]
+      const described = { type: 'object', properties: { spec } }
+      const schema = { openAPIV3Schema: spec === undefined ? open : described }
       await this.#post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
         apiVersion: 'apiextensions.k8s.io/v1',
         kind: 'CustomResourceDefinition',

@@ -34,6 +34,13 @@ export const workloadRows: readonly RelationRow[] = [
       pod('web-1-a', {}, ownedBy('apps/v1', 'ReplicaSet', 'web-1')),
       pod('web-1-b', {}, ownedBy('apps/v1', 'ReplicaSet', 'web-1')),
       pod('stray'),
+      // What is no kind of Kubernetes itself is no workload.
+      replicaSet('operated', {
+        ownerReferences: [
+          { apiVersion: 'rel.example/v1', kind: 'App', name: 'app', uid: 'x', controller: true },
+        ],
+      }),
+      pod('of-operator', {}, ownedBy('apps/v1', 'ReplicaSet', 'operated')),
     ],
     expected: {
       'deployment web replicaSets': ['web-1'],
@@ -46,6 +53,10 @@ export const workloadRows: readonly RelationRow[] = [
       'pod web-1-a replicaSet': 'web-1',
       'pod web-1-a deployment': 'web',
       'pod web-1-a controller': 'web-1',
+      'pod web-1-a workload': 'web',
+      'replicaSet web-1 workload': 'web',
+      'pod stray workload': null,
+      'pod of-operator workload': 'operated',
       'pod stray deployment': null,
       'pod stray controller': null,
     },
@@ -85,6 +96,8 @@ export const workloadRows: readonly RelationRow[] = [
       'job nightly-1 pods': ['nightly-1-x'],
       'job once pods': [],
       'pod nightly-1-x cronJob': 'nightly',
+      'pod nightly-1-x workload': 'nightly',
+      'controllerRevision db-1 workload': 'db',
       'replicationController old pods': ['old-x'],
     },
   },

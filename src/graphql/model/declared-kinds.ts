@@ -11,6 +11,7 @@ import type { Definitions } from './definitions.ts'
 import { healthIndex } from './health-index.ts'
 import { everyKindType, ofEachKind } from './every-kind.ts'
 import { functionIndexes, type IndexFunctions, unknownListFields } from './index-functions.ts'
+import { inferredReferences, referencedByOf } from './inferred-references.ts'
 import type { Kind, MixedRelationField, RelationField } from './kind.ts'
 import { mixedRelationsOf, reversesOf } from './mixed-relations.ts'
 import { endedRuleOf, usedByField, usersOf } from './uses.ts'
@@ -36,6 +37,8 @@ export interface DeclaredKindsOptions {
   readonly customResources: ReadonlyMap<string, CustomResourceVersion>
   readonly indexFunctions: IndexFunctions
   readonly aliases: GroupAliases
+  /** Whether references of custom kinds are inferred from the names of their fields. */
+  readonly inferReferences: boolean
   /** Whether a type is served, but no part of the schema: what speaks of it is passed over. */
   readonly isLeftOut: (typeName: string) => boolean
 }
@@ -67,7 +70,12 @@ export function declaredKinds(options: DeclaredKindsOptions): DeclaredKinds {
     categoriesOf: (kind) => crdOf(kind)?.categories ?? [],
     hasField: hasOwnField,
   })
-  const known = extensions.filter(({ typeName, optional, place }) => {
+  const custom = options.inferReferences ? kinds.filter((kind) => crdOf(kind) !== undefined) : []
+  const inferred = withoutDeclared(
+    custom.map((kind) => inferredReferences(kind, { definitions, kinds, hasField: hasOwnField })),
+    extensions,
+  )
+  const known = [...extensions, ...inferred].filter(({ typeName, optional, place }) => {
     if (byType.has(typeName)) return true
     if (optional || isLeftOut(typeName)) return false
     const problem = unknown.problem(typeName, place, `there is no type ${typeName} of a kind`)
@@ -113,7 +121,9 @@ export function declaredKinds(options: DeclaredKindsOptions): DeclaredKinds {
       })
       problems.push(...found.problems)
       const instances = typeName === definitionType ? [instancesOf(typeNames, relationsOf)] : []
-      return [typeName, [...found.fields, ...instances]]
+      const isTaken = hasOwnField(typeName, 'referencedBy')
+      const by = isTaken ? undefined : referencedByOf(typeName, inferred, relationsOf)
+      return [typeName, [...found.fields, ...instances, ...(by === undefined ? [] : [by])]]
     }),
   )
   const declared = kinds.flatMap(({ typeName }) => relations.of(typeName))
@@ -158,6 +168,24 @@ function unknownTargets(
         return unknown.problem(target, place, message) ?? []
       }),
     )
+}
+
+/** What is declared wins over what is inferred. */
+function withoutDeclared(
+  inferred: readonly TypeExtension[],
+  declared: readonly TypeExtension[],
+): readonly TypeExtension[] {
+  const names = new Set(
+    declared.flatMap(({ typeName, relations }) =>
+      relations.map(({ name }) => `${typeName}.${name}`),
+    ),
+  )
+  return inferred.map((extension) => ({
+    ...extension,
+    relations: extension.relations.filter(
+      ({ name }) => !names.has(`${extension.typeName}.${name}`),
+    ),
+  }))
 }
 
 const definitionType = 'CustomResourceDefinition'

@@ -27,6 +27,8 @@ export interface ObjectRefField {
   readonly path: string
   /** Whether the field is a list. */
   readonly many: boolean
+  /** Whether what stands there are owners, and the topmost one of a kind of Kubernetes itself is meant. */
+  readonly isTopmost?: true
   readonly description?: string
 }
 

@@ -47,6 +47,8 @@ export interface SchemaModelOptions {
   readonly versions?: ResourceVersions
   /** Whether Secrets have `data`, `stringData` and `type`. Off by default: their caches hold metadata only. */
   readonly secretContents?: boolean
+  /** Whether fields of custom kinds that are called `…Ref` become relations. Off by default. */
+  readonly inferReferences?: boolean
   /** Kinds that have no cache: `group/Kind`, or the kind alone of the core group. */
   readonly uncached?: readonly string[]
 }
@@ -97,6 +99,7 @@ export function buildSchemaModel(options: SchemaModelOptions): SchemaModel {
     customResources,
     indexFunctions: options.indexers ?? {},
     aliases,
+    inferReferences: options.inferReferences ?? false,
     // What is a part of the schema is known before it is asked whether it is left out.
     isLeftOut: (typeName) => served.has(typeName),
   })

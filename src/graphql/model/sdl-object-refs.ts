@@ -31,7 +31,7 @@ export class SdlObjectRefs {
     if (form.directive !== 'objectRef') return undefined
     const fail = (problem: SdlProblem, message: string, hint: string): SdlError =>
       new SdlError(problem, place, `${typeName}.${name}: ${message}`, hint)
-    const { path } = form.arguments
+    const { path, topmost } = form.arguments
     const fields = this.#declared.get(typeName) ?? []
     if (fields.some((field) => field.name === name))
       return fail('duplicate-relation', 'is declared already', 'choose another name')
@@ -50,6 +50,7 @@ export class SdlObjectRefs {
       name,
       path,
       many: isList,
+      ...(topmost ? { isTopmost: true } : {}),
       ...(description === undefined ? {} : { description }),
     })
     this.#declared.set(typeName, fields)

@@ -83,7 +83,7 @@ export class SdlRelations {
         const fullName = `${extension.typeName}.${name}`
         if (form.directive === 'objectRef') {
           const { path } = form.arguments
-          if (pathProblem(path, declaration.place) !== undefined) continue
+          if (form.arguments.topmost || pathProblem(path, declaration.place) !== undefined) continue
           this.#ofAnyKind.set(fullName, { from: extension.typeName, name, path })
           continue
         }

@@ -1,4 +1,4 @@
-import type { Condition } from '../../query/condition/condition.ts'
+import { anyOf, type Condition, nothing } from '../../query/condition/condition.ts'
 import type { RelationOrigin } from '../../query/relation/relation.ts'
 import type { Kind, MixedRelationField } from '../model/kind.ts'
 import { ClientError } from './client-error.ts'
@@ -29,7 +29,7 @@ export function mixedParts(
   field: MixedRelationField,
   { relations, parts, cluster, named, origin }: MixedRelationOptions,
 ): MixedParts {
-  const found: (KindPart & { condition: Condition })[] = []
+  const found = new Map<Kind, KindPart & { readonly condition: Condition }>()
   const failures: ClientError[] = []
   const key = origin.view.keyOf(origin.id)
   for (const one of field.relations) {
@@ -41,13 +41,15 @@ export function mixedParts(
     if (to.uncached || (!isMeant && !isCached)) continue
     try {
       const part = (type: string): KindPart => partOf(known, type, parts, cluster)
-      found.push({ ...part(to.typeName), condition: relation.follow({ ...origin, part }) })
+      const condition = relation.follow({ ...origin, part })
+      const before = found.get(to)?.condition ?? nothing
+      found.set(to, { ...part(to.typeName), condition: anyOf([before, condition]) })
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
       failures.push(error)
     }
   }
-  return { parts: found, failures }
+  return { parts: [...found.values()], failures }
 }
 
 function partOf(

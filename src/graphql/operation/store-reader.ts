@@ -202,14 +202,13 @@ export class StoreReader implements StoreReads {
   followMixed(row: Row, field: MixedRelationField, args: OwnedArguments): OwnedConnectionSource {
     const { cluster, kind, object } = row
     const budget = this.#budget
-    const { relations } = this.#served
     const named = namedKinds(this.#served, args.kinds)
     const at = originOf(this.#parts, row)
     const found =
       at === undefined
         ? { parts: [], failures: [] }
         : mixedParts(field, {
-            relations,
+            relations: this.#served.relations,
             parts: this.#parts,
             cluster,
             named,

@@ -10,6 +10,7 @@ import {
   nearestOwner,
   objectRefsOf,
   type ReferenceOrigin,
+  topmostBuiltIn,
 } from '../schema/object-ref.ts'
 import type { ObjectRef } from '../schema/read-context.ts'
 import { anyRowWriter } from './any-row-writer.ts'
@@ -91,11 +92,19 @@ function chainOf(run: PlanRun, from: KindPart, start: ObjectId): readonly Object
 
 /** Compiles a field that says which object is meant, of whatever kind: `Event.involved`. */
 export function objectRefsWriter(
-  { path, many }: ObjectRefField,
+  { path, many, isTopmost }: ObjectRefField,
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
 ): RowWriter {
   const write = objectRefWriter(nodes, compiler)
+  if (isTopmost === true) {
+    const { place } = compiler
+    return (run, part, id) => {
+      run.budget.report?.at(place)
+      const top = topmostBuiltIn(chainOf(run, part, id))
+      return top === null ? 'null' : write(run, top)
+    }
+  }
   const read = valueReader(path)
   return (run, part, id) => {
     const refs = objectRefsOf(read(run, part, id), originOf(part, id), run.served.kindOf)

@@ -14,7 +14,7 @@ import { usedByField } from '../model/uses.ts'
 import { nativePropertiesOf } from '../model/native-properties.ts'
 import { objectFields } from './object-fields.ts'
 import { reportFailures } from './report-failures.ts'
-import { objectRefsAt } from './object-ref.ts'
+import { objectRefsAt, ownerChainOf, topmostBuiltIn } from './object-ref.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
 import { fromSource } from './field-source.ts'
 import { propertyReader } from './property-resolver.ts'
@@ -171,6 +171,16 @@ function objectRefField(
       ...config,
       type: new GraphQLList(new GraphQLNonNull(types.objectRef)),
       resolve: (row) => objectRefsAt(path, row, types.kindOf),
+    }
+  }
+  if (field.isTopmost === true) {
+    return {
+      ...config,
+      type: types.objectRef,
+      resolve: (row, _args, { read }) => {
+        const chain = ownerChainOf(row, read, types.kindOf)
+        return chain instanceof Promise ? chain.then(topmostBuiltIn) : topmostBuiltIn(chain)
+      },
     }
   }
   return {

@@ -2,6 +2,7 @@ import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import type { OwnerReference } from '../../kubernetes/object.ts'
 import { type Path, valuesAt } from '../../query/index/path.ts'
 import type { Kind } from '../model/kind.ts'
+import { isBuiltInGroup } from '../naming/api-groups.ts'
 import { encodeObjectId } from '../model/object-id.ts'
 import type { ObjectRef, Row, StoreReads } from './read-context.ts'
 
@@ -86,6 +87,12 @@ export function rootOwnerOf(
 ): ObjectRef | null | Promise<ObjectRef | null> {
   const chain = ownerChainOf(row, read, kindOf)
   return chain instanceof Promise ? chain.then((all) => all.at(-1) ?? null) : (chain.at(-1) ?? null)
+}
+
+/** The topmost owner of a chain that begins with kinds of Kubernetes itself, as far as they reach. */
+export function topmostBuiltIn(chain: readonly ObjectRef[]): ObjectRef | null {
+  const end = chain.findIndex(({ group }) => !isBuiltInGroup(group))
+  return chain[(end < 0 ? chain.length : end) - 1] ?? null
 }
 
 const maxChain = 16

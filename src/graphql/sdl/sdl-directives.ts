@@ -55,7 +55,11 @@ export interface RelationDirectiveArguments {
   }
   readonly owned: { readonly through?: readonly string[] | null }
   readonly owner: { readonly through?: readonly string[] | null }
-  readonly objectRef: { readonly path: string; readonly category?: string | null }
+  readonly objectRef: {
+    readonly path: string
+    readonly category?: string | null
+    readonly topmost?: boolean | null
+  }
 }
 
 /** The directives that make a field a relation. */
@@ -250,6 +254,11 @@ export const relationDirectives: Readonly<Record<RelationDirective, GraphQLDirec
       type: text,
       description:
         'Where `kind` and `name` stand, with `apiVersion`, `apiGroup` or `group`, and `namespace` unless it is the own one.',
+    },
+    topmost: {
+      type: GraphQLBoolean,
+      description:
+        'Of `metadata.ownerReferences`: the owner of the owner and so on, as far as kinds of Kubernetes itself reach.',
     },
     category: {
       type: GraphQLString,

@@ -1,0 +1,144 @@
+/**
+ * What the index of each relation costs per object: CPU to make it and to keep it up to date, and memory; and what the stores of
+ * all kinds take before anybody asks for a relation, and after everybody has asked for all of them.
+ *
+ *     npm run bench -- relations [--pods 20000] [--rounds 3] [--record]
+ */
+import { parseArgs } from 'node:util'
+import { createObjectCodec, type ObjectCodec } from '../src/informer/codec/object-codec.ts'
+import { IndexedStore } from '../src/informer/store/indexed-store.ts'
+import type { StoreEntry } from '../src/informer/store/store-contents.ts'
+import type { Indexers } from '../src/informer/store/store-view.ts'
+import { buildSchemaModel } from '../src/graphql/model/schema-model.ts'
+import { resolveRelations } from '../src/graphql/operation/schema-relations.ts'
+import { readPackageSdl } from '../src/graphql/sdl/sdl-source.ts'
+import { type ApiResource, apiVersionOf } from '../src/kubernetes/api-resource.ts'
+import { objectKey } from '../src/kubernetes/object.ts'
+import { resources as builtIn } from '../src/kubernetes/resources.ts'
+import { indexersOf } from '../src/query/index/index-definition.ts'
+import { indexersFor } from '../src/query/relation/relations.ts'
+import { population } from '../src/simulator/population/population.ts'
+import { liveMemory } from './support/memory.ts'
+import { publish, type ResultTable } from './support/results.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    pods: { type: 'string', default: '20000' },
+    rounds: { type: 'string', default: '3' },
+    record: { type: 'boolean', default: false },
+  },
+})
+const rounds = Number(options.rounds)
+
+const resources: readonly ApiResource[] = Object.values(builtIn).map((resource) => ({
+  ...resource,
+  verbs: ['get', 'list', 'watch'],
+}))
+const model = buildSchemaModel({ resources, openapi: {}, sdl: await readPackageSdl() })
+const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
+const { compiled } = resolveRelations(kinds, model.relations, model.ofAnyKind)
+
+const objects = Map.groupBy(
+  population({ pods: Number(options.pods), seed: 'relations' }),
+  (item) => {
+    const { group, version, resource } = item.resource
+    return `${apiVersionOf({ group, version })}/${resource}`
+  },
+)
+
+/** One kind's objects, held as an informer holds them. */
+interface HeldKind {
+  readonly resource: ApiResource
+  readonly codec: ObjectCodec
+  readonly entries: readonly StoreEntry[]
+  /** Those of filters, which are there from the start. */
+  readonly eager: Indexers
+  /** Those of relations, which are made when they are first asked for. */
+  readonly lazy: Indexers
+}
+
+function filled({ resource, codec, entries }: HeldKind, indexers: Indexers): IndexedStore {
+  const store = new IndexedStore({ resource, codec, indexers })
+  for (const entry of entries) store.put(entry)
+  return store
+}
+
+const held: readonly HeldKind[] = model.kinds.flatMap(({ resource, indexes, typeName }) => {
+  const items = objects.get(`${apiVersionOf(resource)}/${resource.resource}`) ?? []
+  if (items.length === 0) return []
+  const codec = createObjectCodec({ resource })
+  const entries = items.map((item) => {
+    const { held: row, object } = codec.encode(Buffer.from(JSON.stringify(item.object)))
+    return { key: objectKey(object.metadata), held: row, object }
+  })
+  const eager = indexersOf(indexes.filter(({ lazy }) => lazy !== true))
+  return [{ resource, codec, entries, eager, lazy: indexersFor(compiled, typeName) }]
+})
+
+function median(figures: readonly number[]): number {
+  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? 0
+}
+
+/** Microseconds for each of so many objects. */
+function microsEach(count: number, work: () => void): number {
+  const start = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / count
+}
+
+const costs: Record<string, ResultTable['rows'][string]> = {}
+for (const one of held.filter(({ entries }) => entries.length >= 500)) {
+  const { resource, entries } = one
+  const count = entries.length
+  for (const [name, valuesOf] of Object.entries(one.lazy)) {
+    const figures = Array.from({ length: rounds }, () => {
+      const bare = filled(one, {})
+      const before = bare.heldBytes
+      const make = microsEach(count, () => bare.addIndexers({ [name]: valuesOf }))
+      const bytes = (bare.heldBytes - before) / count
+      const keep = microsEach(count, () => {
+        for (const { object } of entries) valuesOf(object)
+      })
+      return { make, keep, bytes, values: bare.index(name).objectCount / count }
+    })
+    costs[`${resource.kind} ${name}`] = {
+      objects: count,
+      makeUsPerObject: median(figures.map(({ make }) => make)),
+      keepUsPerChange: median(figures.map(({ keep }) => keep)),
+      bytesPerObject: median(figures.map(({ bytes }) => bytes)),
+      shareWithValues: median(figures.map(({ values }) => values)),
+    }
+  }
+}
+
+/** Live memory of the stores of all kinds, per object, with these indexes. */
+function memoryWith(indexersFrom: (one: HeldKind) => Indexers): Record<string, number> {
+  const before = liveMemory()
+  const stores = held.map((one) => filled(one, indexersFrom(one)))
+  const total = stores.reduce((sum, { size }) => sum + size, 0)
+  const indexes = held.reduce((sum, one) => sum + Object.keys(indexersFrom(one)).length, 0)
+  const bytesPerObject = (liveMemory() - before) / total
+  return { objects: total, indexes, bytesPerObject }
+}
+
+const nobody: Indexers = {}
+const memory: ResultTable['rows'] = {
+  'no index but those of every store': memoryWith(() => nobody),
+  'as a gateway starts: filters only': memoryWith(({ eager }) => eager),
+  'every relation has been asked for': memoryWith(({ eager, lazy }) => ({ ...eager, ...lazy })),
+}
+
+publish(
+  'relations',
+  [
+    { title: 'The index of each relation, on kinds with 500 objects at least', rows: costs },
+    { title: 'The stores of all kinds, beside the objects themselves', rows: memory },
+  ],
+  [
+    'make: CPU to make the index when it is first asked for, decoding included, which a gateway does in slices of 8 ms. keep: CPU to find its values in an object that has changed.',
+    'bytesPerObject of one index as the store reckons it, over all objects of the kind, whether or not they have a value; of the stores, live memory after two full collections.',
+    `Medians of ${rounds} rounds.`,
+  ],
+  { record: options.record },
+)

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { object, RelationCluster } from './relation-cluster.ts'
+
+const string = { type: 'string' }
+const objectOf = (properties: object): object => ({ type: 'object', properties })
+const named = objectOf({ name: string })
+const ofAnyKind = objectOf({ apiVersion: string, kind: string, name: string })
+
+describe('row 63: references of custom kinds are inferred where that is asked for', () => {
+  let cluster: RelationCluster
+  beforeAll(async () => {
+    cluster = await RelationCluster.start({ inferReferences: true })
+    await cluster.define(
+      ['Backup.rel.example/v1', 'Store.rel.example/v1'],
+      {},
+      {
+        Store: objectOf({ secretKeyRef: named }),
+        Backup: objectOf({
+          storeRef: named,
+          targetRef: ofAnyKind,
+          hooks: {
+            type: 'array',
+            items: objectOf({ configMapRef: objectOf({ name: string, namespace: string }) }),
+          },
+          strangeRef: named,
+          colourRef: string,
+          credentials: objectOf({ secretRef: named }),
+          encryption: objectOf({ secretRef: named }),
+        }),
+      },
+    )
+  })
+  afterAll(async () => cluster[Symbol.asyncDispose]())
+
+  it('the kinds appear, with what is inferred of them', async () => {
+    await expect
+      .poll(() => cluster.gateway.schema.getType('RelExampleBackup'), { timeout: 30_000 })
+      .toBeDefined()
+    await expect
+      .poll(() => cluster.gateway.schema.getType('RelExampleStore'), { timeout: 30_000 })
+      .toBeDefined()
+    cluster.create('here', [
+      object('v1', 'Secret', 'key'),
+      object('v1', 'Secret', 'other'),
+      object('v1', 'ConfigMap', 'hook'),
+      object('v1', 'ConfigMap', 'far', {}, { namespace: 'rel-elsewhere' }),
+      object('apps/v1', 'StatefulSet', 'db'),
+      object('apps/v1', 'StatefulSet', 'idle'),
+      object('rel.example/v1', 'Store', 'cold', { spec: { secretKeyRef: { name: 'key' } } }),
+      object('rel.example/v1', 'Backup', 'nightly', {
+        spec: {
+          storeRef: { name: 'cold' },
+          targetRef: { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db' },
+          hooks: [
+            { configMapRef: { name: 'hook' } },
+            { configMapRef: { name: 'far', namespace: 'rel-elsewhere' } },
+          ],
+          strangeRef: { name: 'x' },
+          colourRef: 'blue',
+          credentials: { secretRef: { name: 'key' } },
+          encryption: { secretRef: { name: 'other' } },
+        },
+      }),
+    ])
+  })
+
+  it.each([
+    ['relExampleBackup nightly storeRef', 'cold'],
+    ['relExampleBackup nightly targetRef', 'db'],
+    ['relExampleBackup nightly configMapRef', ['far', 'hook']],
+    ['relExampleBackup nightly secretRef', 'key'],
+    ['relExampleBackup nightly encryptionSecretRef', 'other'],
+    ['relExampleStore cold secretKeyRef', 'key'],
+  ])('%s', async (path, expected) => {
+    expect(await cluster.namesAt('here', path)).toEqual(expected)
+  })
+
+  it('what names no kind is no reference', () => {
+    const type = cluster.gateway.schema.getType('RelExampleBackup')
+    const fields = type !== undefined && 'getFields' in type ? Object.keys(type.getFields()) : []
+    expect(fields).toContain('storeRef')
+    expect(fields).not.toContain('strangeRef')
+    expect(fields).not.toContain('colourRef')
+  })
+
+  it.each([
+    ['statefulSet', 'db', ['nightly']],
+    ['statefulSet', 'idle', []],
+    ['secret', 'key', ['cold', 'nightly']],
+    ['relExampleStore', 'cold', ['nightly']],
+  ])('%s %s is referenced by %s', async (lookup, name, expected) => {
+    const { data, errors } = await cluster.ask(`{
+      found: ${lookup}(namespace: "here", name: "${name}") {
+        referencedBy(kinds: ["RelExampleBackup", "RelExampleStore"]) { nodes { metadata { name } } }
+      }
+    }`)
+    expect(errors).toBeUndefined()
+    const { nodes } = data.found.referencedBy
+    const names = nodes.map((node: { metadata: { name: string } }) => node.metadata.name)
+    expect(names.toSorted()).toEqual(expected)
+  })
+})
