@@ -188,7 +188,11 @@ class RunningGateway implements Gateway {
       log,
       observer: metrics && ((cluster, resource) => metrics.informers.observer(cluster, resource)),
     })
-    metrics?.measure({ clusters: () => this.#fleet.members, fragments: () => fragments.counts })
+    metrics?.measure({
+      clusters: () => this.#fleet.members,
+      fragments: () => fragments.counts,
+      live: () => this.planned.liveState(),
+    })
     const planned = { served: () => this.#now, limits, documents, fragments }
     const queries = new PlannedQueries({ ...planned, observer })
     this.planned = plannedOperations(

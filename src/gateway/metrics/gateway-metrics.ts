@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { AuthenticationObserver } from '../../access/authentication/authentication-observer.ts'
+import type { LiveState } from '../../graphql/live/live-limits.ts'
 import type { FragmentCounts } from '../../graphql/plan/fragment-cache.ts'
 import type { OperationObserver } from '../../graphql/operation/operation-observer.ts'
 import type { MetricsSource } from '../../server/http/metrics-endpoint.ts'
@@ -12,6 +13,8 @@ import { ServerMetrics } from './server-metrics.ts'
 export interface MeasuredGateway {
   readonly clusters: () => readonly MeasuredCluster[]
   readonly fragments: () => FragmentCounts
+  /** Of the subscriptions that have a plan. */
+  readonly live: () => Pick<LiveState, 'groups' | 'members' | 'heldBytes'>
 }
 
 /**
@@ -33,6 +36,7 @@ export class GatewayMetrics implements MetricsSource {
     this.server = new ServerMetrics(this.#registry)
     this.#addFragments()
     this.#addReviews()
+    this.#addLive()
   }
 
   get contentType(): string {
@@ -94,6 +98,17 @@ export class GatewayMetrics implements MetricsSource {
           kept.set({ cluster }, access.counts.kept)
       },
     })
+  }
+
+  #addLive(): void {
+    const gauge = (name: string, help: string, part: 'groups' | 'members' | 'heldBytes'): void => {
+      const registers = [this.#registry]
+      const collect = (): void => made.set(this.#measured?.live()[part] ?? 0)
+      const made: Gauge = new Gauge({ name, help, registers, collect })
+    }
+    gauge('informerql_live_groups', 'Groups of subscriptions that share their frames.', 'groups')
+    gauge('informerql_live_members', 'Subscriptions in such groups.', 'members')
+    gauge('informerql_live_held_bytes', 'What is kept for such groups.', 'heldBytes')
   }
 
   #total(name: string, help: string, total: () => number): void {

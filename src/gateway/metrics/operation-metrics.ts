@@ -33,12 +33,12 @@ export class OperationMetrics implements OperationObserver {
     })
     this.#subscriptions = new Gauge({
       name: 'informerql_subscriptions',
-      help: 'Subscriptions that are open.',
+      help: 'Subscriptions that are open, without those in groups.',
       registers,
     })
     this.#frames = new Counter({
       name: 'informerql_subscription_frames_total',
-      help: 'Frames that subscriptions were sent.',
+      help: 'Frames that these subscriptions were sent.',
       registers,
     })
   }
