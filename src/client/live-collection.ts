@@ -17,6 +17,7 @@ export type RowOf<Result> = Result extends object
     : never
   : never
 
+/** What {@link liveCollection} opens, and how its rows are shown. */
 export interface LiveCollectionOptions<Result, Variables, Row> {
   /** A client of graphql-ws, or a {@link WebSocketClient}. It may be shared by many. */
   readonly client: LiveTransport

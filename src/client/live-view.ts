@@ -2,6 +2,7 @@ import type { LiveSnapshot } from './live-snapshot.ts'
 import { type Compare, SortedRows } from './sorted-rows.ts'
 import type { RowChange } from './staged-fold.ts'
 
+/** Which rows of a collection a view shows, and in which order. */
 export interface ViewOptions<Row> {
   /** Default: in the order in which they came. */
   readonly compare?: Compare<Row> | undefined

@@ -3,6 +3,7 @@ import { failureOf } from './live-failure.ts'
 import { retryDelayMs } from './retry-delay.ts'
 import { WebSocketConnection, type WebSocketConstructor } from './web-socket-connection.ts'
 
+/** Where a {@link WebSocketClient} connects to, and as whom. */
 export interface WebSocketClientOptions {
   /** `wss://host/graphql`; a function is asked before each connection. */
   readonly url: string | (() => string)

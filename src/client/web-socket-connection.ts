@@ -10,6 +10,7 @@ export interface WebSocketLike {
   close(code?: number, reason?: string): void
 }
 
+/** Makes a WebSocket that speaks a sub-protocol: the class of browsers, of Node, or of the package ws. */
 export type WebSocketConstructor = new (url: string, protocol: string) => WebSocketLike
 
 interface ConnectionOptions {
