@@ -75,9 +75,7 @@ export class LiveGroup implements MemberGroup {
     this.ring = new FrameRing(ring)
     this.counts = counts
     const { cluster } = list.at
-    const { maxFrameObjects, maxFrameBytes } = limits
-    const at = { cluster, list: list.list, access, positions: {} }
-    this.writer = new FrameWriter({ ...at, plan, maxFrameObjects, maxFrameBytes })
+    this.writer = new FrameWriter({ ...limits, cluster, list: list.list, access, plan })
     this.rows = new GroupRows(plan, list.condition)
   }
 
