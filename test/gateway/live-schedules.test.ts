@@ -11,16 +11,19 @@ import type { Fields } from './test-cluster.ts'
 
 const schedules = Number(process.env['SCHEDULES'] ?? 30)
 const pods = { group: '', version: 'v1', resource: 'pods' } as const
-const selection =
-  'metadata { name uid resourceVersion } node { metadata { name } spec { unschedulable } }'
+const own = 'metadata { name uid resourceVersion }'
+/** The last one is answered by graphql-js, one by one. */
+const ways = [
+  { extra: '', selection: `${own} node { metadata { name } spec { unschedulable } }` },
+  { extra: '', selection: own },
+  { extra: 'previous(path: "spec")', selection: own },
+] as const
+type Way = (typeof ways)[number]
 const fields = [
   'pods(coalesceMs: 0',
   'pods(labelSelector: "tier=x", coalesceMs: 20',
   'pods(where: { phase: { eq: "Running" } }, coalesceMs: 5',
 ] as const
-/** The second is answered by graphql-js, one by one. */
-const extras = ['', 'previous(path: "spec")'] as const
-
 /** One port before gateways that come and go, with sockets that can be cut and held up. */
 class Door implements AsyncDisposable {
   readonly #server: Server
@@ -80,7 +83,7 @@ class Client {
   #socket: WebSocket | undefined
   #isOver = false
 
-  constructor(url: string, field: string, extra: string) {
+  constructor(url: string, field: string, { extra, selection }: Way) {
     this.#url = url
     this.#query = `subscription ($from: String) {
       frame: ${field}, resumeFrom: $from) {
@@ -211,12 +214,11 @@ const problemsOf = async (seed: number): Promise<readonly string[]> => {
     return served
   }
   let gateway = await serve()
-  const clients = fields.flatMap((field) =>
-    extras.map((extra) => new Client(door.url, field, extra)),
-  )
+  const clients = fields.flatMap((field) => ways.map((way) => new Client(door.url, field, way)))
   const restart = async (): Promise<void> => {
     await gateway[Symbol.asyncDispose]()
-    gateway = await serve()
+    // The API server may be away.
+    gateway = await serve().catch(async () => sleep(100).then(serve))
   }
   const world: World = { cluster, door, clients, restart }
   for (let step = 0; step < 80; step += 1) {
@@ -226,7 +228,8 @@ const problemsOf = async (seed: number): Promise<readonly string[]> => {
   for (const client of clients) client.go()
   const problems: string[] = []
   for (const [at, client] of clients.entries()) {
-    const field = fields[Math.floor(at / extras.length)] ?? ''
+    const field = fields[Math.floor(at / ways.length)] ?? ''
+    const { selection = '', extra = '' } = ways[at % ways.length] ?? {}
     const list = `${field.replace(/, coalesceMs.*|\(coalesceMs.*/, '')}${field.startsWith('pods(c') ? '' : ')'}`
     const answered = async (): Promise<string> => {
       const { data } = await gateway.query(`{ pods: ${list} { nodes { id ${selection} } } }`)
@@ -241,9 +244,7 @@ const problemsOf = async (seed: number): Promise<readonly string[]> => {
       expected = await answered().catch(() => 'no answer')
     } while (textOf(client.held) !== expected && performance.now() < deadlineMs)
     if (textOf(client.held) !== expected)
-      problems.push(
-        `${field} ${extras[at % extras.length]}: ${textOf(client.held)} instead of ${expected}`,
-      )
+      problems.push(`${field} ${extra}: ${textOf(client.held)} instead of ${expected}`)
     problems.push(...client.problems)
     shares.resumed += client.resumed
     shares.begunAnew += client.begunAnew
