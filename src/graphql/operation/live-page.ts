@@ -8,7 +8,7 @@ import { type PageEntry, pageSteps } from '../../query/page/page-steps.ts'
 import { encodeObjectId } from '../model/object-id.ts'
 import type { LivePage, LivePageChange } from '../schema/read-context.ts'
 import type { KindPart } from './kind-part.ts'
-import { type ListPlace, type ListRequest, pageOf } from './list-request.ts'
+import { type ListPlace, type ListRequest, type PageMeans, pageOf } from './list-request.ts'
 import type { LiveScope } from './live-scope.ts'
 
 export interface LivePageOptions extends KindPart {
@@ -20,6 +20,7 @@ export interface LivePageOptions extends KindPart {
   readonly live?: LiveScope | undefined
   readonly coalesceMs: number
   readonly maxPageSize: number
+  readonly related: PageMeans['related']
   /** What the page may cost, each time. */
   readonly work: Partial<WorkLimits>
 }
@@ -75,9 +76,9 @@ interface ReadPage {
 }
 
 function read(options: LivePageOptions): ReadPage {
-  const { view, place, request, maxPageSize, work } = options
+  const { view, place, request, maxPageSize, related, work } = options
   const budget = new WorkBudget(work)
-  const page = pageOf(options, place, request, { budget, maxPageSize })
+  const page = pageOf(options, place, request, { budget, maxPageSize, related })
   budget.spend('rows', page.ids.length)
   return {
     entries: page.ids.map((row) => ({ id: idOf(options, row), version: view.held(row), row })),

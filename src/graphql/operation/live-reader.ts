@@ -13,6 +13,7 @@ import { idsCondition } from './ids-condition.ts'
 import { liveFrames } from './live-frames.ts'
 import { livePages } from './live-page.ts'
 import { listRequest } from './list-request.ts'
+import { filterParts } from './filter-parts.ts'
 import {
   checkedCoalesceMs,
   type FollowedList,
@@ -63,7 +64,8 @@ export class LiveReader implements LiveSource {
       ...part,
       informer: kinds.informer(at, reading),
       place: { list: kind.listField, condition: idsCondition(args.ids, at) },
-      request: listRequest(kind, args),
+      request: listRequest(served, kind, args),
+      related: filterParts(served, kinds),
       live: access && liveScope(access, at, within),
       coalesceMs: checkedCoalesceMs(args.coalesceMs) ?? limits.coalesceMs,
       maxPageSize: limits.maxPageSize,
