@@ -7,8 +7,15 @@ export interface Service extends AsyncDisposable {
   readonly url: string
   /** Its CPU time so far, milliseconds. */
   cpuMs(): Promise<number>
+  /** The same, and what it has in memory. */
+  usage(): Promise<Usage>
   /** The CPU time of the longest turn of its event loop during a work, milliseconds. */
   longestTurnMs(during: () => Promise<unknown>): Promise<number>
+}
+
+export interface Usage {
+  readonly cpuMs: number
+  readonly rssBytes: number
 }
 
 /** What a parent asks. */
@@ -17,6 +24,7 @@ type Question = 'cpu' | 'watch turns' | 'longest turn'
 interface Message {
   readonly url?: string
   readonly cpuMs?: number
+  readonly rssBytes?: number
   readonly turnMs?: number
 }
 
@@ -52,6 +60,10 @@ export async function startService(
     async cpuMs() {
       return (await asked('cpu')).cpuMs ?? 0
     },
+    async usage() {
+      const { cpuMs = 0, rssBytes = 0 } = await asked('cpu')
+      return { cpuMs, rssBytes }
+    },
     async longestTurnMs(during) {
       await asked('watch turns')
       await during()
@@ -73,7 +85,7 @@ export async function serveParent({ url }: { readonly url: string }): Promise<vo
   const answers: Readonly<Record<Question, () => Message>> = {
     cpu() {
       const { user, system } = process.cpuUsage()
-      return { cpuMs: (user + system) / 1000 }
+      return { cpuMs: (user + system) / 1000, rssBytes: process.memoryUsage().rss }
     },
     'watch turns'() {
       longestTurn = watchTurns()

@@ -4,8 +4,11 @@ import type { PlannedStream, StreamEnd } from './planned-stream.ts'
 export interface FrameChannel {
   /** What waits to leave the process. */
   waitingBytes(): number
-  /** `sent` is called when it has left the process, or never can. */
-  write(message: Buffer, sent: () => void): void
+  /**
+   * Writes a frame in its envelope as one message. The payload may be that of many others, too, and is not to be changed. `sent` is
+   * called when it has left the process, or never can.
+   */
+  write(envelope: FrameEnvelope, payload: Buffer, sent: () => void): void
   /** Ends a connection whose reader has read nothing for too long. */
   cutOff(): void
 }
@@ -41,13 +44,13 @@ export class FrameSink {
   }
 
   /** Sends all that a stream has, as it comes. Resolves when that has ended. */
-  send({ ahead, behind }: FrameEnvelope, stream: PlannedStream): Promise<StreamEnd> {
+  send(envelope: FrameEnvelope, stream: PlannedStream): Promise<StreamEnd> {
     return new Promise((resolve) => {
       const pump = (): void => {
         while (this.#hasRoom(pump)) {
           const payload = stream.take()
           if (payload !== undefined) {
-            this.#channel.write(Buffer.concat([ahead, payload, behind]), this.#sent)
+            this.#channel.write(envelope, payload, this.#sent)
             continue
           }
           if (stream.end !== undefined) resolve(stream.end)

@@ -117,6 +117,17 @@ export function fixedReader(
       asked.push(['subscribeOne', kind.typeName, args])
       return frames(kind)
     },
+    async *subscribePage(kind, args) {
+      asked.push(['subscribePage', kind.typeName, args])
+      const changes = rowsOf(kind).map((row, index) => ({
+        step: 'INSERT' as const,
+        index,
+        from: null,
+        objectId: idOfRow(row),
+        object: row,
+      }))
+      yield { reset: true, totalCount: changes.length, changes, resourceVersion: '7' }
+    },
   }
   const fleet: ResolverContext['fleet'] = {
     clusters: () => [clusterState],

@@ -8,7 +8,7 @@ import { capturedOpenApi, capturedResources } from './captured-cluster.ts'
 
 const model = buildSchemaModel({ resources: capturedResources, openapi: capturedOpenApi })
 const schema = createSchema(model)
-const perKind = /(?:Connection|Edge|Where|Order|Frame|Change)$/
+const perKind = /(?:Connection|Edge|Where|Order|Frame|Change|LivePage)$/
 
 // Names are for ever. A line that is gone or has changed breaks clients: only new lines may appear.
 describe('all names of Kubernetes 1.36', () => {

@@ -75,16 +75,15 @@ export class LiveGroup implements MemberGroup {
     this.ring = new FrameRing(ring)
     this.counts = counts
     const { cluster } = list.at
-    const { maxFrameObjects, maxFrameBytes } = limits
-    const at = { cluster, list: list.list, access, positions: {} }
-    this.writer = new FrameWriter({ ...at, plan, maxFrameObjects, maxFrameBytes })
+    this.writer = new FrameWriter({ ...limits, cluster, list: list.list, access, plan })
     this.rows = new GroupRows(plan, list.condition)
   }
 
   /** Where the members are when they have read all. */
   get positions(): Positions {
     // Where nothing waits, everything up to the present has been told.
-    if (this.#flushing === undefined && this.#pending.isEmpty && !this.#listensBehind) {
+    const isIdle = this.#flushing === undefined && this.#pending.isEmpty
+    if (isIdle && this.#listeners.every(({ isDrained }) => isDrained)) {
       this.#positions = this.#storePositions()
     }
     return this.#positions
@@ -187,9 +186,10 @@ export class LiveGroup implements MemberGroup {
 
   /** All that there is, at a place in the ring that is not far behind. */
   snapshot(): GroupSnapshot {
-    const { next } = this.ring
+    const { first, next } = this.ring
     const known = this.#snapshot
-    if (known !== undefined && next - known.next <= maxFramesBehindSnapshot) return known
+    const isNear = known !== undefined && next - known.next <= maxFramesBehindSnapshot
+    if (isNear && known.next >= first) return known
     const { writer, positions } = this
     this.#snapshot = new GroupSnapshot(this.rows.told(), { writer, next, positions })
     return this.#snapshot
@@ -205,10 +205,6 @@ export class LiveGroup implements MemberGroup {
     this.#options.ended(end)
     for (const member of this.#members) member.finish(end)
     this.#members.clear()
-  }
-
-  get #listensBehind(): boolean {
-    return this.#listeners.some(({ pending }) => pending > 0)
   }
 
   #storePositions(): Positions {

@@ -28,8 +28,8 @@ const changesBeyondSnapshot = 100
 
 /**
  * What a subscriber has to be told who held the list at a position, so that it holds what the members of a group do now;
- * `undefined` where that is not known, or more than a snapshot. What it held before is worked out of the changes since; where that
- * cannot be done, a change may be told again, and a removal of what it never held.
+ * `undefined` where that is not known, or more than a snapshot. What it held is worked out of the changes since; as it may have been
+ * told of some of them, a change may be told again, and a removal of what it does not hold.
  */
 export function missedByOne(options: MissedOptions): readonly LiveChangeText[] | undefined {
   const { plan, list, settled, rows, from } = options
@@ -43,37 +43,37 @@ export function missedByOne(options: MissedOptions): readonly LiveChangeText[] |
   const part = settled.part(list.at)
   const matched = objectTest(list.condition, list.at.kind.indexes)
   const told: LiveChangeText[] = []
-  const first = new Map<string, Change>()
-  for (const change of changes) if (!first.has(change.key)) first.set(change.key, change)
-  for (const change of first.values()) {
-    if (isInScope(part.scope, change.key)) told.push(...differences(change, part, rows, matched))
+  const byKey = Map.groupBy(changes, ({ key }) => key)
+  for (const [key, ofKey] of byKey) {
+    if (isInScope(part.scope, key)) told.push(...differences(key, ofKey, part, rows, matched))
   }
   for (const key of relatedRows(plan, related, rows)) {
     const now = rows.toldOf(key)
-    if (now === undefined || first.has(key)) continue
+    if (now === undefined || byKey.has(key)) continue
     told.push({ ...additionOf(now), type: 'MODIFIED' })
   }
   return told.length > rows.size + changesBeyondSnapshot ? undefined : told
 }
 
-/** What is to be told of an object of which this was the first change that was missed. */
+/**
+ * What is to be told of a key by what has happened to it. A subscriber may have been told of states behind its position: so whatever
+ * matched in one of them, and is not there now, is told to be removed.
+ */
 function differences(
-  first: Change,
+  key: string,
+  changes: readonly Change[],
   part: KindPart,
   rows: GroupRows,
   matched: ObjectTest,
 ): readonly LiveChangeText[] {
-  const { key, uid } = first
-  const before = first.type === 'DELETED' ? first.object : first.previous
-  const wasHeld =
-    first.type !== 'ADDED' && (before === undefined ? undefined : matched(before)) !== false
   const now = rows.toldOf(key)
-  if (now?.uid === uid) return [{ ...additionOf(now), type: wasHeld ? 'MODIFIED' : 'ADDED' }]
-  const changes: LiveChangeText[] = []
-  if (wasHeld) {
+  const told: LiveChangeText[] = []
+  for (const [uid, ofUid] of Map.groupBy(changes, (change) => change.uid)) {
+    if (uid === now?.uid) continue
+    if (!ofUid.some((change) => mayMatch(change, matched))) continue
     const id = part.view.idOf(key)
     const isThere = id !== undefined && part.view.uidOf(id) === uid
-    changes.push({
+    told.push({
       key,
       type: 'REMOVED',
       removal: isThere ? 'UNMATCHED' : 'DELETED',
@@ -82,7 +82,23 @@ function differences(
       finalStateKnown: true,
     })
   }
-  return now === undefined ? changes : [...changes, additionOf(now)]
+  if (now === undefined) return told
+  const first = changes.find(({ uid }) => uid === now.uid)
+  const isHeld = first !== undefined && first.type !== 'ADDED' && matchedBefore(first, matched)
+  return [...told, { ...additionOf(now), type: isHeld ? 'MODIFIED' : 'ADDED' }]
+}
+
+/** Whether one of the states that a change is about may have matched. */
+function mayMatch(change: Change, matched: ObjectTest): boolean {
+  return (
+    matched(change.object) !== false || (change.type !== 'ADDED' && matchedBefore(change, matched))
+  )
+}
+
+/** Whether the state before a change may have matched; where it is not known, it may. */
+function matchedBefore(change: Change, matched: ObjectTest): boolean {
+  const before = change.type === 'DELETED' ? change.object : change.previous
+  return before === undefined || matched(before) !== false
 }
 
 /** The rows that were written from objects which have changed. */

@@ -1,5 +1,5 @@
 /** Names that start so and end like these belong to the gateway's types per kind: `PodConnection`, `PodFrame`. */
-const suffixes = /(?:Connection|Edge|Where|WhereMany|WhereOne|Order|Frame|Change)$/
+const suffixes = /(?:Connection|Edge|Where|WhereMany|WhereOne|Order|Frame|Change|LivePage)$/
 
 /** The gateway's own types, those of GraphQL, and those that are planned. No type of an API may take one, ever. */
 const ownTypes: ReadonlySet<string> = new Set([
@@ -24,6 +24,7 @@ const ownTypes: ReadonlySet<string> = new Set([
   'PageInfo',
   'ChangeType',
   'Removal',
+  'PageStep',
   'Facet',
   'FacetValue',
   'IndexType',

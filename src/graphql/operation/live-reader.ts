@@ -1,12 +1,19 @@
+import { pageSizeOf } from '../../query/page/page.ts'
 import { indexesOf } from '../../query/condition/condition.ts'
 import type { Kind } from '../model/kind.ts'
 import type {
   Frame,
   ListSubscriptionArguments,
+  LivePage,
+  LivePageArguments,
   LiveSource,
   LookupSubscriptionArguments,
 } from '../schema/read-context.ts'
+import { idsCondition } from './ids-condition.ts'
 import { liveFrames } from './live-frames.ts'
+import { livePages } from './live-page.ts'
+import { listRequest } from './list-request.ts'
+import { filterParts } from './filter-parts.ts'
 import {
   checkedCoalesceMs,
   type FollowedList,
@@ -44,6 +51,26 @@ export class LiveReader implements LiveSource {
 
   subscribeOne(kind: Kind, args: LookupSubscriptionArguments): AsyncIterable<Frame> {
     return this.#frames(objectToFollow(this.#options.served, kind, args), args)
+  }
+
+  subscribePage(kind: Kind, args: LivePageArguments): AsyncIterable<LivePage> {
+    const { served, limits, kinds, access } = this.#options
+    const { at, within, condition } = listToFollow(served, kind, args)
+    const reading = { watch: true, within: () => within }
+    const part = kinds.part(at, reading)
+    for (const index of indexesOf(condition)) part.view.index(index)
+    pageSizeOf(args, limits.maxPageSize)
+    return livePages({
+      ...part,
+      informer: kinds.informer(at, reading),
+      place: { list: kind.listField, condition: idsCondition(args.ids, at) },
+      request: listRequest(served, kind, args),
+      related: filterParts(served, kinds),
+      live: access && liveScope(access, at, within),
+      coalesceMs: checkedCoalesceMs(args.coalesceMs) ?? limits.coalesceMs,
+      maxPageSize: limits.maxPageSize,
+      work: limits.work,
+    })
   }
 
   #frames(

@@ -115,7 +115,8 @@ class KindSearch {
       source.form === 'list' ||
       source.form === 'lookup' ||
       source.form === 'listFrames' ||
-      source.form === 'lookupFrames'
+      source.form === 'lookupFrames' ||
+      source.form === 'livePages'
     ) {
       const args = this.#arguments(field, node)
       const at = this.#cluster(args?.['cluster'])

@@ -150,7 +150,7 @@ class PageSearch {
         ? this.#idsStep(node)
         : source?.form === 'aroundObjects' && inner.answersRows
           ? this.#graphStep(node)
-          : inner.answersRows
+          : inner.answersRows || source?.form === 'livePages'
             ? this.#pageStep(node)
             : undefined
     if (step === undefined) return { ...inner, answersRows: false }

@@ -117,6 +117,18 @@ export function listSubscriptionArguments(
   return { ...filterArguments(kind, types), ...streamArguments }
 }
 
+/** The arguments of a live page. */
+export function livePageArguments(kind: Kind, types: SchemaTypes): GraphQLFieldConfigArgumentMap {
+  const { coalesceMs } = streamArguments
+  const { first } = pageArguments
+  return {
+    ...filterArguments(kind, types),
+    ...orderArguments(kind, types),
+    ...(first === undefined ? {} : { first }),
+    ...(coalesceMs === undefined ? {} : { coalesceMs }),
+  }
+}
+
 /** The arguments of a root look-up field of `Query`. */
 export function lookupArguments(kind: Kind): GraphQLFieldConfigArgumentMap {
   return {

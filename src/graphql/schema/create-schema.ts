@@ -7,6 +7,7 @@ import {
 } from 'graphql'
 import { buildConnectionType, buildPageInfoType } from './connection-type.ts'
 import { buildFacetType } from './facet-type.ts'
+import { buildLivePageType, buildPageStepType } from './live-page-type.ts'
 import { buildChangeType, buildFrameType, buildRemovalType } from './frame-type.ts'
 import { buildGatewayClusterType } from './gateway-cluster-type.ts'
 import { buildHealthType } from './health-type.ts'
@@ -150,6 +151,8 @@ function schemaTypes(model: SchemaModel): SchemaTypes {
     whereOneType: memoised((kind: Kind): GraphQLInputObjectType => buildWhereOneType(kind, types)),
     orderType: memoised((kind: Kind): GraphQLInputObjectType => buildOrderType(kind)),
     frameType: memoised((kind: Kind): GraphQLObjectType => buildFrameType(kind, types)),
+    pageStep: buildPageStepType(),
+    livePageType: memoised((kind: Kind): GraphQLObjectType => buildLivePageType(kind, types)),
   }
   return types
 }

@@ -32,6 +32,7 @@ type RootSource =
   | { readonly form: 'lookup'; readonly kind: Kind }
   | { readonly form: 'listFrames'; readonly kind: Kind }
   | { readonly form: 'lookupFrames'; readonly kind: Kind }
+  | { readonly form: 'livePages'; readonly kind: Kind }
   | { readonly form: 'objectById' }
   | { readonly form: 'objectsByIds' }
   | { readonly form: 'objectByRef' }
@@ -99,6 +100,8 @@ interface OwnParts {
   readonly edge: 'cursor' | 'node'
   readonly pageInfo: 'hasNextPage' | 'hasPreviousPage' | 'startCursor' | 'endCursor'
   readonly frame: 'reset' | 'synced' | 'changes' | 'resumeToken' | 'resourceVersion'
+  readonly livePage: 'reset' | 'totalCount' | 'changes' | 'resourceVersion'
+  readonly livePageChange: 'step' | 'index' | 'from' | 'objectId' | 'object'
   readonly change: 'type' | 'removal' | 'objectId' | 'object' | 'previous' | 'finalStateKnown'
   readonly facet: 'by' | 'values' | 'distinctCount' | 'missingCount'
   readonly facetValue: 'value' | 'count'

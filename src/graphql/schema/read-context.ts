@@ -106,6 +106,12 @@ interface StreamArguments {
 /** The arguments of a subscription to a list. */
 export interface ListSubscriptionArguments extends RootFilterArguments, StreamArguments {}
 
+/** The arguments of a live page. */
+export interface LivePageArguments extends ListSubscriptionArguments {
+  readonly first?: number | null
+  readonly orderBy?: readonly OrderKey[] | null
+}
+
 /** The arguments of a subscription to one object. */
 export type LookupSubscriptionArguments = LookupArguments & StreamArguments
 
@@ -201,6 +207,25 @@ export interface Frame {
   readonly synced: boolean
   readonly changes: readonly FrameChange[]
   readonly resumeToken: string
+  readonly resourceVersion: string
+}
+
+/** One step from a live page to the next. */
+export interface LivePageChange {
+  readonly step: 'REMOVE' | 'MOVE' | 'INSERT' | 'UPDATE'
+  readonly index: number
+  /** Of a MOVE. */
+  readonly from: number | null
+  readonly objectId: string
+  /** Of an INSERT or UPDATE. */
+  readonly object: Row | null
+}
+
+/** What a live page sends. */
+export interface LivePage {
+  readonly reset: boolean
+  readonly totalCount: number
+  readonly changes: readonly LivePageChange[]
   readonly resourceVersion: string
 }
 
@@ -390,6 +415,8 @@ export interface Permissions {
 export interface LiveSource {
   subscribe(kind: Kind, args: ListSubscriptionArguments): AsyncIterable<Frame>
   subscribeOne(kind: Kind, args: LookupSubscriptionArguments): AsyncIterable<Frame>
+  /** The first objects of a list in its order, as they change. */
+  subscribePage(kind: Kind, args: LivePageArguments): AsyncIterable<LivePage>
 }
 
 /**

@@ -8,6 +8,7 @@ import {
 import {
   listArguments,
   listSubscriptionArguments,
+  livePageArguments,
   lookupArguments,
   lookupSubscriptionArguments,
   objectByRefArguments,
@@ -19,6 +20,8 @@ import type {
   Frame,
   ListFieldArguments,
   ListSubscriptionArguments,
+  LivePage,
+  LivePageArguments,
   LookupArguments,
   LookupSubscriptionArguments,
   ObjectByRefArguments,
@@ -126,6 +129,10 @@ export function buildSubscriptionType(
     fields(): RootFields {
       const fields: RootFields = {}
       for (const kind of kinds) Object.assign(fields, subscriptionFields(kind, types))
+      for (const kind of kinds) {
+        // A kind may have the name.
+        fields[`${kind.listField}Page`] ??= livePageField(kind, types)
+      }
       return rootFieldsOf('Subscription', fields, types)
     },
   })
@@ -133,6 +140,18 @@ export function buildSubscriptionType(
 
 /** Each event of the stream is the value of the field. */
 const asFrame = (frame: unknown): Frame => frame as Frame
+
+function livePageField(kind: Kind, types: SchemaTypes): RootFields[string] {
+  return {
+    type: types.livePageType(kind),
+    description: `The first ${kind.resource.resource} in an order, and how that changes: see docs/subscriptions.md.`,
+    args: livePageArguments(kind, types),
+    deprecationReason: kind.deprecation,
+    subscribe: (_source, args: LivePageArguments, { live }) => live.subscribePage(kind, args),
+    resolve: (page: unknown): LivePage => page as LivePage,
+    ...fromSource({ form: 'livePages', kind }),
+  }
+}
 
 function subscriptionFields(kind: Kind, types: SchemaTypes): RootFields {
   return {

@@ -38,4 +38,6 @@ export interface SchemaTypes {
   whereOneType(kind: Kind): GraphQLInputObjectType
   orderType(kind: Kind): GraphQLInputObjectType
   frameType(kind: Kind): GraphQLObjectType
+  readonly pageStep: GraphQLEnumType
+  livePageType(kind: Kind): GraphQLObjectType
 }

@@ -123,6 +123,11 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     return this.#initial.length + this.#changes.length
   }
 
+  /** Whether its reader has dealt with all that it was given, and waits for more. */
+  get isDrained(): boolean {
+    return this.#wake !== undefined
+  }
+
   get closed(): boolean {
     return this.#ended !== undefined
   }

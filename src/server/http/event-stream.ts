@@ -53,7 +53,13 @@ export async function answerEvents(
   response.flushHeaders()
   const sink = new FrameSink({
     waitingBytes: () => response.writableLength,
-    write: (message, sent) => void response.write(message, () => sent()),
+    write({ ahead, behind }, payload, sent) {
+      response.cork()
+      response.write(ahead)
+      response.write(payload)
+      response.write(behind, () => sent())
+      response.uncork()
+    },
     cutOff: () => void response.destroy(),
   })
   const keepAlive = setInterval(() => response.write(':\n\n'), options.keepAliveMs)

@@ -2,7 +2,7 @@ import { CloseCode, type Server } from 'graphql-ws'
 import type { RawData, WebSocket } from 'ws'
 import { sleep } from '../../lib/backoff.ts'
 import type { ServerLog } from '../operation-options.ts'
-import { FrameSink } from '../frame-sink.ts'
+import { type FrameEnvelope, FrameSink } from '../frame-sink.ts'
 import type { OpenedBy, OpenWebSocket } from './web-socket-operations.ts'
 
 export interface GraphQLSocketOptions {
@@ -32,8 +32,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
   const maxPending = 2 * options.maxOperationsPerSocket + 10
   const frames = new FrameSink({
     waitingBytes: () => socket.bufferedAmount,
-    // An error closes the socket, and that ends the operations.
-    write: (message, sent) => socket.send(message, { binary: false }, sent),
+    write: (envelope, payload, sent) => writeFrame(socket, envelope, payload, sent),
     cutOff: () => cutOff(socket),
   })
   let pending = 0
@@ -90,6 +89,26 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
       log.error('the operations of a WebSocket could not be ended', { error })
     })
   })
+}
+
+/** From so many bytes on, a payload is not copied for each socket that it goes to. */
+const sharedFromBytes = 16_384
+
+/** An error closes the socket, and that ends the operations. */
+function writeFrame(
+  socket: WebSocket,
+  { ahead, behind }: FrameEnvelope,
+  payload: Buffer,
+  sent: () => void,
+): void {
+  if (payload.length < sharedFromBytes) {
+    socket.send(Buffer.concat([ahead, payload, behind]), { binary: false }, sent)
+    return
+  }
+  // One message in fragments (RFC 6455, 5.4).
+  socket.send(ahead, { binary: false, fin: false })
+  socket.send(payload, { binary: false, fin: false })
+  socket.send(behind, { binary: false, fin: true }, sent)
 }
 
 function cutOff(socket: WebSocket): void {

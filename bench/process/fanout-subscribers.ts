@@ -1,0 +1,102 @@
+/**
+ * Many graphql-ws subscribers of all pods, each on a WebSocket of its own. Arguments: the gateway's URL, how many, how long in
+ * milliseconds, coalesceMs, and how many different selections they have. Every fiftieth of them, about, reads what it is sent; the
+ * others only take it off the wire, so that the subscribers are not what is measured.
+ */
+import { once } from 'node:events'
+import { WebSocket } from 'ws'
+import { Latencies } from '../support/latencies.ts'
+import { writtenAnnotation } from '../support/pod-updates.ts'
+
+interface Answer {
+  readonly type: string
+  readonly payload?: {
+    readonly data?: {
+      readonly pods: {
+        readonly synced: boolean
+        readonly changes: readonly {
+          readonly object: { readonly metadata: { readonly annotation: string | null } } | null
+        }[]
+      }
+    }
+  }
+}
+
+const [url = '', count = '1', durationMs = '1000', coalesceMs = '0', selections = '1'] =
+  process.argv.slice(2)
+const sockets = Number(count)
+const sampled = Math.ceil(sockets / 50)
+const warmUpMs = 2000
+const atOnce = 50
+
+/** Aliases make selections different that are the same work. */
+const queryOf = (number: number): string => `subscription {
+  pods(coalesceMs: ${coalesceMs}) {
+    reset synced
+    changes {
+      type objectId
+      object {
+        metadata { name namespace annotation(key: "${writtenAnnotation}") }
+        status { phase s${number % Number(selections)}: containerStatuses { restartCount } }
+      }
+    }
+  }
+}`
+
+const latencies = new Latencies()
+let measuring = false
+let samples = 0
+
+async function subscribe(number: number): Promise<void> {
+  const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws')
+  const synced = Promise.withResolvers<void>()
+  let isSynced = false
+  const isSampled = number % sampled === 0
+  if (isSampled) samples += 1
+  socket.on('message', (data: Buffer) => {
+    if (isSynced && !isSampled) return
+    const { type, payload } = JSON.parse(data.toString()) as Answer
+    if (type === 'connection_ack') {
+      const query = queryOf(number)
+      socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query } }))
+      return
+    }
+    if (payload?.data === undefined) throw new Error(data.toString().slice(0, 500))
+    const { pods } = payload.data
+    isSynced ||= pods.synced
+    if (isSynced) synced.resolve()
+    if (!measuring) return
+    const now = process.hrtime.bigint()
+    for (const { object } of pods.changes) {
+      const written = object?.metadata.annotation
+      if (written !== undefined && written !== null) {
+        latencies.add(Number(now - BigInt(written)) / 1e6)
+      }
+    }
+  })
+  await once(socket, 'open')
+  socket.send(JSON.stringify({ type: 'connection_init' }))
+  await synced.promise
+}
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+for (let start = 0; start < sockets; start += atOnce) {
+  const batch = Array.from({ length: Math.min(atOnce, sockets - start) }, (_, at) => start + at)
+  await Promise.all(batch.map(subscribe))
+}
+await sleep(warmUpMs)
+console.log('measuring')
+measuring = true
+const startMs = performance.now()
+await sleep(Number(durationMs))
+measuring = false
+const seconds = (performance.now() - startMs) / 1000
+console.log(
+  JSON.stringify({
+    'changes/s': ((latencies.count / samples) * sockets) / seconds,
+    p50Ms: latencies.percentile(0.5),
+    p99Ms: latencies.percentile(0.99),
+  }),
+)
+process.exit(0)

@@ -1,0 +1,120 @@
+import { sleep } from '../../lib/backoff.ts'
+import { interruptible } from '../../lib/interruptible.ts'
+import type { SharedInformer } from '../../informer/shared-informer.ts'
+import type { ObjectId } from '../../informer/store/store-view.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import { WorkBudget, type WorkLimits } from '../../query/condition/work-budget.ts'
+import { type PageEntry, pageSteps } from '../../query/page/page-steps.ts'
+import { encodeObjectId } from '../model/object-id.ts'
+import type { LivePage, LivePageChange } from '../schema/read-context.ts'
+import type { KindPart } from './kind-part.ts'
+import { type ListPlace, type ListRequest, type PageMeans, pageOf } from './list-request.ts'
+import type { LiveScope } from './live-scope.ts'
+
+export interface LivePageOptions extends KindPart {
+  /** What writes the part's store. */
+  readonly informer: SharedInformer
+  readonly place: ListPlace
+  readonly request: ListRequest
+  /** What the viewer may see from now on; absent: always everything. */
+  readonly live?: LiveScope | undefined
+  readonly coalesceMs: number
+  readonly maxPageSize: number
+  readonly related: PageMeans['related']
+  /** What the page may cost, each time. */
+  readonly work: Partial<WorkLimits>
+}
+
+/**
+ * The first objects of a list in its order, as that changes: the steps from each page to the next one, and how many objects there
+ * are. A page is read anew when something has changed, so a reader that is slow gets fewer pages. Ends when the iteration is left or
+ * the informer stops. Throws `QueryTooCostlyError`, and what makes the list impossible.
+ */
+export function livePages(options: LivePageOptions): AsyncGenerator<LivePage, void, void> {
+  const leaving = new AbortController()
+  return interruptible(pages(options, leaving.signal), () => leaving.abort())
+}
+
+async function* pages(
+  options: LivePageOptions,
+  leaving: AbortSignal,
+): AsyncGenerator<LivePage, void, void> {
+  const { informer, coalesceMs, live } = options
+  const listener = informer.listen({
+    bufferLimit: 0,
+    overflow: 'coalesce',
+    replay: false,
+    readsStore: true,
+  })
+  leaving.addEventListener('abort', () => listener.close(), { once: true })
+  try {
+    const batches = listener.gathered(() => sleep(coalesceMs, leaving))
+    let next = batches.next()
+    let other = live?.changed(leaving)
+    let before: ReadPage | undefined
+    while (true) {
+      const scope = (await live?.now(leaving)) ?? options.scope
+      const now = read({ ...options, scope })
+      const page = difference(options, before, now)
+      if (page !== undefined) yield page
+      before = now
+      const first = await Promise.race([next, ...(other === undefined ? [] : [other])])
+      if (first === undefined) other = live?.changed(leaving)
+      else if (first.done === true) return
+      else next = batches.next()
+    }
+  } catch (error) {
+    if (!leaving.aborted) throw error
+  } finally {
+    listener.close()
+  }
+}
+
+interface ReadPage {
+  readonly entries: readonly (PageEntry & { readonly row: ObjectId })[]
+  readonly totalCount: number
+}
+
+function read(options: LivePageOptions): ReadPage {
+  const { view, place, request, maxPageSize, related, work } = options
+  const budget = new WorkBudget(work)
+  const page = pageOf(options, place, request, { budget, maxPageSize, related })
+  budget.spend('rows', page.ids.length)
+  return {
+    entries: page.ids.map((row) => ({ id: idOf(options, row), version: view.held(row), row })),
+    totalCount: page.totalCount(),
+  }
+}
+
+/** By its UID: an object that was made again under its name is another one. */
+function idOf({ view, kind, cluster }: KindPart, row: ObjectId): string {
+  const { group, kind: name } = kind.resource
+  const uid = view.uidOf(row)
+  const object = uid === '' ? splitObjectKey(view.keyOf(row)) : { uid }
+  return encodeObjectId({ cluster, group, kind: name, object })
+}
+
+/** `undefined` where nothing is another. In the tick in which the page was read. */
+function difference(
+  { view, kind, cluster }: KindPart,
+  before: ReadPage | undefined,
+  now: ReadPage,
+): LivePage | undefined {
+  const steps = pageSteps(before?.entries ?? [], now.entries)
+  if (before !== undefined && steps.length === 0 && before.totalCount === now.totalCount) {
+    return undefined
+  }
+  const changes = steps.map((step): LivePageChange => {
+    const isShown = step.step === 'INSERT' || step.step === 'UPDATE'
+    const entry = isShown ? now.entries[step.index] : undefined
+    return {
+      step: step.step,
+      index: step.index,
+      from: step.step === 'MOVE' ? step.from : null,
+      objectId: step.id,
+      object: entry === undefined ? null : { kind, cluster, object: view.object(entry.row) },
+    }
+  })
+  const { resourceVersion } = view
+  return { reset: before === undefined, totalCount: now.totalCount, changes, resourceVersion }
+}

@@ -1,0 +1,89 @@
+import { startSimulator, type Simulator } from 'informerql/simulator'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { runSeed, seededRandom } from '../support/random.ts'
+import type { Fields } from './test-cluster.ts'
+
+const pods = { group: '', version: 'v1', resource: 'pods' } as const
+const page =
+  'first: 5, orderBy: [{ restarts: DESC }, { name: ASC }], where: { phase: { in: ["Running", "Failed"] } }'
+const selection = 'id metadata { name resourceVersion } status { phase }'
+
+describe('a live page', () => {
+  let cluster: Simulator
+  let gateway: ServedGateway
+  beforeEach(async () => {
+    cluster = await startSimulator()
+    gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
+  })
+  afterEach(async () => {
+    await gateway[Symbol.asyncDispose]()
+    await cluster[Symbol.asyncDispose]()
+  })
+
+  it(`folds to what a query of the page answers (SEED=${runSeed})`, async () => {
+    const random = seededRandom(runSeed)
+    const { storage } = cluster
+    const change = (): void => {
+      const name = `pod-${Math.floor(random() * 14)}`
+      const before = storage.get(pods, 'default', name) as Fields
+      const status = {
+        phase: ['Running', 'Failed', 'Pending'][Math.floor(random() * 3)],
+        containerStatuses: [{ name: 'main', restartCount: Math.floor(random() * 4) }],
+      }
+      if (before === undefined) {
+        const metadata = { name, namespace: 'default' }
+        const spec = { containers: [{ name: 'main', image: 'nginx:1' }] }
+        storage.create(pods, { metadata, spec, status } as Fields)
+      } else if (random() < 0.2) storage.delete(pods, 'default', name)
+      else storage.update(pods, { ...before, status })
+    }
+    const rows: Fields[] = []
+    let totalCount = -1
+    let moves = 0
+    const leave = gateway.connect().subscribe<{ podsPage: Fields }>(
+      {
+        query: `subscription { podsPage(${page}, coalesceMs: 0) {
+          reset totalCount resourceVersion
+          changes { step index from objectId object { ${selection} } }
+        } }`,
+      },
+      {
+        next: ({ data }) => {
+          const { reset, changes, totalCount: count } = (data as Fields).podsPage
+          totalCount = count
+          if (reset) rows.length = 0
+          for (const { step, index, from, object } of changes) {
+            if (step === 'REMOVE') rows.splice(index, 1)
+            else if (step === 'MOVE') rows.splice(index, 0, ...rows.splice(from, 1))
+            else if (step === 'INSERT') rows.splice(index, 0, object)
+            else rows[index] = object
+            if (step === 'MOVE') moves += 1
+          }
+        },
+        error: () => {},
+        complete: () => {},
+      },
+    )
+    const query = `{ pods(${page}) { totalCount nodes { ${selection} } } }`
+    for (let round = 0; round < 12; round += 1) {
+      for (let count = 0; count < 10; count += 1) change()
+      // oxlint-disable-next-line no-await-in-loop -- quiet after each round
+      await expect
+        .poll(async () => ({ totalCount, nodes: rows, now: await gateway.data(query) }), {
+          timeout: 10_000,
+        })
+        .toSatisfy(({ now, ...live }: Fields) => JSON.stringify(live) === JSON.stringify(now.pods))
+    }
+    expect(moves).toBeGreaterThan(0)
+    leave()
+  }, 60_000)
+
+  it('refuses what cannot be a page', async () => {
+    const answers = gateway
+      .connect()
+      .iterate({ query: 'subscription { podsPage(first: -1) { totalCount } }' })
+    const { value } = await answers.next()
+    expect(value?.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }])
+  })
+})
