@@ -7,6 +7,7 @@ import { hasHeard } from './followed-rbac.ts'
 import { RandomRbac } from './random-rbac.ts'
 import {
   checkCan,
+  checkExploring,
   type Checked,
   checkLists,
   checkNamespaces,
@@ -19,7 +20,15 @@ import {
 const realWorldsMs = Number(process.env['ACCESS_WORLDS_MS'] ?? 60_000)
 const simulatedWorlds = 4
 
-const checks = [checkLists, checkNamespaces, checkObjects, checkRelations, checkStates, checkCan]
+const checks = [
+  checkLists,
+  checkNamespaces,
+  checkObjects,
+  checkRelations,
+  checkStates,
+  checkCan,
+  checkExploring,
+]
 
 const idsOf = async (served: ViewedGateway): Promise<Checked['ids']> => {
   const ids = new Map<(typeof askedKinds)[number], ReadonlyMap<string, string>>()

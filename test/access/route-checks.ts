@@ -230,3 +230,35 @@ export const checkCan = async (checked: Checked): Promise<void> => {
     expect(answer.data[kind.type], `can list ${kind.type}`).toBe(expected)
   }
 }
+
+/** What is found wherever it stands, and what stands around an object: never more than may be seen. */
+export const checkExploring = async (checked: Checked): Promise<void> => {
+  const types = askedKinds.map(({ type }) => `"${type}"`).join(', ')
+  const object = 'object { kind namespace name }'
+  const { data, errors } = await checked.ask(
+    `{ search(text: "first", kinds: [${types}], first: 100) { totalCount nodes { ${object} } } }`,
+  )
+  expect(data, JSON.stringify(errors)).toBeDefined()
+  const found: readonly Fields[] = (data.search?.nodes ?? []).map(({ object: one }: Fields) => ({
+    kind: one.kind,
+    metadata: { namespace: one.namespace, name: one.name },
+  }))
+  const namesOf = (kind: AskedKind): readonly string[] =>
+    keys(found.filter((one) => one.kind === kind.type))
+  for (const kind of askedKinds) {
+    const { listed = new Set<string>() } = checked.shown.get(kind) as Shown
+    const named = [...listed].filter((key) => key.includes('first')).toSorted()
+    expect(namesOf(kind), `search of ${kind.type}`).toEqual(named)
+  }
+  for (const id of [...(checked.ids.get(kindOf('Pod'))?.values() ?? [])].slice(0, 2)) {
+    const around = await checked.ask(
+      `{ graph(roots: ["${id}"]) { nodes { kind namespace name } } }`,
+    )
+    expect(around.data, JSON.stringify(around.errors)).toBeDefined()
+    for (const { kind, namespace, name: own } of around.data?.graph?.nodes ?? []) {
+      const asked = askedKinds.find(({ type }) => type === kind)
+      const key = namespace === null ? own : `${namespace}/${own}`
+      if (asked !== undefined) expect([...(checked.shown.get(asked) as Shown).got]).toContain(key)
+    }
+  }
+}
