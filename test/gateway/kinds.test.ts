@@ -24,7 +24,7 @@ const selectionOf = (field: GraphQLField<unknown, unknown>, depth: number): stri
   if (!isObjectType(type)) return undefined
   if (isConnection(type)) {
     const hasFirst = field.args.some(({ name }) => name === 'first')
-    return `${field.name}${hasFirst ? '(first: 1)' : ''} { totalCount nodes { id } }`
+    return `${field.name}${hasFirst ? '(first: 1)' : ''} { totalCount nodes { __typename } }`
   }
   return depth === 0 ? undefined : `${field.name} ${fieldsOf(type, depth - 1)}`
 }
@@ -39,6 +39,8 @@ const listFields = (gateway: ServedGateway): readonly (readonly [string, GraphQL
   Object.values(gateway.gateway.schema.getQueryType()?.getFields() ?? {}).flatMap((field) => {
     const type = getNamedType(field.type)
     if (!isObjectType(type) || !isConnection(type)) return []
+    // A search is no list of a kind.
+    if (field.args.some(isRequiredArgument)) return []
     const nodes = type.getFields()['nodes']
     const node = nodes === undefined ? undefined : getNamedType(nodes.type)
     return isObjectType(node) ? [[field.name, node] as const] : []
