@@ -23,6 +23,8 @@ const targetsPerSource = 4
 /** After so many objects have been looked at from here, it is tried from the other side; then after four times as many. */
 const firstTrial = 64
 const trialGrowth = 4
+/** A relation is followed from one object in the time of so many tests. */
+const testsPerStep = 15
 
 /**
  * The objects that have related ones which meet a condition. There are two ways, and neither is always good: **forwards**, from
@@ -108,6 +110,7 @@ class RelatedSet implements IdSet {
     const targets = this.#targets
     this.#told('forwards')
     this.#looked += 1
+    budget.spend('tests', testsPerStep)
     const related = condition.relation.follow(this.#origin(view, id))
     if (related.form === 'nothing') return false
     const set = bind(related, this.#part.view)
@@ -145,6 +148,7 @@ class RelatedSet implements IdSet {
     let found = 0
     for (const target of targets.ids()) {
       if (!targets.exact && !this.#targets.has(target)) continue
+      budget.spend('tests', testsPerStep)
       const leading = relation.followBack(this.#origin(this.#part.view, target), view)
       if (leading === undefined) return undefined
       if (leading.form === 'nothing') continue
