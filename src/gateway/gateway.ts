@@ -199,6 +199,7 @@ class RunningGateway implements Gateway {
       queries,
       new PlannedSubscriptions({
         ...planned,
+        observer,
         subscriptions: this.#subscriptions,
         live: { ...defaultLiveLimits, ...options.live },
         counts: { merged: 0, resets: 0, resumed: 0, notResumed: 0 },

@@ -43,6 +43,7 @@ export function plannedResults({
   let isLeft = false
   async function* results(): AsyncGenerator<ExecutionResult, void, void> {
     const end = await send(stream)
+    stream.close()
     if (end.form === 'failed') yield { errors: [clientErrorOf(end.error)] }
     if (end.form !== 'refused') return
     const result = await answer()

@@ -14,7 +14,7 @@ export interface MeasuredGateway {
   readonly clusters: () => readonly MeasuredCluster[]
   readonly fragments: () => FragmentCounts
   /** Of the subscriptions that have a plan. */
-  readonly live: () => Pick<LiveState, 'groups' | 'members' | 'heldBytes'>
+  readonly live: () => LiveState
 }
 
 /**
@@ -109,6 +109,12 @@ export class GatewayMetrics implements MetricsSource {
     gauge('informerql_live_groups', 'Groups of subscriptions that share their frames.', 'groups')
     gauge('informerql_live_members', 'Subscriptions in such groups.', 'members')
     gauge('informerql_live_held_bytes', 'What is kept for such groups.', 'heldBytes')
+    const total = (name: string, help: string, part: keyof LiveState): void =>
+      this.#total(`informerql_live_${name}_total`, help, () => this.#measured?.live()[part] ?? 0)
+    total('merged', 'Frames that were made of several, for readers that were behind.', 'merged')
+    total('resets', 'Readers that began anew, as they were too far behind.', 'resets')
+    total('resumed', 'Subscriptions that went on where they stood.', 'resumed')
+    total('not_resumed', 'Subscriptions with a token that had to begin anew.', 'notResumed')
   }
 
   #total(name: string, help: string, total: () => number): void {

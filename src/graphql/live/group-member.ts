@@ -46,12 +46,15 @@ export class GroupMember {
   #end: StreamEnd | undefined
   #isClosed = false
   #ready: () => void = () => {}
+  #left: () => void = () => {}
+  #rows = 0
 
   /** Begins with a snapshot, or with these frames, which lead to what the ring goes on from. */
   constructor(group: MemberGroup, from: GroupSnapshot | Resumption) {
     this.#group = group
     this.#next = from.next
     this.#positions = from.positions
+    this.#rows = from.rows
     if ('frame' in from) this.#snapshot = from
     else this.#ahead = [...from.frames]
   }
@@ -59,6 +62,16 @@ export class GroupMember {
   /** How it has ended, once there is nothing more to take. */
   get end(): StreamEnd | undefined {
     return this.#end
+  }
+
+  /** How many changes of objects it has been given. */
+  get rows(): number {
+    return this.#rows
+  }
+
+  /** Calls this once, when it is closed. */
+  onLeft(left: () => void): void {
+    this.#left = left
   }
 
   /** Calls this whenever there may be something to take, or it has ended. */
@@ -98,6 +111,7 @@ export class GroupMember {
     if (frame === undefined) return undefined
     this.#next += 1
     this.#positions = frame.positions
+    this.#rows += frame.changes.length
     return frame.payload
   }
 
@@ -110,6 +124,7 @@ export class GroupMember {
     this.#ahead = []
     this.#group.leave(this)
     this.#ready()
+    this.#left()
   }
 
   #begin(snapshot: GroupSnapshot): void {
@@ -117,6 +132,7 @@ export class GroupMember {
     this.#taken = 0
     this.#next = snapshot.next
     this.#positions = snapshot.positions
+    this.#rows += snapshot.rows
   }
 
   #merged(): Buffer | undefined {
@@ -134,6 +150,7 @@ export class GroupMember {
     this.#positions = positions
     const merged = mergedChanges(changes)
     if (merged.length === 0) return undefined
+    this.#rows += merged.length
     this.#ahead = Array.from(writer.frames(merged, at), ({ payload }) => payload)
     return this.#ahead.shift()
   }
@@ -142,6 +159,8 @@ export class GroupMember {
 /** Frames that lead from where a subscriber stood to a place in the ring. */
 export interface Resumption {
   readonly frames: readonly Buffer[]
+  /** How many changes they tell of. */
+  readonly rows: number
   readonly next: number
   readonly positions: Positions
 }

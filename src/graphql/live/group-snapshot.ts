@@ -9,6 +9,8 @@ export class GroupSnapshot {
   /** The number of the frame that goes on from here. */
   readonly next: number
   readonly positions: Positions
+  /** How many objects it tells of. */
+  readonly rows: number
   readonly #frames: Iterator<WrittenFrame, void>
   readonly #written: Buffer[] = []
 
@@ -17,6 +19,7 @@ export class GroupSnapshot {
     { writer, next, positions }: { writer: FrameWriter; next: number; positions: Positions },
   ) {
     this.next = next
+    this.rows = told.length
     this.positions = positions
     this.#frames = writer.frames(told.map(additionOf), {
       reset: true,

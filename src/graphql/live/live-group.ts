@@ -153,7 +153,7 @@ export class LiveGroup implements MemberGroup {
     if (missed === undefined) return undefined
     const at = { reset: false, wasSynced: true, before: from.positions, positions }
     const frames = Array.from(this.writer.frames(missed, at), ({ payload }) => payload)
-    return { frames, next: this.ring.next, positions }
+    return { frames, rows: missed.length, next: this.ring.next, positions }
   }
 
   /** Waits for a while until the members have been told of all that leads to a position. */

@@ -9,6 +9,9 @@ import {
 import { problemOfVariables } from '../operation/document-bounds.ts'
 import { documentCache } from '../operation/document-cache.ts'
 import type { OperationDocuments } from '../operation/operation-documents.ts'
+import { operationKinds } from '../operation/operation-kinds.ts'
+import type { KindAt } from '../operation/kind-part.ts'
+import type { OperationObserver, OperationReport } from '../operation/operation-observer.ts'
 import { problemOfPages } from '../operation/page-rows.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
 import type { Plan } from '../plan/plan.ts'
@@ -24,6 +27,8 @@ export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
   readonly served: () => ServedSchema
   readonly limits: OperationLimits
   readonly documents: OperationDocuments
+  /** Told of each subscription that has begun, and of its end. */
+  readonly observer?: OperationObserver | undefined
 }
 
 /** A document that has been asked: its plans, by the name of the operation. */
@@ -63,18 +68,25 @@ export class PlannedSubscriptions {
       const { plan, document, positionVariables } = known
       const coerced = plan.coerce(inputs)
       if ('errors' in coerced) return undefined
-      const { variableValues: variables } = coerced
+      const { variableValues } = coerced
+      const variables = variableValues
       const operation = getOperationAST(document, request.operationName)
       if (operation === undefined || operation === null) return undefined
       const read = { document, operation, variables }
       if (problemOfPages(served, this.#options.limits, read) !== undefined) return undefined
-      return await this.#groups.join({
+      const startMs = performance.now()
+      const member = await this.#groups.join({
         served,
         document,
         plan: plan.variation(variables),
         variables,
         asked: askedBy(inputs, variables, positionVariables),
       })
+      if (member !== undefined) {
+        const kinds = (): readonly KindAt[] => operationKinds(served, { ...read, variableValues })
+        this.#observe(member, { document, operationName: operation.name?.value, kinds }, startMs)
+      }
+      return member
     } catch {
       // Whatever it is, graphql-js finds it too, and says which field it belongs to.
       return undefined
@@ -84,6 +96,26 @@ export class PlannedSubscriptions {
   /** How they are now. */
   state(): LiveState {
     return this.#groups.state()
+  }
+
+  #observe(
+    member: GroupMember,
+    operation: Pick<OperationReport, 'document' | 'operationName' | 'kinds'>,
+    startMs: number,
+  ): void {
+    const { observer } = this.#options
+    if (observer === undefined) return
+    const report = (): OperationReport => ({
+      ...operation,
+      operation: 'subscription',
+      viewer: undefined,
+      by: 'plan',
+      codes: [],
+      rows: member.rows,
+      durationMs: performance.now() - startMs,
+    })
+    observer.answered({ ...report(), rows: 0 })
+    member.onLeft(() => observer.ended?.(report()))
   }
 
   #known(
