@@ -26,6 +26,7 @@ async function ask(): Promise<void> {
     method: body === undefined ? 'GET' : 'POST',
     headers: {
       accept: 'application/json',
+      ...(load.authorization === undefined ? {} : { authorization: load.authorization }),
       ...(body === undefined
         ? {}
         : {

@@ -7,6 +7,8 @@ export interface Load {
   readonly body?: string
   /** Sent one after the other, instead of `body`. */
   readonly bodies?: readonly string[]
+  /** The header of that name. */
+  readonly authorization?: string
   readonly connections: number
   readonly warmUpMs: number
   readonly durationMs: number
