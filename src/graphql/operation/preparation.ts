@@ -10,6 +10,9 @@ import { ViewerAccess } from './viewer-access.ts'
 /** How often an execution may find that it needs further kinds. */
 const maxRounds = 3
 
+/** How often what is known of permissions may be dropped while an operation is executed. */
+const maxRepeats = 20
+
 /**
  * Prepares an operation: finds the kinds that it touches, acquires leases of them, and waits until they are synced or
  * cannot be. What it resolves to must be disposed of when the operation has ended. Never rejects.
@@ -33,7 +36,8 @@ interface PreparationOptions {
 
 /**
  * Executes what has been prepared, each time with kinds settled anew; where that asks for kinds that depend on data, or
- * for indexes that nobody has asked for before, prepares them and executes again, at most three times in all.
+ * for indexes that nobody has asked for before, prepares them and executes again, at most three times in all;
+ * where only permissions are not known, more often, since they may be dropped at any moment.
  */
 export async function inRounds<T>(
   prepared: PreparedKinds,
@@ -46,13 +50,23 @@ export async function inRounds<T>(
     return { settled, result: await turns.run(() => run(settled)) }
   }
   prepared.begin()
-  let { settled, result } = await execute(1)
-  for (let round = 2; round <= maxRounds && needsMore(settled); round++) {
+  let round = 1
+  let repeats = 0
+  let { settled, result } = await execute(round)
+  while (needsMore(settled)) {
+    if (isThere(prepared, settled)) repeats += 1
+    else round += 1
+    if (round > maxRounds || repeats > maxRepeats) break
     await prepared.prepare(settled.needed)
     await prepared.makeIndexes(settled.neededIndexes)
     ;({ settled, result } = await execute(round))
   }
   return result
+}
+
+/** Whether only permissions are missing, of kinds that are there: they are not known yet, or have been dropped meanwhile. */
+function isThere(prepared: PreparedKinds, { needed, neededIndexes }: SettledKinds): boolean {
+  return neededIndexes.length === 0 && needed.every((need) => prepared.isThere(need))
 }
 
 function needsMore({ needed, neededIndexes }: SettledKinds): boolean {

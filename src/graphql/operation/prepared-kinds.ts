@@ -57,6 +57,12 @@ export class PreparedKinds implements Disposable {
     await withDeadline('lazy indexes', Promise.all(waits), syncDeadlineMs).catch(() => {})
   }
 
+  /** Whether a kind is in memory with the indexes that it is to be read by, so that nothing but a permission can be missing. */
+  isThere({ cluster, kind, indexes }: KindAt): boolean {
+    const view = this.#options.served.clusters.get(cluster)?.synced(kind.resource)
+    return view !== undefined && [...(indexes?.needed ?? [])].every((name) => view.hasIndex(name))
+  }
+
   /** Another answer begins, which may need as many access reviews as any. */
   begin(): void {
     this.#options.access?.begin()
