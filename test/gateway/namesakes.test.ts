@@ -52,7 +52,8 @@ describe('identity', () => {
     expect(changes.map((change: Fields) => change.type)).toEqual(['REMOVED', 'ADDED'])
     expect(changes[0]).toMatchObject({
       objectId: snapshot?.['objectId'],
-      object: { metadata: { uid: former.metadata.uid }, node: null, events: { nodes: [] } },
+      // As it was last told.
+      object: snapshot?.['object'],
     })
     expect(changes[1]).toMatchObject({
       object: { metadata: { uid: namesake.metadata.uid }, node: { metadata: { name: 'node-2' } } },

@@ -176,10 +176,14 @@ describe('the shapes that clients see', () => {
   })
 
   it('a subscription takes the same, and its token is that of a page', async () => {
-    const { pods: page } = await gateway.data(
-      `{ pods(namespace: "${space}", first: 1) { resumeToken nodes { id } } }`,
+    const { pods: first } = await gateway.data(
+      `{ pods(namespace: "${space}", first: 1) { nodes { id } } }`,
     )
-    const [{ id }] = page.nodes
+    const [{ id }] = first.nodes
+    const { pods: page } = await gateway.data(
+      'query ($ids: [ID!]) { pods(ids: $ids) { resumeToken } }',
+      { ids: [id] },
+    )
     const { data } = await firstAnswer(
       gateway.connect(),
       'subscription ($ids: [ID!]) { pods(ids: $ids) { synced resumeToken changes { type removal objectId } } }',

@@ -31,6 +31,14 @@ describe('server-sent events', () => {
     expect(await events('{ hello }')).toBe(next({ data: { hello: 'hello you' } }) + complete)
   })
 
+  it('are not for who accepts JSON before them, as urql does for every query', async () => {
+    const ranges = ['application/graphql-response+json', 'application/json', 'text/event-stream']
+    const accepted = { accept: [...ranges, 'multipart/mixed'].join(', ') }
+    const response = await post(server.url, { query: '{ hello }' }, accepted)
+    expect(response.headers.get('content-type')).toContain('application/graphql-response+json')
+    expect(await response.json()).toEqual({ data: { hello: 'hello you' } })
+  })
+
   it('bring errors with their codes', async () => {
     expect(await events('subscription { nothing }')).toMatch(/BAD_USER_INPUT.*\n\nevent: complete/s)
     expect(await events('{ refused broken }')).not.toContain('hunter2')

@@ -16,12 +16,18 @@ import { plannedResults } from '../planned-stream.ts'
 import { sentResult } from '../sent-result.ts'
 import type { PlannedQueries } from './planned-edge.ts'
 
-/** Whether a request wants its answer as server-sent events. */
-export function asksForEvents({ headers }: IncomingMessage): boolean {
-  return headers.accept?.split(',').some((range) => eventType.test(range)) === true
+/**
+ * Whether a request wants its answer as server-sent events: whether they are the first type that it accepts of those which there
+ * are. Clients such as urql name them behind JSON for every query.
+ */
+export function asksForEvents({ headers: { accept = '' } }: IncomingMessage): boolean {
+  const known = accept.split(',').find((range) => answerTypes.test(range))
+  return known !== undefined && eventType.test(known)
 }
 
 const eventType = /^\s*text\/event-stream\s*(;|$)/i
+const answerTypes =
+  /^\s*(text\/event-stream|application\/(graphql-response\+)?json|application\/\*|\*\/\*)\s*(;|$)/i
 
 export interface EventStreamOptions {
   readonly pipeline: OperationPipeline
