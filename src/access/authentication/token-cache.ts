@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import {
   type Authenticated,
@@ -36,7 +36,8 @@ interface Known {
  */
 export class TokenCache {
   readonly #options: TokenCacheOptions
-  readonly #key = randomBytes(32)
+  /** Made a key once: of bytes `createHmac` makes one each time, which takes several times as long as the HMAC itself. */
+  readonly #key = createSecretKey(randomBytes(32))
   readonly #known = new LRUCache<string, Known>({ max: maxTokens })
   readonly #refused = new LRUCache<string, UnauthenticatedError>({ max: maxTokens, ttl: refusedMs })
   readonly #underWay = new Map<string, Promise<Authenticated>>()
