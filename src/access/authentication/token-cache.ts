@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import {
   type Authenticated,
@@ -6,6 +6,7 @@ import {
   UnauthenticatedError,
 } from './authenticator.ts'
 import type { AuthenticationObserver } from './authentication-observer.ts'
+import { KeyedHash } from './keyed-hash.ts'
 
 export interface TokenCacheOptions {
   /** Finds out whose a token is. Rejects as an authenticator does, within a deadline. */
@@ -36,19 +37,20 @@ interface Known {
  */
 export class TokenCache {
   readonly #options: TokenCacheOptions
-  /** Made a key once: of bytes `createHmac` makes one each time, which takes several times as long as the HMAC itself. */
-  readonly #key = createSecretKey(randomBytes(32))
+  readonly #hash = new KeyedHash(randomBytes(32))
+  readonly #audiences: string
   readonly #known = new LRUCache<string, Known>({ max: maxTokens })
   readonly #refused = new LRUCache<string, UnauthenticatedError>({ max: maxTokens, ttl: refusedMs })
   readonly #underWay = new Map<string, Promise<Authenticated>>()
 
   constructor(options: TokenCacheOptions) {
     this.#options = options
+    this.#audiences = options.audiences.map((audience) => `${audience}\0`).join('')
   }
 
   /** Whose token it is; a promise where it has to be verified. */
   authenticate(token: string): Authenticated | Promise<Authenticated> {
-    const hash = this.#hashOf(token)
+    const hash = this.#hash.of(this.#audiences + token)
     const known = this.#known.get(hash)
     if (known !== undefined && Date.now() < known.untilMs) return known.authenticated
     const refused = this.#refused.get(hash)
@@ -82,11 +84,5 @@ export class TokenCache {
       observer?.verified(error instanceof UnauthenticatedError ? 'refused' : 'unavailable')
       throw error
     }
-  }
-
-  #hashOf(token: string): string {
-    const hmac = createHmac('sha256', this.#key)
-    for (const audience of this.#options.audiences) hmac.update(audience).update('\0')
-    return hmac.update(token).digest('base64')
   }
 }
