@@ -55,6 +55,7 @@ export function questionKey({
  */
 export function widened(question: AccessQuestion): readonly AccessQuestion[] {
   const { namespace, name } = question
+  if (namespace === '' && name === '') return [question]
   const wider = [{ ...question, namespace: '', name: '' }]
   if (namespace !== '') wider.push({ ...question, name: '' })
   if (name !== '') wider.push(question)

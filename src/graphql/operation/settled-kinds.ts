@@ -82,13 +82,15 @@ export class SettledKinds implements CachedParts {
   named(at: KindAt, keys: readonly string[] = []): KindPart | undefined {
     const { access } = this.#source
     if (access === undefined) return this.part(at)
-    if (access.looksEverywhere(at) !== true) {
+    const isAll = access.looksEverywhere(at) === true
+    if (!isAll) {
       const looks = keys.map((key) => this.#looks(at, key))
       if (keys.length === 0 ? !this.#isInReach(at, access) : !looks.includes(true)) return undefined
     }
     const parts = innerMap(this.#named, at.cluster)
     let part = parts.get(at.kind)
-    if (part === undefined) parts.set(at.kind, (part = this.#namedPart(at, keys, access)))
+    if (part === undefined)
+      parts.set(at.kind, (part = this.#namedPart(at, keys, isAll ? undefined : access)))
     return this.#indexed({ ...at, keys }, part)
   }
 
@@ -148,12 +150,11 @@ export class SettledKinds implements CachedParts {
     }
   }
 
-  /** And what of it may be looked up by name. */
-  #namedPart(at: KindAt, keys: readonly string[], access: ViewerAccess): KindPart {
-    const isAll = access.looksEverywhere(at) === true
+  /** And what of it may be looked up by name: everything where there is no access to ask. */
+  #namedPart(at: KindAt, keys: readonly string[], access: ViewerAccess | undefined): KindPart {
     const view = this.#view(at, { ...at, keys })
     if (view instanceof ClientError) throw view
-    if (isAll) return { ...pick(at), view, scope: unrestricted }
+    if (access === undefined) return { ...pick(at), view, scope: unrestricted }
     const allows = (key: string): boolean => this.#looks(at, key)
     return {
       ...pick(at),

@@ -149,9 +149,14 @@ export class ViewerAccess {
   }
 
   #either(at: KindAt, questions: readonly AccessQuestion[]): boolean | undefined {
-    const known = questions.map((question) => this.#of(at).known(this.viewer, question))
-    if (known.includes(true)) return true
-    return known.includes(undefined) ? undefined : false
+    const access = this.#of(at)
+    let isUnknown = false
+    for (const question of questions) {
+      const known = access.known(this.viewer, question)
+      if (known === true) return true
+      if (known === undefined) isUnknown = true
+    }
+    return isUnknown ? undefined : false
   }
 
   #of({ cluster }: KindAt): ClusterAccess {
