@@ -228,8 +228,7 @@ describe('what Secrets hold, where nobody is asked who they are', () => {
     counted = await startCountedServer(simulator.url)
     await post(`${simulator.url}/api/v1/namespaces`, { metadata: { name: 'red' } })
     for (let at = 0; at < 101; at++) {
-      const made = await post(`${simulator.url}${path}`, { metadata: { name: `s-${at}` }, data })
-      expect(made.status).toBe(201)
+      await post(`${simulator.url}${path}`, { metadata: { name: `s-${at}` }, data })
     }
     gateway = await serveGateway({
       clusters: [{ name: 'test', server: counted.url }],
