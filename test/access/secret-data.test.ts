@@ -136,10 +136,24 @@ describeAccess('what Secrets hold is read live as whoever asks', (cluster, isRea
   it.runIf(isReal)('by a token of a ServiceAccount, too', async () => {
     const accounts = '/api/v1/namespaces/red/serviceaccounts'
     await cluster().must(accounts, { method: 'POST', body: { metadata: { name: 'robot' } } })
-    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }
-    const { status } = await cluster().must(`${accounts}/robot/token`, { method: 'POST', body })
-    const robot = gateway.as(status.token as string)
+    const tokenFor = async (spec: object): Promise<string> => {
+      const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec }
+      const { status } = await cluster().must(`${accounts}/robot/token`, { method: 'POST', body })
+      return status.token as string
+    }
+    const robot = gateway.as(await tokenFor({}))
     expect((await robot.data(secret)).secret).toEqual(read)
+
+    await using strict = await serveGateway(
+      { clusters: [cluster().selection()], secretData: true },
+      {},
+      { auth: { mode: 'token-review', audiences: ['gateway'] } },
+    )
+    // The gateway knows whose it is, but it is not for the API server.
+    const foreign = strict.as(await tokenFor({ audiences: ['gateway'] }))
+    const { data: answered, errors = [] } = await foreign.query(secret)
+    expect(answered.secret).toEqual({ metadata: { name: 'door' }, data: null, type: null })
+    expect(errors[0]?.extensions).toMatchObject({ code: 'UNSUPPORTED', kind: 'Secret' })
   })
 
   it('and is written down, without the data and without a token', async () => {
@@ -283,7 +297,19 @@ describe('what Secrets hold, where nobody is asked who they are', () => {
     expect(await gateway.query(first)).toEqual({ data: { secret: gone } })
   })
 
-  it('is an error that quotes nothing where the API server fails', async () => {
+  it('is an error where the API server does not answer in time', async () => {
+    await using hurried = await serveGateway({
+      clusters: [{ name: 'test', server: counted.url }],
+      secretData: true,
+      limits: { liveDeadlineMs: 200 },
+    })
+    counted.hold('/secrets/s-100')
+    const late = await hurried.query('{ secret(namespace: "red", name: "s-100") { data } }')
+    expect(late.data).toEqual({ secret: { data: null } })
+    expect(late.errors?.[0]?.extensions.code).toBe('CLUSTER_UNREACHABLE')
+  })
+
+  it('is an error that quotes nothing where the API server fails, or refuses it', async () => {
     counted.answer('/secrets/s-0', { no: 'Secret', data })
     const broken = await gateway.query(first)
     counted.refuse('/secrets/s-0', 500)
@@ -293,5 +319,10 @@ describe('what Secrets hold, where nobody is asked who they are', () => {
       expect(JSON.stringify(errors)).not.toContain(password)
     }
     expect(failed.errors?.[0]?.extensions.code).toBe('CLUSTER_UNREACHABLE')
+    counted.refuse('/secrets/s-0', 403)
+    const { errors = [] } = await gateway.query(first)
+    expect(errors).toMatchObject([
+      { message: 'you may not get Secret', extensions: { code: 'FORBIDDEN', kind: 'Secret' } },
+    ])
   })
 })
