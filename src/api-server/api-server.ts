@@ -108,6 +108,12 @@ export class ApiServer implements AsyncDisposable {
     return new ObjectClient<T>(resource, this, options)
   }
 
+  /** A connection of its own to the same server, by this bearer token and none of the credentials of this one. */
+  as(token: string): ApiServer {
+    const config = { ...this.config, user: { name: 'bearer', token }, impersonation: {} }
+    return new ApiServer({ ...this.#limits, name: this.name, config })
+  }
+
   /** Sends a small request and parses its answer; `undefined` for an empty one. */
   async request(
     method: TransportRequest['method'],

@@ -36,6 +36,8 @@ export type ClusterConnection =
       readonly resourceVersionsComparable: boolean
       /** Reads what no cache holds. */
       readonly live: LiveApi
+      /** Reads it as the bearer of a token, and as nobody else. */
+      readonly liveAs: (token: string) => LiveApi & AsyncDisposable
     }
   | { readonly state: 'unreachable'; readonly error: Error }
 
@@ -142,10 +144,12 @@ export class ClusterCache implements AsyncDisposable {
 
   /** Reads a resource from the API server. Throws `UnreadableResourceError`: CLUSTER_UNREACHABLE, NOT_FOUND. */
   live(resource: ApiResource): LiveApi {
-    const place = { cluster: this.name, resource }
-    if (this.#connection.state === 'unreachable') throw unreachable(place, this.#connection.error)
-    if (!this.serves(resource)) throw notServed(place)
-    return this.#connection.live
+    return this.#connected(resource).live
+  }
+
+  /** The same, as the bearer of a token. */
+  liveAs(resource: ApiResource, token: string): LiveApi & AsyncDisposable {
+    return this.#connected(resource).liveAs(token)
   }
 
   /** The store of a resource that is cached and synced, without a lease: good for this tick. */
@@ -225,6 +229,13 @@ export class ClusterCache implements AsyncDisposable {
     bounds.started(cached)
     cached.start()
     return cached
+  }
+
+  #connected(resource: ApiResource): ClusterConnection & { readonly state: 'connected' } {
+    const place = { cluster: this.name, resource }
+    if (this.#connection.state === 'unreachable') throw unreachable(place, this.#connection.error)
+    if (!this.serves(resource)) throw notServed(place)
+    return this.#connection
   }
 
   #indexersNamed(key: string, names: Iterable<string>): Indexers {

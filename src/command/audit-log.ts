@@ -53,6 +53,7 @@ export class AuditLog implements OperationObserver, ServerObserver, AsyncDisposa
 
 function entryOf(report: OperationReport): object {
   const { document, operationName, viewer, by, kinds, codes, rows, durationMs } = report
+  const { secrets = [] } = report
   return {
     ...whoOf(viewer),
     operation: operationName,
@@ -60,6 +61,7 @@ function entryOf(report: OperationReport): object {
     kinds: [...new Set(kinds().map(({ cluster, kind }) => `${cluster}/${kind.typeName}`))],
     decision: decisionOf(codes),
     ...(codes.length === 0 ? {} : { codes }),
+    ...(secrets.length === 0 ? {} : { secrets }),
     by,
     rows,
     durationMs: Math.round(durationMs * 1_000) / 1_000,

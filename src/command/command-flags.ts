@@ -116,6 +116,11 @@ const schemaFlags: readonly Flag[] = [
     description: 'add what relay-compiler needs to fetch objects again: fetch__Pod(id:)',
     path: ['relay'],
   },
+  {
+    flags: '--secret-data',
+    description: 'add data and type to Secrets, read live with the bearer token of the caller',
+    path: ['secretData'],
+  },
 ]
 
 const informerFlags: readonly Flag[] = [

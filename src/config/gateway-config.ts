@@ -46,6 +46,8 @@ export interface GatewayConfig {
   readonly inferReferences: boolean
   /** Whether the schema has `fetch__Pod(id:)` and `@fetchable`, for Relay. */
   readonly relay: boolean
+  /** Whether Secrets have `data` and `type`, read live as whoever asks. */
+  readonly secretData: boolean
 }
 
 const cluster = z
@@ -144,6 +146,7 @@ export const gatewayConfigShape: {
     })
     .default({}),
   relay: z.boolean().default(false),
+  secretData: z.boolean().default(false),
   inferReferences: z.boolean().default(false),
 }
 
@@ -164,6 +167,7 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     cache,
     profile,
     relay,
+    secretData: config.secretData,
     limits: {
       operationDeadlineMs,
       syncDeadlineMs,

@@ -44,6 +44,11 @@ export function connectionOf(cluster: Cluster): ClusterConnection {
     state: 'connected',
     source: (resource, how) => apiServer.resource(resource, how),
     live: createLiveApi(apiServer),
+    liveAs: (token) => {
+      const caller = apiServer.as(token)
+      const live = createLiveApi(caller)
+      return { ...live, [Symbol.asyncDispose]: () => caller[Symbol.asyncDispose]() }
+    },
     version: version.gitVersion,
     resourceVersionsComparable,
   }

@@ -68,6 +68,11 @@ export interface GatewayOptions {
   /** Whether the schema has what relay-compiler needs to fetch objects again; off by default. */
   readonly relay?: boolean
   /**
+   * Whether Secrets have `data` and `type`: read from the API server for each answer, with the bearer token of whoever asks, or as the
+   * gateway where nobody is asked. Off by default.
+   */
+  readonly secretData?: boolean
+  /**
    * Indexes that functions make, by list field and name: `{ pods: { byTeam: (pod) => [pod.metadata.labels?.['team'] ?? ''] } }`
    * gives `pods` a field of `where`, of `orderBy` and of facets named `byTeam`, of strings. A function must be pure, and is given
    * objects as they are cached (Secrets: metadata only). The start fails with `IndexFunctionError` where there is no such list, or
@@ -323,6 +328,7 @@ class RunningGateway implements Gateway {
       uncached = [],
       profile = {},
       relay = false,
+      secretData = false,
       inferReferences = false,
       indexers = {},
     } = this.#options
@@ -344,6 +350,7 @@ class RunningGateway implements Gateway {
       uncached,
       profile,
       relay,
+      secretData,
       inferReferences,
       indexers,
       problem: (problem) => {

@@ -29,6 +29,8 @@ export interface BuildSchemaOptions {
   readonly profile: SchemaProfile
   /** Whether Relay can fetch objects again. */
   readonly relay: boolean
+  /** Whether Secrets have what they hold, read live. */
+  readonly secretData: boolean
   readonly indexers: IndexFunctions
   /** Whether fields of custom kinds that are called `…Ref` become relations. */
   readonly inferReferences: boolean
@@ -49,7 +51,7 @@ export interface BuiltSchema extends Omit<ServedSchema, 'clusters' | 'access'> {
  * it takes some tenths of a second. Throws `GroupAliasError`, and what `checked` throws. Changes nothing.
  */
 export function* buildSchemaInSteps(options: BuildSchemaOptions): Generator<void, BuiltSchema> {
-  const { sdl, aliases, uncached, profile, relay, problem } = options
+  const { sdl, aliases, uncached, profile, relay, secretData, problem } = options
   const { indexers, inferReferences } = options
   const members = options.members.map(({ cluster, cache, access }) => ({ cluster, cache, access }))
   const apis = members.flatMap(({ cluster }) =>
@@ -63,7 +65,7 @@ export function* buildSchemaInSteps(options: BuildSchemaOptions): Generator<void
   const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
   const relations = resolveRelations(kinds, model.relations, model.ofAnyKind)
   yield
-  const schema = yield* schemaInSteps(model, { relay })
+  const schema = yield* schemaInSteps(model, { relay, secretData })
   yield
   // Or the first operation would have to wait for that.
   validateSchema(schema)

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type DocumentNode, type ExecutionResult, GraphQLError } from 'graphql'
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga'
+import type { CallerToken } from '../access/authentication/caller-token.ts'
 import type { Viewer } from '../access/viewer.ts'
 import {
   type AnsweredResult,
@@ -26,6 +27,9 @@ export interface TransportContext {
   readonly connectionParams?: Readonly<Record<string, unknown>> | undefined
   /** Who asks; absent where nobody is asked. */
   readonly viewer?: Viewer | undefined
+  /** What they have shown; absent where it is no bearer token. */
+  readonly callerToken?: CallerToken | undefined
+  readonly secretRead?: OperationWishes['secretRead']
   /** The operation as it was sent. */
   readonly params?: { readonly extensions?: Readonly<Record<string, unknown>> | null | undefined }
 }
@@ -62,7 +66,13 @@ export function createOperationPipeline(
       error: (error: unknown) => log.error('an operation failed unexpectedly', { error }),
     },
     context: async (initial: TransportContext) => {
-      const wishes: OperationWishes = { explain: isExplained(initial), viewer: initial.viewer }
+      const { viewer, callerToken, secretRead } = initial
+      const wishes: OperationWishes = {
+        explain: isExplained(initial),
+        viewer,
+        callerToken,
+        secretRead,
+      }
       const made: object | Promise<object> = context(originOf(initial))
       return { ...(made instanceof Promise ? await made : made), ...wishes }
     },

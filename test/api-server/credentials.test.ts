@@ -256,6 +256,20 @@ describe('the certificate of a server', () => {
   })
 })
 
+describe('the same server as the bearer of a token', () => {
+  it('is sent that token and none of the credentials of the connection', async () => {
+    const client = await authority.issue({ name: 'jane' })
+    const user = { 'client-certificate': client.certFile, 'client-key': client.keyFile }
+    await using server = await startTls(whoAreYou)
+    for (const own of [user, { token: 't', as: 'bob', 'as-groups': ['g'] }]) {
+      await using api = await connectWith(server.url, own)
+      expect(await api.request('GET', '/')).not.toEqual({})
+      await using bearer = api.as('of-the-caller')
+      expect(await bearer.request('GET', '/')).toEqual({ authorization: 'Bearer of-the-caller' })
+    }
+  })
+})
+
 describe('a proxy', () => {
   it('carries all requests over one kept connection', async () => {
     const tunnels: string[] = []

@@ -52,6 +52,7 @@ export function fixedReader(
     }
   }
   const read: ResolverContext['read'] = {
+    secret: () => Promise.reject(new TypeError('no test asks for it')),
     usedBy() {
       throw new TypeError('no test asks for it')
     },

@@ -11,7 +11,7 @@ export interface AuthenticationOptions {
   readonly mode: 'none' | 'token-review' | 'oidc' | 'request-header'
   /** What tokens have to be for, one of these; empty: for the API server itself, which `oidc` does not allow. */
   readonly audiences: readonly string[]
-  /** The cluster whose API server reviews tokens; the default one unless given. */
+  /** The cluster that tokens belong to: whose API server reviews them, and is asked with them for what Secrets hold; the default one unless given. */
   readonly cluster?: string | undefined
   /** How long a token is known without asking again. */
   readonly knownMs: number

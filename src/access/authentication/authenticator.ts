@@ -1,5 +1,6 @@
 import { CodedError } from '../../lib/coded-error.ts'
 import type { Viewer } from '../viewer.ts'
+import type { CallerToken } from './caller-token.ts'
 
 /** What a caller shows of itself: with a request, or with the messages that begin a WebSocket. */
 export interface Credentials {
@@ -36,6 +37,11 @@ export interface Authenticator {
    * and {@link IdentityUnavailableError}, within a deadline.
    */
   authenticate(credentials: Credentials): Authenticated | Promise<Authenticated>
+  /**
+   * The token of credentials that have been accepted, where an API server may be asked with it; it is handed on from operation to
+   * operation, and kept nowhere.
+   */
+  tokenOf?(credentials: Credentials): CallerToken | undefined
 }
 
 /**

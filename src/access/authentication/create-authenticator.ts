@@ -35,7 +35,7 @@ export function createAuthenticator(
       return undefined
     case 'token-review': {
       const review = reviewToken(cluster, deadlineMs)
-      return new TokenReviewAuthenticator({ review, audiences, knownMs, observer })
+      return new TokenReviewAuthenticator({ review, cluster, audiences, knownMs, observer })
     }
     case 'oidc':
       return oidcAuthenticator(options, observer)
@@ -45,7 +45,7 @@ export function createAuthenticator(
 }
 
 function oidcAuthenticator(
-  { oidc, audiences, knownMs, deadlineMs }: AuthenticationOptions,
+  { oidc, audiences, cluster, knownMs, deadlineMs }: AuthenticationOptions,
   observer: AuthenticationObserver | undefined,
 ): Authenticator {
   if (oidc === undefined) {
@@ -59,7 +59,7 @@ function oidcAuthenticator(
   }
   const { caFile } = oidc
   const ca = caFile === undefined ? undefined : certificatesIn(caFile)
-  return new OidcAuthenticator({ oidc, audiences, ca, knownMs, deadlineMs, observer })
+  return new OidcAuthenticator({ oidc, audiences, cluster, ca, knownMs, deadlineMs, observer })
 }
 
 function certificatesIn(file: string): string {

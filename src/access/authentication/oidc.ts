@@ -13,6 +13,7 @@ import {
   UnauthenticatedError,
 } from './authenticator.ts'
 import type { AuthenticationObserver } from './authentication-observer.ts'
+import { CallerToken } from './caller-token.ts'
 import { bearerTokenOf, refusedToken } from './bearer-token.ts'
 import { type ClaimMapping, viewerOfClaims } from './claim-mapping.ts'
 import { IssuerKeys } from './issuer-keys.ts'
@@ -27,6 +28,8 @@ export interface OidcOptions extends ClaimMapping {
 }
 
 export interface OidcAuthenticatorOptions {
+  /** The cluster that tokens are for, besides the gateway; absent: the default one. */
+  readonly cluster?: string | undefined
   readonly oidc: OidcOptions
   /** One of these has to be in `aud`. */
   readonly audiences: readonly string[]
@@ -65,6 +68,10 @@ export class OidcAuthenticator implements Authenticator {
 
   authenticate({ authorization }: Credentials): Authenticated | Promise<Authenticated> {
     return this.#cache.authenticate(bearerTokenOf(authorization))
+  }
+
+  tokenOf({ authorization }: Credentials): CallerToken {
+    return new CallerToken(bearerTokenOf(authorization), this.#options.cluster)
   }
 
   async #verify(token: string): Promise<Authenticated> {

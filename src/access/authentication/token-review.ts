@@ -6,6 +6,7 @@ import {
   IdentityUnavailableError,
 } from './authenticator.ts'
 import type { AuthenticationObserver } from './authentication-observer.ts'
+import { CallerToken } from './caller-token.ts'
 import { bearerTokenOf, expiryOf, refusedToken } from './bearer-token.ts'
 import { TokenCache } from './token-cache.ts'
 
@@ -19,6 +20,8 @@ export interface TokenReviewSpec {
 export type ReviewToken = (spec: TokenReviewSpec) => Promise<unknown>
 
 export interface TokenReviewOptions {
+  /** The cluster that tokens are for, besides the gateway; absent: the default one. */
+  readonly cluster?: string | undefined
   readonly review: ReviewToken
   /** What tokens have to be for, one of these; none: for the API server itself. */
   readonly audiences: readonly string[]
@@ -52,6 +55,10 @@ export class TokenReviewAuthenticator implements Authenticator {
 
   authenticate({ authorization }: Credentials): Authenticated | Promise<Authenticated> {
     return this.#cache.authenticate(bearerTokenOf(authorization))
+  }
+
+  tokenOf({ authorization }: Credentials): CallerToken {
+    return new CallerToken(bearerTokenOf(authorization), this.#options.cluster)
   }
 
   async #verify(token: string): Promise<Authenticated> {

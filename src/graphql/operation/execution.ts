@@ -8,6 +8,7 @@ import {
   validateExecutionArgs,
   validateSubscriptionArgs,
 } from 'graphql'
+import type { CallerToken } from '../../access/authentication/caller-token.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import { interruptible } from '../../lib/interruptible.ts'
@@ -32,6 +33,7 @@ import { problemOfPages } from './page-rows.ts'
 import { prepareOperation, inRounds } from './preparation.ts'
 import { executePriced } from './priced-executor.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
+import type { SecretReader } from './secret-loader.ts'
 import type { SettledKinds } from './settled-kinds.ts'
 import { StoreReader } from './store-reader.ts'
 import { ViewerAccess } from './viewer-access.ts'
@@ -66,6 +68,10 @@ export interface OperationWishes {
   readonly explain?: boolean
   /** Who asks; absent where nobody is asked who they are, and everything may be seen. */
   readonly viewer?: Viewer | undefined
+  /** What they have shown; absent where it is no bearer token. */
+  readonly callerToken?: CallerToken | undefined
+  /** Told when the answer holds what a Secret holds: nobody may keep it. */
+  readonly secretRead?: (() => void) | undefined
 }
 
 /**
@@ -95,7 +101,15 @@ export class Execution {
     record?.reads(() => operationKinds(this.#options.served, validated))
     const access = this.#accessOf(args)
     using prepared = await prepareOperation(this.#options, validated, access)
-    const live = this.#liveLoader()
+    const wishes = args.contextValue as OperationWishes | undefined
+    const live = this.#liveLoader({
+      access,
+      token: wishes?.callerToken,
+      read(secret) {
+        record?.readSecret(secret)
+        wishes?.secretRead?.()
+      },
+    })
     const answered = await inRounds(prepared, async (settled) => {
       const { contextValue, failures, budget } = this.#context({ args, access, settled, live })
       const result = await executePriced({ ...validated, contextValue }, budget)
@@ -207,9 +221,9 @@ export class Execution {
   }
 
   /** One for each answer, whose fields share what they read live. */
-  #liveLoader(): LiveLoader {
+  #liveLoader(reader?: SecretReader): LiveLoader {
     const { served, limits } = this.#options
-    return new LiveLoader(served, limits)
+    return new LiveLoader(served, limits, reader)
   }
 
   /** What the resolvers read, and what they report besides what they throw. */

@@ -5,6 +5,7 @@ import { ClientError } from './client-error.ts'
 import type { KindAt } from './kind-part.ts'
 import { failedRead, lateRead } from './live-errors.ts'
 import { LiveTableLoader } from './live-table-loader.ts'
+import { SecretLoader, type SecretReader } from './secret-loader.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
 /** One read of the API server: an object, or a part of a list. */
@@ -31,12 +32,19 @@ export class LiveLoader {
   readonly #asked = new Set<string>()
   /** Objects as the API server prints them. */
   readonly tables: LiveTableLoader
+  /** What Secrets hold; absent where that is not told: in frames. */
+  readonly secrets: SecretLoader | undefined
 
-  constructor(served: ServedSchema, { liveDeadlineMs }: Pick<OperationLimits, 'liveDeadlineMs'>) {
+  constructor(
+    served: ServedSchema,
+    { liveDeadlineMs }: Pick<OperationLimits, 'liveDeadlineMs'>,
+    reader?: SecretReader,
+  ) {
     this.#served = served
     this.#deadlineMs = liveDeadlineMs
     this.#loader = new DataLoader((keys) => this.#readAll(keys), { cacheKeyFn: nameOf })
     this.tables = new LiveTableLoader(served, liveDeadlineMs)
+    this.secrets = reader && new SecretLoader(served, liveDeadlineMs, reader)
   }
 
   /** `undefined` where there is no such object. */

@@ -11,10 +11,12 @@ import type {
   LookupArguments,
   PageInfo,
   Row,
+  SecretContents,
 } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
 import type { KindAt } from './kind-part.ts'
 import type { LiveLoader } from './live-loader.ts'
+import { noSecretInFrames } from './secret-loader.ts'
 import { forbiddenList, type ViewerAccess } from './viewer-access.ts'
 
 export interface LiveReadsOptions {
@@ -43,6 +45,17 @@ export class LiveReads {
     budget.spend('rows', 1)
     if (reads !== undefined) reads.returned += 1
     return { ...at, object }
+  }
+
+  /** What a Secret holds, as whoever asks is told it; `null` where it is gone. Throws in frames. */
+  async secret(row: Row): Promise<SecretContents | null> {
+    const { loader, budget } = this.#options
+    if (loader.secrets === undefined) throw noSecretInFrames(row)
+    const reads = budget.report?.reachedLive()
+    budget.spend('examined', 1)
+    const contents = await loader.secrets.contents(row)
+    if (reads !== undefined && contents !== null) reads.returned += 1
+    return contents
   }
 
   /** A page of a list, by the API's own `limit` and `continue`. Throws what the caller has to mend. */

@@ -17,6 +17,8 @@ export interface OperationReport {
   readonly kinds: () => readonly KindAt[]
   /** The codes of the errors that were told, each once; none: it is whole. */
   readonly codes: readonly string[]
+  /** The Secrets whose data were read, `cluster/namespace/name`; absent or empty: none. */
+  readonly secrets?: readonly string[]
   /** Objects that were answered, of a subscription in all its frames. */
   readonly rows: number
   /** Of a subscription: until it had begun, or until it ended. */

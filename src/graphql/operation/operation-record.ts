@@ -13,6 +13,7 @@ export class OperationRecord {
   #by: OperationReport['by'] = 'graphql-js'
   #rows = 0
   #codes = new Set<string>()
+  readonly #secrets = new Set<string>()
 
   constructor(observer: OperationObserver, args: ExecutionArgs) {
     this.#observer = observer
@@ -22,6 +23,11 @@ export class OperationRecord {
   /** It is about to read these kinds. */
   reads(kinds: () => readonly KindAt[]): void {
     this.#kinds = kinds
+  }
+
+  /** What a Secret holds was read for it, `cluster/namespace/name`. */
+  readSecret(secret: string): void {
+    this.#secrets.add(secret)
   }
 
   /** A plan has answered it. */
@@ -60,6 +66,7 @@ export class OperationRecord {
       by: this.#by,
       kinds: this.#kinds,
       codes: [...this.#codes],
+      secrets: [...this.#secrets],
       rows: this.#rows,
       durationMs: performance.now() - this.#startedMs,
     }

@@ -199,6 +199,10 @@ export class StoreReader implements StoreReads {
     return columns?.filter(({ priority }) => wide || priority === 0) ?? null
   }
 
+  secret(row: Row): ReturnType<StoreReads['secret']> {
+    return this.#live.secret(row)
+  }
+
   followMixed(row: Row, field: MixedRelationField, args: OwnedArguments): OwnedConnectionSource {
     const { cluster, kind, object } = row
     const budget = this.#budget

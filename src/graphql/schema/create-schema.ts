@@ -41,6 +41,8 @@ import { withoutDescriptions } from './without-descriptions.ts'
 export interface SchemaOptions {
   /** Whether Relay can fetch objects again: `fetch__Pod(id:)`. Off by default. */
   readonly relay?: boolean | undefined
+  /** Whether Secrets have `data` and `type`, which are read for each answer as whoever asks. Off by default. */
+  readonly secretData?: boolean | undefined
 }
 
 /**
@@ -54,10 +56,10 @@ export function createSchema(model: SchemaModel, options: SchemaOptions = {}): G
 /** The same, in steps between which others may have their turn. */
 export function* schemaInSteps(
   model: SchemaModel,
-  { relay = false }: SchemaOptions = {},
+  { relay = false, secretData = false }: SchemaOptions = {},
 ): Generator<void, GraphQLSchema> {
   const { kinds, profile } = model
-  const types = schemaTypes(model)
+  const types = schemaTypes(model, secretData)
   const query = buildQueryType(kinds, types, relay ? () => relayFields(kinds, types) : undefined)
   const subscription = kinds.length === 0 ? undefined : buildSubscriptionType(kinds, types)
   yield* resolveFields([query, ...(subscription === undefined ? [] : [subscription])])
@@ -74,7 +76,7 @@ export function* schemaInSteps(
   return profile.descriptions === false ? withoutDescriptions(schema) : schema
 }
 
-function schemaTypes(model: SchemaModel): SchemaTypes {
+function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
   const { kinds, definitions, aliases, profile } = model
   const hasField = fieldsOfProfile(profile) ?? (() => true)
   const names = new TypeNames(
@@ -128,6 +130,7 @@ function schemaTypes(model: SchemaModel): SchemaTypes {
     changeType: buildChangeType(),
     removal: buildRemovalType(),
     hasField,
+    secretData,
     kindOf: (group, kind) => model.kindOf(group, kind),
     kind(typeName) {
       const kind = model.kindOfType(typeName)

@@ -60,6 +60,8 @@ type RowSource =
       readonly argument: 'wide'
       readonly printed: PrintedKind | undefined
     }
+  /** What a Secret holds, which is never cached: the API server is asked for it as whoever asks. */
+  | { readonly form: 'secretContents' }
   | { readonly form: 'relation'; readonly relation: RelationField }
   /** What stands at a path of the object, as an `ObjectRef` or, with `many`, as a list of them. */
   | { readonly form: 'objectRef'; readonly field: ObjectRefField }

@@ -26,6 +26,7 @@ import type {
   UsedByArguments,
 } from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'
+import { secretFields } from './secret-fields.ts'
 
 /** What {@link buildKindType} needs. */
 export interface KindTypeOptions {
@@ -47,6 +48,7 @@ export function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObje
       ...objectFields(types, kind),
       ...partOf(kind, types, {
         ...nativeFields(kind, definitions, openApiTypes),
+        ...(types.secretData ? secretFields(kind) : {}),
         ...Object.fromEntries(
           kind.relations.map((relation) => [
             relation.definition.name,

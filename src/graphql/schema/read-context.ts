@@ -343,6 +343,13 @@ export interface SearchSource {
   readonly failures: readonly Error[]
 }
 
+/** What a Secret holds besides its metadata. */
+export interface SecretContents {
+  /** Base64, by key. */
+  readonly data: Readonly<Record<string, string>> | null
+  readonly type: string | null
+}
+
 /** What is read from a store, in the tick in which it is asked for, or from the API server, later. */
 type Read<T> = T | Promise<T>
 
@@ -366,6 +373,8 @@ export interface StoreReads {
   usedBy(row: Row, args: UsedByArguments): UsedByConnectionSource
   /** What `kubectl get` shows of an object whose columns the API server alone knows; `null` where it is gone. */
   printerColumns(row: Row, wide: boolean): Promise<readonly PrinterColumn[] | null>
+  /** What a Secret holds, as whoever asks is told it; `null` where it is gone. */
+  secret(row: Row): Promise<SecretContents | null>
   /** Follows a relation to objects of several kinds, of those that are cached and those that are asked for. */
   followMixed(row: Row, field: MixedRelationField, args: OwnedArguments): OwnedConnectionSource
   /** The objects around some, and how they are related. */

@@ -24,6 +24,8 @@ export interface SchemaTypes {
   readonly removal: GraphQLEnumType
   /** The kind of core Events; absent where the cluster serves none. */
   readonly event: Kind | undefined
+  /** Whether Secrets have what they hold, read live. */
+  readonly secretData: boolean
   /** Whether a field is a part of the schema. */
   readonly hasField: HasField
   /** A kind by its type name; throws where the model has none. */

@@ -5,6 +5,7 @@ import {
   getOperationAST,
   type GraphQLError,
 } from 'graphql'
+import type { CallerToken } from '../../access/authentication/caller-token.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { clientErrorOf } from '../../graphql/operation/client-error.ts'
 import type { QueryRequest } from '../../graphql/plan/planned-queries.ts'
@@ -33,6 +34,7 @@ export interface EventStreamOptions {
   readonly pipeline: OperationPipeline
   readonly planned: PlannedQueries | undefined
   readonly viewer: Viewer | undefined
+  readonly callerToken: CallerToken | undefined
   /** How often a comment is sent, so that nobody in between takes the connection for dead. */
   readonly keepAliveMs: number
 }
@@ -88,7 +90,7 @@ function resultsOf(
   request: IncomingMessage,
   operation: QueryRequest,
   sink: FrameSink,
-  { pipeline, planned, viewer }: EventStreamOptions,
+  { pipeline, planned, viewer, callerToken }: EventStreamOptions,
 ): Results {
   let running: Results | undefined
   let isLeft = false
@@ -113,6 +115,7 @@ function resultsOf(
       req: request,
       transport: 'http',
       viewer,
+      callerToken,
       params: operation,
     })
     const document = enveloped.parse(query)

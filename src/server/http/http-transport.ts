@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Authenticated, Authenticator } from '../../access/authentication/authenticator.ts'
+import type { CallerToken } from '../../access/authentication/caller-token.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { credentialsOf } from '../guard/caller.ts'
 import { endWithCredentials } from './stream-identity.ts'
@@ -44,6 +45,12 @@ export interface HttpTransportOptions {
   /** How often a stream of events gets a comment. */
   readonly keepAliveMs: number
   readonly log: ServerLog
+}
+
+/** Who asks, where they are asked, and the token that they have shown. */
+interface OperationCaller {
+  readonly viewer: Viewer | undefined
+  readonly callerToken: CallerToken | undefined
 }
 
 /** Everything that is asked by HTTP, in the order of distrust: probes, where it comes from, what it wants, its body. */
@@ -147,8 +154,9 @@ export class HttpTransport {
       endWithCredentials({ request, response, authenticator, known, reauthenticateMs })
     }
     try {
-      if (isStream) await this.#answerEvents(request, response, viewer)
-      else await this.#answerOperation(request, response, viewer)
+      const caller = { viewer, callerToken: authenticator?.tokenOf?.(credentialsOf(request)) }
+      if (isStream) await this.#answerEvents(request, response, caller)
+      else await this.#answerOperation(request, response, caller)
     } finally {
       ended()
     }
@@ -157,7 +165,7 @@ export class HttpTransport {
   async #answerEvents(
     request: IncomingMessage,
     response: ServerResponse,
-    viewer: Viewer | undefined,
+    caller: OperationCaller,
   ): Promise<void> {
     const { pipeline, planned, documents, keepAliveMs } = this.#options
     const operation = await operationAsked(request, documents)
@@ -167,7 +175,7 @@ export class HttpTransport {
     }
     this.#streams.add(response)
     response.once('close', () => this.#streams.delete(response))
-    await answerEvents(request, response, operation, { pipeline, planned, viewer, keepAliveMs })
+    await answerEvents(request, response, operation, { pipeline, planned, ...caller, keepAliveMs })
   }
 
   /** Ends the streams of events, without saying that they are complete: their readers may come back elsewhere. */
@@ -178,16 +186,19 @@ export class HttpTransport {
   async #answerOperation(
     request: IncomingMessage,
     response: ServerResponse,
-    viewer: Viewer | undefined,
+    { viewer, callerToken }: OperationCaller,
   ): Promise<void> {
     const { pipeline, planned, documents, compressFromBytes } = this.#options
     const edge =
       planned === undefined ? undefined : { planned, documents, compressFromBytes, viewer }
     if (edge !== undefined && (await answerPlanned(request, response, edge))) return
+    let mayBeKept = true
     const answered = await pipeline.handleNodeRequestAndResponse(request, response, {
       req: request,
       res: response,
       viewer,
+      callerToken,
+      secretRead: () => (mayBeKept = false),
     })
     const { status } = answered
     const answer = {
@@ -196,7 +207,7 @@ export class HttpTransport {
       text: await answered.text(),
     }
     await sendAnswer(request, response, answer, {
-      revalidates: isHashNamed(request),
+      revalidates: mayBeKept && isHashNamed(request),
       compressFromBytes,
     })
   }

@@ -7,6 +7,7 @@ import {
   IdentityUnavailableError,
   UnauthenticatedError,
 } from '../../access/authentication/authenticator.ts'
+import type { CallerToken } from '../../access/authentication/caller-token.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { maxTimerMs } from '../../lib/deadline.ts'
@@ -61,6 +62,12 @@ export class SocketIdentity implements Disposable {
   /** Who it is, once it has {@link begin}. */
   get viewer(): Viewer | undefined {
     return this.#known?.viewer
+  }
+
+  /** The token that they have shown, if any. */
+  get callerToken(): CallerToken | undefined {
+    if (this.#known === undefined || this.#credentials === undefined) return undefined
+    return this.#options.authenticator?.tokenOf?.(this.#credentials)
   }
 
   /**

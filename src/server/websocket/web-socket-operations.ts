@@ -81,6 +81,7 @@ export function createWebSocketOperations(
     const enveloped = pipeline.getEnveloped({
       req: request,
       viewer,
+      callerToken: identity.callerToken,
       connectionParams: connection.connectionParams,
       params: payload,
     })
