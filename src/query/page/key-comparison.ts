@@ -9,7 +9,8 @@ export function compareKeys(a: string, b: string): number {
   let at = 0
   while (at < length && a.charCodeAt(at) === b.charCodeAt(at)) at += 1
   if (at === length) return a.length - b.length
-  const [left, right] = [a.charCodeAt(at), b.charCodeAt(at)]
+  const left = a.charCodeAt(at)
+  const right = b.charCodeAt(at)
   // Where one namespace has ended the other goes on.
   if (left === slash) return -1
   return right === slash ? 1 : left - right

@@ -93,7 +93,9 @@ export function comparePositions(
   { terms, backwards }: ListOrder,
 ): number {
   for (let at = 0; at < terms.length; at++) {
-    const [left, right] = [a.values[at], b.values[at]]
+    // Not `const [left, right] = […]`: this is most of a sorted page, and that may make an array for each comparison.
+    const left = a.values[at]
+    const right = b.values[at]
     if (left === right) continue
     // Without a value is last, whichever way the term goes.
     const forwards =
