@@ -7,7 +7,6 @@ import {
   GraphQLList,
   GraphQLNonNull,
   GraphQLObjectType,
-  type GraphQLResolveInfo,
   GraphQLString,
 } from 'graphql'
 import { fromSource, ownFields } from './field-source.ts'
@@ -19,7 +18,7 @@ import type {
   GraphSource,
   ResolverContext,
 } from './read-context.ts'
-import { reportFailures } from './report-failures.ts'
+import { reportingFailures } from './report-failures.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
 const text = new GraphQLNonNull(GraphQLString)
@@ -48,11 +47,8 @@ export function graphField(types: SchemaTypes): GraphQLFieldConfig<unknown, Reso
     description:
       'The objects around some, of whatever kind, and how they are related: relations are followed both ways, nearest first.',
     args: graphArguments,
-    resolve(_source, args: GraphArguments, { read, report }, info: GraphQLResolveInfo) {
-      const graph = read.graph(args)
-      reportFailures(graph.failures, report, info)
-      return graph
-    },
+    resolve: (_source, args: GraphArguments, context, info) =>
+      reportingFailures(context.read.graph(args), context, info),
     ...fromSource({ form: 'aroundObjects' }),
   }
 }

@@ -13,7 +13,7 @@ import type { Kind, MixedRelationField, ObjectRefField, RelationField } from '..
 import { usedByField } from '../model/uses.ts'
 import { nativePropertiesOf } from '../model/native-properties.ts'
 import { objectFields } from './object-fields.ts'
-import { reportFailures } from './report-failures.ts'
+import { reportingFailures } from './report-failures.ts'
 import { objectRefsAt, ownerChainOf, topmostBuiltIn } from './object-ref.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
 import { fromSource } from './field-source.ts'
@@ -135,11 +135,8 @@ function mixedField(
     type: types.kubernetesObjectConnection,
     description,
     args: ownedArguments,
-    resolve: (row, args: OwnedArguments, { read, report }, info) => {
-      const found = read.followMixed(row, field, args)
-      reportFailures(found.failures, report, info)
-      return found
-    },
+    resolve: (row, args: OwnedArguments, context, info) =>
+      reportingFailures(context.read.followMixed(row, field, args), context, info),
     ...fromSource({ form: 'mixed', field }),
   }
 }

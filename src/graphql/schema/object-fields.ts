@@ -5,7 +5,6 @@ import {
   GraphQLInterfaceType,
   GraphQLList,
   GraphQLNonNull,
-  type GraphQLResolveInfo,
   GraphQLString,
 } from 'graphql'
 import { ruledHealth } from '../../kubernetes/health/health.ts'
@@ -18,15 +17,9 @@ import { ownerChainOf, rootOwnerOf } from './object-ref.ts'
 import { jsonAt } from './json-at.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId } from '../model/object-id.ts'
-import type {
-  OwnedArguments,
-  OwnedConnectionSource,
-  RelationArguments,
-  ResolverContext,
-  Row,
-} from './read-context.ts'
+import type { OwnedArguments, RelationArguments, ResolverContext, Row } from './read-context.ts'
 import { printedColumns } from './printer-column-type.ts'
-import { reportFailures } from './report-failures.ts'
+import { reportingFailures } from './report-failures.ts'
 import { canField } from './viewer-type.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
@@ -143,7 +136,8 @@ export function objectFields(
       description:
         'The objects that this one owns, directly: of the kinds that are known to be owned by its kind, of those that are cached anyway, and of those that `kinds` names.',
       args: ownedArguments,
-      resolve: ownedOf,
+      resolve: (row, args: OwnedArguments, context, info) =>
+        reportingFailures(context.read.owned(row, args), context, info),
       ...from({ form: 'owned' }),
     },
     ...(types.event === undefined ? {} : eventsField(types.event, types, kind)),
@@ -151,18 +145,6 @@ export function objectFields(
   return Object.fromEntries(
     Object.entries(fields).filter(([name]) => types.hasField('KubernetesObject', name)),
   )
-}
-
-/** A kind that cannot be looked into is an entry of `errors`, and the others are answered. */
-function ownedOf(
-  row: Row,
-  args: OwnedArguments,
-  { read, report }: ResolverContext,
-  info: GraphQLResolveInfo,
-): OwnedConnectionSource {
-  const owned = read.owned(row, args)
-  reportFailures(owned.failures, report, info)
-  return owned
 }
 
 function eventsField(

@@ -1,13 +1,14 @@
 import { type GraphQLResolveInfo, locatedError } from 'graphql'
 import type { ResolverContext } from './read-context.ts'
 
-/** What could not be looked into becomes entries of `errors` beside a field that is answered all the same. */
-export function reportFailures(
-  failures: readonly Error[],
-  report: ResolverContext['report'],
+/** The same; what could not be looked into becomes entries of `errors` beside the field that is answered all the same. */
+export function reportingFailures<T extends { readonly failures: readonly Error[] }>(
+  found: T,
+  { report }: ResolverContext,
   { fieldNodes, path }: GraphQLResolveInfo,
-): void {
-  for (const error of failures) report(locatedError(error, fieldNodes, pathToArray(path)))
+): T {
+  for (const error of found.failures) report(locatedError(error, fieldNodes, pathToArray(path)))
+  return found
 }
 
 function pathToArray(path: GraphQLResolveInfo['path']): (string | number)[] {

@@ -5,7 +5,6 @@ import {
   GraphQLList,
   GraphQLNonNull,
   GraphQLObjectType,
-  type GraphQLResolveInfo,
   GraphQLString,
 } from 'graphql'
 import { fromSource, ownFields } from './field-source.ts'
@@ -16,7 +15,7 @@ import type {
   SearchResultSource,
   SearchSource,
 } from './read-context.ts'
-import { reportFailures } from './report-failures.ts'
+import { reportingFailures } from './report-failures.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
 const text = new GraphQLNonNull(GraphQLString)
@@ -47,11 +46,8 @@ export function searchField(types: SchemaTypes): GraphQLFieldConfig<unknown, Res
     description:
       'Objects of any kind whose name, a label or a searchable index holds a text: names first, the whole before its beginning before a part.',
     args: searchArguments,
-    resolve(_source, args: SearchArguments, { read, report }, info: GraphQLResolveInfo) {
-      const found = read.search(args)
-      reportFailures(found.failures, report, info)
-      return found
-    },
+    resolve: (_source, args: SearchArguments, context, info) =>
+      reportingFailures(context.read.search(args), context, info),
     ...fromSource({ form: 'search' }),
   }
 }
