@@ -1,13 +1,13 @@
 import { sleep } from '../../lib/backoff.ts'
 import { resourceVersion } from '../../kubernetes/resource-version.ts'
 import type { Listener, ListenerBatch } from '../../informer/delivery/listener.ts'
-import type { ListenerRoute } from '../../informer/delivery/route.ts'
 import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
 import { turns } from '../operation/preparation.ts'
 import type { ResumePosition } from '../operation/resume-token.ts'
 import type { PreparedKinds } from '../operation/prepared-kinds.ts'
 import type { SettledKinds } from '../operation/settled-kinds.ts'
+import { subscriptionListener } from '../operation/subscription-listener.ts'
 import type { PlanRunOptions } from '../plan/plan-run.ts'
 import { plannedWork } from '../plan/planned-queries.ts'
 import type { FramePlan } from './frame-plan.ts'
@@ -223,16 +223,8 @@ export class LiveGroup implements MemberGroup {
     const { plan, list } = this.#options
     const { cluster } = list.at
     this.#listeners = plan.kinds.map((kind) => {
-      const route: ListenerRoute | undefined =
-        kind === plan.kind ? listenerRoute(list.condition) : undefined
-      return settled.informer({ cluster, kind }).listen({
-        bufferLimit: 0,
-        overflow: 'coalesce',
-        replay: false,
-        // What is written is what the stores hold then, which may be ahead of what has been taken from the listener.
-        readsStore: true,
-        ...(route === undefined ? {} : { route }),
-      })
+      const route = kind === plan.kind ? listenerRoute(list.condition) : undefined
+      return subscriptionListener(settled.informer({ cluster, kind }), route)
     })
   }
 

@@ -1,9 +1,7 @@
 import type { KindAt } from '../operation/kind-part.ts'
-import type { SettledParts } from '../operation/preparation.ts'
+import { maxRounds, type SettledParts } from '../operation/preparation.ts'
 import type { PreparedKinds } from '../operation/prepared-kinds.ts'
 import type { SettledKinds } from '../operation/settled-kinds.ts'
-
-const maxRounds = 3
 
 /** Kinds as they are now, all of which can be read. Rejects with why one of them cannot be. */
 export async function settledNeeds(

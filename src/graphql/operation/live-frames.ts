@@ -14,6 +14,7 @@ import type { Frame, FrameChange } from '../schema/read-context.ts'
 import { accessFingerprint } from './access-fingerprint.ts'
 import type { KindPart } from './kind-part.ts'
 import { isSameScope, type LiveScope } from './live-scope.ts'
+import { subscriptionListener } from './subscription-listener.ts'
 import { encodeResumeToken } from './resume-token.ts'
 
 export interface LiveFramesOptions extends KindPart {
@@ -48,13 +49,7 @@ async function* frames(
 ): AsyncGenerator<Frame, void, void> {
   const { informer } = options
   // In one tick: from here on, whatever is not in the snapshot reaches the listener.
-  const listener = informer.listen({
-    bufferLimit: 0,
-    overflow: 'coalesce',
-    replay: false,
-    // A frame shows what the store holds when it is made, which may be ahead of what has been taken from the listener.
-    readsStore: true,
-  })
+  const listener = subscriptionListener(informer)
   leaving.addEventListener('abort', () => listener.close(), { once: true })
   try {
     const subscriber = new Subscriber(options)

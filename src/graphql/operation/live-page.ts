@@ -10,6 +10,7 @@ import type { LivePage, LivePageChange } from '../schema/read-context.ts'
 import type { KindPart } from './kind-part.ts'
 import { type ListPlace, type ListRequest, type PageMeans, pageOf } from './list-request.ts'
 import type { LiveScope } from './live-scope.ts'
+import { subscriptionListener } from './subscription-listener.ts'
 
 export interface LivePageOptions extends KindPart {
   /** What writes the part's store. */
@@ -40,12 +41,7 @@ async function* pages(
   leaving: AbortSignal,
 ): AsyncGenerator<LivePage, void, void> {
   const { informer, coalesceMs, live } = options
-  const listener = informer.listen({
-    bufferLimit: 0,
-    overflow: 'coalesce',
-    replay: false,
-    readsStore: true,
-  })
+  const listener = subscriptionListener(informer)
   leaving.addEventListener('abort', () => listener.close(), { once: true })
   try {
     const batches = listener.gathered(() => sleep(coalesceMs, leaving))

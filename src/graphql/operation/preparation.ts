@@ -8,7 +8,7 @@ import type { SettledKinds } from './settled-kinds.ts'
 import { ViewerAccess } from './viewer-access.ts'
 
 /** How often an execution may find that it needs further kinds. */
-const maxRounds = 3
+export const maxRounds = 3
 
 /** How often what is known of permissions may be dropped while an operation is executed. */
 const maxRepeats = 20
