@@ -3,9 +3,9 @@ import { CodedError } from '../../lib/coded-error.ts'
 import type { AuthenticationObserver } from './authentication-observer.ts'
 import type { AuthenticationOptions } from './authentication-options.ts'
 import type { Authenticator } from './authenticator.ts'
-import { OidcAuthenticator } from './oidc.ts'
+import { oidcAuthenticator } from './oidc.ts'
 import { RequestHeaderAuthenticator } from './request-header.ts'
-import { type ReviewToken, TokenReviewAuthenticator } from './token-review.ts'
+import { type ReviewToken, tokenReviewAuthenticator } from './token-review.ts'
 
 /** What authenticators ask, and report to. */
 export interface AuthenticatorSources {
@@ -35,16 +35,16 @@ export function createAuthenticator(
       return undefined
     case 'token-review': {
       const review = reviewToken(cluster, deadlineMs)
-      return new TokenReviewAuthenticator({ review, cluster, audiences, knownMs, observer })
+      return tokenReviewAuthenticator({ review, cluster, audiences, knownMs, observer })
     }
     case 'oidc':
-      return oidcAuthenticator(options, observer)
+      return configuredOidc(options, observer)
     case 'request-header':
       return new RequestHeaderAuthenticator(options.requestHeader)
   }
 }
 
-function oidcAuthenticator(
+function configuredOidc(
   { oidc, audiences, cluster, knownMs, deadlineMs }: AuthenticationOptions,
   observer: AuthenticationObserver | undefined,
 ): Authenticator {
@@ -59,7 +59,7 @@ function oidcAuthenticator(
   }
   const { caFile } = oidc
   const ca = caFile === undefined ? undefined : certificatesIn(caFile)
-  return new OidcAuthenticator({ oidc, audiences, cluster, ca, knownMs, deadlineMs, observer })
+  return oidcAuthenticator({ oidc, audiences, cluster, ca, knownMs, deadlineMs, observer })
 }
 
 function certificatesIn(file: string): string {

@@ -8,16 +8,14 @@ import {
 import {
   type Authenticated,
   type Authenticator,
-  type Credentials,
   IdentityUnavailableError,
   UnauthenticatedError,
 } from './authenticator.ts'
 import type { AuthenticationObserver } from './authentication-observer.ts'
-import { CallerToken } from './caller-token.ts'
-import { bearerTokenOf, refusedToken } from './bearer-token.ts'
+import { bearerAuthenticator } from './bearer-authenticator.ts'
+import { refusedToken } from './bearer-token.ts'
 import { type ClaimMapping, viewerOfClaims } from './claim-mapping.ts'
 import { IssuerKeys } from './issuer-keys.ts'
-import { TokenCache } from './token-cache.ts'
 
 /** Whose tokens are believed, and how they are read. */
 export interface OidcOptions extends ClaimMapping {
@@ -41,46 +39,21 @@ export interface OidcAuthenticatorOptions {
 }
 
 /** JWTs of an OpenID Connect issuer, verified here. */
-export class OidcAuthenticator implements Authenticator {
-  readonly #options: OidcAuthenticatorOptions
-  readonly #cache: TokenCache
-  readonly #keys: IssuerKeys
-  readonly #expected: JWTVerifyOptions
-
-  constructor(options: OidcAuthenticatorOptions) {
-    this.#options = options
-    const { oidc, audiences, ca, deadlineMs, knownMs, observer } = options
-    const { issuer, algorithms } = oidc
-    this.#keys = new IssuerKeys({ issuer, ca, deadlineMs })
-    this.#expected = {
-      issuer,
-      audience: [...audiences],
-      algorithms: [...algorithms],
-      requiredClaims: ['exp'],
-    }
-    this.#cache = new TokenCache({
-      verify: (token) => this.#verify(token),
-      audiences,
-      knownMs,
-      observer,
-    })
+export function oidcAuthenticator(options: OidcAuthenticatorOptions): Authenticator {
+  const { oidc, audiences, ca, deadlineMs, knownMs, observer, cluster } = options
+  const { issuer, algorithms } = oidc
+  const keys = new IssuerKeys({ issuer, ca, deadlineMs })
+  const expected: JWTVerifyOptions = {
+    issuer,
+    audience: [...audiences],
+    algorithms: [...algorithms],
+    requiredClaims: ['exp'],
   }
-
-  authenticate({ authorization }: Credentials): Authenticated | Promise<Authenticated> {
-    return this.#cache.authenticate(bearerTokenOf(authorization))
-  }
-
-  tokenOf({ authorization }: Credentials): CallerToken {
-    return new CallerToken(bearerTokenOf(authorization), this.#options.cluster)
-  }
-
-  async #verify(token: string): Promise<Authenticated> {
-    const { oidc, observer } = this.#options
+  const verify = async (token: string): Promise<Authenticated> => {
     try {
-      const keys = await this.#keys.find()
-      const claims = await verifiedClaims(token, keys, this.#expected)
+      const claims = await verifiedClaims(token, await keys.find(), expected)
       const { exp = 0 } = claims
-      return { viewer: viewerOfClaims(claims, oidc.issuer, oidc), expiresAtMs: exp * 1_000 }
+      return { viewer: viewerOfClaims(claims, issuer, oidc), expiresAtMs: exp * 1_000 }
     } catch (error) {
       if (error instanceof UnauthenticatedError) throw error
       if (isAboutToken(error)) throw refusedToken()
@@ -88,6 +61,7 @@ export class OidcAuthenticator implements Authenticator {
       throw new IdentityUnavailableError(error)
     }
   }
+  return bearerAuthenticator({ verify, audiences, knownMs, observer, cluster })
 }
 
 /** Where a token does not say by which key it is signed, each that it may be is tried. */

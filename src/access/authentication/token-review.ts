@@ -2,13 +2,11 @@ import type { Viewer } from '../viewer.ts'
 import {
   type Authenticated,
   type Authenticator,
-  type Credentials,
   IdentityUnavailableError,
 } from './authenticator.ts'
 import type { AuthenticationObserver } from './authentication-observer.ts'
-import { CallerToken } from './caller-token.ts'
-import { bearerTokenOf, expiryOf, refusedToken } from './bearer-token.ts'
-import { TokenCache } from './token-cache.ts'
+import { bearerAuthenticator } from './bearer-authenticator.ts'
+import { expiryOf, refusedToken } from './bearer-token.ts'
 
 /** The `spec` of a TokenReview. */
 export interface TokenReviewSpec {
@@ -38,44 +36,28 @@ interface TokenReviewStatus {
 }
 
 /** Bearer tokens, whose owners an API server knows (authentication.k8s.io/v1, TokenReview). */
-export class TokenReviewAuthenticator implements Authenticator {
-  readonly #options: TokenReviewOptions
-  readonly #cache: TokenCache
+export function tokenReviewAuthenticator(options: TokenReviewOptions): Authenticator {
+  const { audiences, knownMs, observer, cluster } = options
+  const verify = (token: string): Promise<Authenticated> => reviewed(token, options)
+  return bearerAuthenticator({ verify, audiences, knownMs, observer, cluster })
+}
 
-  constructor(options: TokenReviewOptions) {
-    this.#options = options
-    const { audiences, knownMs, observer } = options
-    this.#cache = new TokenCache({
-      verify: (token) => this.#verify(token),
-      audiences,
-      knownMs,
-      observer,
-    })
+async function reviewed(
+  token: string,
+  { review, audiences, observer }: TokenReviewOptions,
+): Promise<Authenticated> {
+  let answer: { readonly status?: TokenReviewStatus } | undefined
+  try {
+    const wanted = audiences.length === 0 ? {} : { audiences }
+    answer = (await review({ token, ...wanted })) as typeof answer
+  } catch (error) {
+    observer?.unavailable(error)
+    throw new IdentityUnavailableError(error)
   }
-
-  authenticate({ authorization }: Credentials): Authenticated | Promise<Authenticated> {
-    return this.#cache.authenticate(bearerTokenOf(authorization))
-  }
-
-  tokenOf({ authorization }: Credentials): CallerToken {
-    return new CallerToken(bearerTokenOf(authorization), this.#options.cluster)
-  }
-
-  async #verify(token: string): Promise<Authenticated> {
-    const { review, audiences, observer } = this.#options
-    let answer: { readonly status?: TokenReviewStatus } | undefined
-    try {
-      const wanted = audiences.length === 0 ? {} : { audiences }
-      answer = (await review({ token, ...wanted })) as typeof answer
-    } catch (error) {
-      observer?.unavailable(error)
-      throw new IdentityUnavailableError(error)
-    }
-    const { authenticated, user, audiences: found = [] } = answer?.status ?? {}
-    // A server that does not know audiences names none: its tokens are for itself alone.
-    const isForUs = audiences.length === 0 || audiences.some((one) => found.includes(one))
-    const { username = '', uid = '', groups = [], extra = {} } = user ?? {}
-    if (authenticated !== true || username === '' || !isForUs) throw refusedToken()
-    return { viewer: { username, uid, groups, extra }, expiresAtMs: expiryOf(token) }
-  }
+  const { authenticated, user, audiences: found = [] } = answer?.status ?? {}
+  // A server that does not know audiences names none: its tokens are for itself alone.
+  const isForUs = audiences.length === 0 || audiences.some((one) => found.includes(one))
+  const { username = '', uid = '', groups = [], extra = {} } = user ?? {}
+  if (authenticated !== true || username === '' || !isForUs) throw refusedToken()
+  return { viewer: { username, uid, groups, extra }, expiresAtMs: expiryOf(token) }
 }
