@@ -26,18 +26,11 @@ export async function realServer(
   const path = (namespace = '', name = ''): string =>
     `/api/v1/namespaces/${namespace}/configmaps${name === '' ? '' : `/${name}`}`
   let restarted = false
-  let hasHistory = true
-
-  /** etcd refuses to compact what it has compacted already. */
-  const compact = async (): Promise<void> => {
-    if (hasHistory) await plane.compact()
-    hasHistory = false
-  }
 
   const restart = async (random: () => number): Promise<void> => {
     restarted = true
     // With its memory gone, a server has no history but etcd's.
-    if (random() < 0.5) await compact()
+    if (random() < 0.5) await plane.compact()
     await plane.killServer()
     await plane.startServer()
   }
@@ -50,14 +43,12 @@ export async function realServer(
     namespaces,
     put: async (object, exists) => {
       const { namespace, name } = object.metadata
-      hasHistory = true
       const answer = exists
         ? await request(path(namespace, name), { method: 'PUT', body: object })
         : await request(path(namespace), { method: 'POST', body: object })
       return answer.json() as Unstructured
     },
     delete: async (namespace, name) => {
-      hasHistory = true
       await request(path(namespace, name), { method: 'DELETE' })
     },
     disturb: async (random) => {
@@ -65,7 +56,7 @@ export async function realServer(
       if (choice < 0.45) proxy.cut()
       else if (choice < 0.65) proxy.freeze()
       else if (choice < 0.75) proxy.refuse(20)
-      else if (choice < 0.96 || restarted) await compact()
+      else if (choice < 0.96 || restarted) await plane.compact()
       else await restart(random)
     },
     // A refusal of connections has a time of its own.
