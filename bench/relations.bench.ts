@@ -16,7 +16,8 @@ import { type ApiResource, apiVersionOf } from '../src/kubernetes/api-resource.t
 import { objectKey } from '../src/kubernetes/object.ts'
 import { resources as builtIn } from '../src/kubernetes/resources.ts'
 import { indexersOf } from '../src/query/index/index-definition.ts'
-import { indexersFor } from '../src/query/relation/relations.ts'
+import { atOnce } from '../src/lib/slices.ts'
+import { indexersByType } from '../src/query/relation/relations.ts'
 import { population } from '../src/simulator/population/population.ts'
 import { liveMemory } from './support/memory.ts'
 import { publish, type ResultTable } from './support/results.ts'
@@ -36,7 +37,7 @@ const resources: readonly ApiResource[] = Object.values(builtIn).map((resource) 
 }))
 const model = buildSchemaModel({ resources, openapi: {}, sdl: await readPackageSdl() })
 const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
-const { compiled } = resolveRelations(kinds, model.relations, model.ofAnyKind)
+const { compiled } = atOnce(resolveRelations(kinds, model.relations, model.ofAnyKind))
 
 const objects = Map.groupBy(
   population({ pods: Number(options.pods), seed: 'relations' }),
@@ -72,7 +73,7 @@ const held: readonly HeldKind[] = model.kinds.flatMap(({ resource, indexes, type
     return { key: objectKey(object.metadata), held: row, object }
   })
   const eager = indexersOf(indexes.filter(({ lazy }) => lazy !== true))
-  return [{ resource, codec, entries, eager, lazy: indexersFor(compiled, typeName) }]
+  return [{ resource, codec, entries, eager, lazy: indexersByType(compiled).get(typeName) ?? {} }]
 })
 
 function median(figures: readonly number[]): number {

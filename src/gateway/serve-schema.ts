@@ -6,19 +6,19 @@ import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
 import type { IndexFunctions } from '../graphql/model/index-functions.ts'
 import type { Kind } from '../graphql/model/kind.ts'
 import { mergedApis } from '../graphql/model/merged-apis.ts'
-import { buildSchemaModel } from '../graphql/model/schema-model.ts'
+import { schemaModelInSteps } from '../graphql/model/schema-model.ts'
 import { resolveRelations, type SchemaRelations } from '../graphql/operation/schema-relations.ts'
 import type { ServedSchema } from '../graphql/operation/served-schema.ts'
 import type { DormantDeclaration } from '../graphql/model/unknown-types.ts'
 import { schemaInSteps } from '../graphql/schema/create-schema.ts'
 import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
+import type { Indexers } from '../informer/store/store-view.ts'
 import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
 import type { CodedError } from '../lib/coded-error.ts'
 import { indexersOf } from '../query/index/index-definition.ts'
 import { endedIndexers, endedIndexName } from '../query/index/ended-index.ts'
-import { indexersFor } from '../query/relation/relations.ts'
+import { indexersByType } from '../query/relation/relations.ts'
 import type { ClusterMember } from './cluster-member.ts'
-import type { Cluster } from './connected-cluster.ts'
 
 export interface BuildSchemaOptions {
   readonly members: readonly ClusterMember[]
@@ -42,6 +42,8 @@ export interface BuildSchemaOptions {
 
 /** A schema of what clusters serve, not served yet. */
 export interface BuiltSchema extends Omit<ServedSchema, 'clusters' | 'access'> {
+  /** All its kinds, with what their caches are to be asked for. */
+  readonly resources: readonly ServedResource[]
   /** The clusters as they were when it was begun. */
   readonly members: readonly Pick<ClusterMember, 'cluster' | 'cache' | 'access'>[]
 }
@@ -58,62 +60,76 @@ export function* buildSchemaInSteps(options: BuildSchemaOptions): Generator<void
     cluster.state === 'connected' ? [cluster.api] : [],
   )
   const parts = { sdl, aliases, uncached, profile, indexers, inferReferences }
-  const model = buildSchemaModel({ ...mergedApis(apis), ...parts })
+  const model = yield* schemaModelInSteps({ ...mergedApis(apis), ...parts })
   for (const one of model.problems) problem(one)
   options.checked(model.dormant)
   yield
   const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
-  const relations = resolveRelations(kinds, model.relations, model.ofAnyKind)
+  const relations = yield* resolveRelations(kinds, model.relations, model.ofAnyKind)
   yield
   const schema = yield* schemaInSteps(model, { relay, secretData })
   yield
   // Or the first operation would have to wait for that.
   validateSchema(schema)
-  return { schema, kinds, kindOf: (group, kind) => model.kindOf(group, kind), relations, members }
+  yield
+  const resources = yield* resourcesOf(model.kinds, relations)
+  const kindOf = (group: string, kind: string): Kind | undefined => model.kindOf(group, kind)
+  return { schema, kinds, kindOf, relations, resources, members }
 }
 
 /** Tells the caches of the clusters what may be acquired from now on. What is cached goes on. */
-export function serveBuilt({ members, ...built }: BuiltSchema): ServedSchema {
+export function serveBuilt({ members, resources, ...built }: BuiltSchema): ServedSchema {
   const clusters = new Map<string, ClusterCache>()
   const access = new Map<string, ClusterAccess>()
   for (const { cluster, cache, access: asked } of members) {
-    cache.serve(servedResources(cluster, [...built.kinds.values()], built.relations))
-    if (cluster.state === 'connected') {
-      const names = new Set(cluster.api.resources.map(resourceName))
-      cache.drop((resource) => !names.has(resourceName(resource)))
-    }
+    const isConnected = cluster.state === 'connected'
+    const names = new Set(isConnected ? cluster.api.resources.map(resourceName) : [])
+    const has = (resource: ApiResource): boolean => names.has(resourceName(resource))
+    cache.serve(resources.filter(({ resource }) => has(resource)))
+    if (isConnected) cache.drop((resource) => !has(resource))
     clusters.set(cluster.name, cache)
     access.set(cluster.name, asked)
   }
   return { ...built, clusters, access }
 }
 
-/** The kinds of the schema that a cluster has, with all that their stores are to be asked for. */
-function servedResources(
-  cluster: Cluster,
-  kinds: readonly Kind[],
+/** The kinds of a schema, with all that their stores are to be asked for; pauses after each. */
+function* resourcesOf(
+  kinds: Iterable<Kind>,
   { compiled, indexTexts }: SchemaRelations,
-): readonly ServedResource[] {
-  const resources = cluster.state === 'connected' ? cluster.api.resources : []
-  const names = new Set(resources.map(resourceName))
-  return kinds
-    .filter(({ resource }) => names.has(resourceName(resource)))
-    .map(({ resource, metadataOnly, uncached, indexes, typeName, ended }) => ({
+): Generator<void, readonly ServedResource[]> {
+  const related = indexersByType(compiled)
+  const resources: ServedResource[] = []
+  for (const { resource, metadataOnly, uncached, indexes, typeName, ended } of kinds) {
+    const ofRelations = related.get(typeName) ?? {}
+    resources.push({
       resource,
       metadataOnly,
       uncached,
       indexers: indexersOf(indexes.filter(({ lazy }) => lazy !== true)),
       lazyIndexers: {
         ...indexersOf(indexes.filter(({ lazy }) => lazy === true)),
-        ...indexersFor(compiled, typeName),
+        ...ofRelations,
         ...endedIndexers(ended),
       },
       indexTexts: {
         ...Object.fromEntries(indexes.map((index) => [index.name, JSON.stringify(index)])),
-        ...indexTexts,
+        ...textsOf(ofRelations, indexTexts),
         ...(ended === undefined ? {} : { [endedIndexName(ended)]: JSON.stringify(ended) }),
       },
-    }))
+    })
+    yield
+  }
+  return resources
+}
+
+function textsOf(indexers: Indexers, texts: Readonly<Record<string, string>>): typeof texts {
+  const own: Record<string, string> = {}
+  for (const name of Object.keys(indexers)) {
+    const text = texts[name]
+    if (text !== undefined) own[name] = text
+  }
+  return own
 }
 
 function resourceName(resource: ApiResource): string {

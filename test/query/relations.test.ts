@@ -5,7 +5,7 @@ import { compileListCondition } from '../../src/query/condition/list-condition.t
 import { listPage } from '../../src/query/page/page.ts'
 import type { RelationDefinition } from '../../src/query/relation/relation-definition.ts'
 import { RelationDefinitionError } from '../../src/query/relation/relation-definition.ts'
-import { compileRelations, indexersFor } from '../../src/query/relation/relations.ts'
+import { compileRelations, indexersByType } from '../../src/query/relation/relations.ts'
 import { QueryTooCostlyError, WorkBudget } from '../../src/query/condition/work-budget.ts'
 import { type Scope, unrestricted } from '../../src/query/condition/scope.ts'
 import { keysOf, objectOf, resourceOf, storeOf } from './stores.ts'
@@ -128,7 +128,7 @@ function clusterOf(objects: readonly KubernetesObject[]): (type: string) => Stor
       storeOf(
         resourceOf(type, context.isNamespaced(type), type === 'Deployment' ? 'apps' : ''),
         objects.filter((object) => object.kind === type),
-        indexersFor(relations.values(), type),
+        indexersByType(relations.values()).get(type) ?? {},
       ).view,
     ]),
   )

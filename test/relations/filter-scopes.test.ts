@@ -8,7 +8,7 @@ import { compileWhere, type Where } from '../../src/query/condition/where.ts'
 import { WorkBudget } from '../../src/query/condition/work-budget.ts'
 import { builtInDefinitions } from '../../src/query/index/index-definition.ts'
 import { countObjects, listRows } from '../../src/query/page/page.ts'
-import { compileRelations, indexersFor } from '../../src/query/relation/relations.ts'
+import { compileRelations, indexersByType } from '../../src/query/relation/relations.ts'
 import { keysOf, objectOf, resourceOf, storeOf } from '../query/stores.ts'
 
 const relations = compileRelations(
@@ -63,7 +63,7 @@ function clusterOf(scope: Scope, podCount = 0) {
       pod('two', 'b', { maps: ['used'], nodeName: 'node-2' }),
       ...extra,
     ],
-    indexersFor(relations.values(), 'Pod'),
+    indexersByType(relations.values()).get('Pod') ?? {},
   ).view
   const maps = ['a/used', 'a/free', 'b/used', 'b/free'].map((key) => {
     const [namespace = '', name = ''] = key.split('/')

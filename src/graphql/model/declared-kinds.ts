@@ -14,7 +14,7 @@ import { functionIndexes, type IndexFunctions, unknownListFields } from './index
 import { inferredReferences, referencedByOf } from './inferred-references.ts'
 import type { Kind, MixedRelationField, RelationField } from './kind.ts'
 import { mixedRelationsOf, reversesOf } from './mixed-relations.ts'
-import { endedRuleOf, usedByField, usersOf } from './uses.ts'
+import { endedRuleOf, isUse, usedByField, usersOf } from './uses.ts'
 import { isInjectedField, nativePropertiesOf } from './native-properties.ts'
 import { schemaAtPath, type SchemaAtPath } from './schema-at-path.ts'
 import { isReservedIndexName, SdlIndexes } from './sdl-indexes.ts'
@@ -54,14 +54,13 @@ export interface DeclaredKinds {
   readonly ofAnyKind: readonly ReferenceOfAnyKind[]
 }
 
-/** Kinds with their indexes and relations, and what is wrong with the declarations. */
-export function declaredKinds(options: DeclaredKindsOptions): DeclaredKinds {
+/** Kinds with their indexes and relations, and what is wrong with the declarations; pauses between kinds. */
+export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, DeclaredKinds> {
   const { kinds, definitions, isLeftOut } = options
   const byType = new Map(kinds.map((kind) => [kind.typeName, kind]))
   const unknown = new UnknownTypes([...byType.keys()], options.aliases)
   const problems: CodedError[] = []
-  const hasOwnField = (typeName: string, field: string): boolean =>
-    hasField(byType.get(typeName), field, definitions)
+  const hasOwnField = ownFields(byType, definitions)
   const crdOf = ({ apiVersion, resource }: BareKind): CustomResourceVersion | undefined =>
     options.customResources.get(`${apiVersion}/${resource.kind}`)
   problems.push(...unknownTargets(options, byType, unknown))
@@ -82,11 +81,16 @@ export function declaredKinds(options: DeclaredKindsOptions): DeclaredKinds {
     if (problem !== undefined) problems.push(problem)
     return false
   })
+  const ofType = Map.groupBy(known, ({ typeName }) => typeName)
+  yield
   const lists = new Set(kinds.map(({ listField }) => listField))
   problems.push(...unknownListFields(options.indexFunctions, (field) => lists.has(field)))
-  const indexes = new Map(
-    kinds.map((kind) => [kind.typeName, indexesOf(kind, known, options, problems)]),
-  )
+  const indexes = new Map<string, Kind['indexes']>()
+  for (const kind of kinds) {
+    const own = ofType.get(kind.typeName) ?? []
+    indexes.set(kind.typeName, indexesOf(kind, own, options, problems))
+    yield
+  }
   const relations = new SdlRelations({
     isKind: (typeName) => byType.has(typeName),
     isLeftOut,
@@ -103,7 +107,7 @@ export function declaredKinds(options: DeclaredKindsOptions): DeclaredKinds {
         : []),
     ],
   })
-  problems.push(...relations.addAll(known))
+  problems.push(...(yield* relations.addAll(known)))
   const objectRefs = new SdlObjectRefs(
     (typeName, field) =>
       hasOwnField(typeName, field) ||
@@ -114,7 +118,7 @@ export function declaredKinds(options: DeclaredKindsOptions): DeclaredKinds {
   const relationsOf = (of: string): readonly RelationField[] => relations.of(of)
   const mixed = new Map(
     typeNames.map((typeName) => {
-      const found = mixedRelationsOf(typeName, known, {
+      const found = mixedRelationsOf(typeName, ofType.get(typeName) ?? [], {
         relationsOf,
         typeNames,
         hasField: hasOwnField,
@@ -126,12 +130,13 @@ export function declaredKinds(options: DeclaredKindsOptions): DeclaredKinds {
       return [typeName, [...found.fields, ...instances, ...(by === undefined ? [] : [by])]]
     }),
   )
-  const declared = kinds.flatMap(({ typeName }) => relations.of(typeName))
+  yield
+  const uses = kinds.flatMap(({ typeName }) => relations.of(typeName).filter(isUse))
   const usersOfKind = (typeName: string): readonly RelationField[] => {
     const isTaken =
       hasOwnField(typeName, usedByField) ||
       relations.of(typeName).some(({ definition }) => definition.name === usedByField)
-    return isTaken ? [] : usersOf(typeName, declared)
+    return isTaken ? [] : usersOf(typeName, uses)
   }
   const endings: SdlError[] = []
   const hasEvents = byType.get('Event')?.resource.group === ''
@@ -143,7 +148,7 @@ export function declaredKinds(options: DeclaredKindsOptions): DeclaredKinds {
       objectRefs: objectRefs.of(kind.typeName),
       mixed: mixed.get(kind.typeName) ?? [],
       usedBy: usersOfKind(kind.typeName),
-      ...ended(endedRuleOf(kind.typeName, known, endings)),
+      ...ended(endedRuleOf(kind.typeName, ofType.get(kind.typeName) ?? [], endings)),
       ...(hasEvents ? { events: eventsOf(kind.typeName) } : {}),
     })),
     problems: [...problems, ...endings],
@@ -225,8 +230,7 @@ function indexesOf(
   const { typeName, apiVersion, resource } = kind
   const at = (path: string): SchemaAtPath => schemaAtPath(kind, path, definitions)
   const declared = new SdlIndexes({ typeName, apiVersion, at, given: [healthIndex(resource)] })
-  for (const { typeName: extended, optional, indexes } of extensions) {
-    if (extended !== typeName) continue
+  for (const { optional, indexes } of extensions) {
     for (const declaration of indexes) {
       const problem = declared.add(declaration)
       // That caches of Secrets hold metadata only is no news to the package.
@@ -246,12 +250,22 @@ function indexesOf(
   return [...known, ...found.indexes]
 }
 
-function hasField(kind: BareKind | undefined, field: string, definitions: Definitions): boolean {
-  if (kind === undefined) return false
-  return (
-    isInjectedField(field, kind.resource) ||
-    nativePropertiesOf(kind, definitions).some((property) => graphqlNameOf(property) === field)
-  )
+/** Whether a kind has a field of its own, by type name and the field's name in GraphQL. */
+function ownFields(
+  kinds: ReadonlyMap<string, BareKind>,
+  definitions: Definitions,
+): (typeName: string, field: string) => boolean {
+  const native = new Map<BareKind, ReadonlySet<string>>()
+  return (typeName, field) => {
+    const kind = kinds.get(typeName)
+    if (kind === undefined) return false
+    let fields = native.get(kind)
+    if (fields === undefined) {
+      fields = new Set(nativePropertiesOf(kind, definitions).map(graphqlNameOf))
+      native.set(kind, fields)
+    }
+    return isInjectedField(field, kind.resource) || fields.has(field)
+  }
 }
 
 /** From each namespaced kind to its Namespace, and back to those of the kind, unless a field of every kind has the name. */

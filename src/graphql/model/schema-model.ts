@@ -3,13 +3,14 @@ import { metadataColumns } from '../../kubernetes/printing/column.ts'
 import { customColumns } from '../../kubernetes/printing/custom-columns.ts'
 import { printedKindOf } from '../../kubernetes/printing/printed-kinds.ts'
 import type { OpenApiDocuments } from '../../kubernetes/open-api.ts'
+import { atOnce } from '../../lib/slices.ts'
 import type { CodedError } from '../../lib/coded-error.ts'
 import type {
   ReferenceOfAnyKind,
   RelationDefinition,
 } from '../../query/relation/relation-definition.ts'
 import { checkGroupAliases, type GroupAliases } from '../naming/api-groups.ts'
-import { parseSdl } from '../sdl/sdl-document.ts'
+import { parseSdl, type SdlDocument } from '../sdl/sdl-document.ts'
 import type { SdlSource } from '../sdl/sdl-source.ts'
 import { type CustomResourceVersion, customResourceVersions } from './custom-resource-definition.ts'
 import { type BareKind, declaredKinds } from './declared-kinds.ts'
@@ -79,21 +80,38 @@ export interface SchemaModel {
  * touches, and is told in `problems`.
  */
 export function buildSchemaModel(options: SchemaModelOptions): SchemaModel {
+  return atOnce(schemaModelInSteps(options))
+}
+
+/** The same, in steps between which others may have their turn. */
+export function* schemaModelInSteps(options: SchemaModelOptions): Generator<void, SchemaModel> {
   const { aliases = {}, sdl = [], versions = {}, uncached = [], profile = {} } = options
   checkGroupAliases(aliases)
   const definitions = new Definitions(options.openapi)
   const selected = selectResources(options.resources, { aliases, versions })
   const named = selected.named.filter((one) => isKindOfProfile(profile, one))
-  const refused = named.flatMap(({ resource }) => definitions.refuseUnfit(resource) ?? [])
-  const documents = sdl.map(parseSdl)
+  const refused: CodedError[] = []
+  for (const { resource } of named) {
+    const problem = definitions.refuseUnfit(resource)
+    if (problem !== undefined) refused.push(problem)
+    yield
+  }
+  const documents: SdlDocument[] = []
+  for (const source of sdl) {
+    documents.push(parseSdl(source))
+    yield
+  }
   const customResources = customResourceVersions(options.crds ?? [])
   const served = new Set(selected.named.map(({ names }) => names.typeName))
-  const declared = declaredKinds({
-    kinds: named.map((one) => {
-      const { resource } = one
-      const crd = customResources.get(`${apiVersionOf(resource)}/${resource.kind}`)
-      return bareKind(one, options, definitions, crd)
-    }),
+  const kinds: BareKind[] = []
+  for (const one of named) {
+    const { resource } = one
+    const crd = customResources.get(`${apiVersionOf(resource)}/${resource.kind}`)
+    kinds.push(bareKind(one, options, definitions, crd))
+    yield
+  }
+  const declared = yield* declaredKinds({
+    kinds,
     extensions: documents.flatMap(({ extensions }) => extensions),
     definitions,
     customResources,

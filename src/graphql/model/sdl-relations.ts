@@ -40,8 +40,13 @@ interface Written {
   readonly declaration: RelationDeclaration
 }
 
-/** A declaration that is passed over without a word: it speaks of a type that the cluster does not serve. */
 class PassedOver extends Error {}
+
+/**
+ * A declaration that is passed over without a word: it speaks of a type that the cluster does not serve. One for all: there are
+ * hundreds, and nobody looks at where they were thrown.
+ */
+const passedOver = new PassedOver()
 
 const connection = /^(.+)Connection$/
 
@@ -51,6 +56,8 @@ export class SdlRelations {
   readonly #declared = new Map<string, Declared>()
   readonly #references = new Map<string, RelationDirectiveArguments['reference']>()
   readonly #ofAnyKind = new Map<string, ReferenceOfAnyKind>()
+  /** What is declared so far, once it has been asked for. */
+  #byType: ReadonlyMap<string, readonly RelationField[]> | undefined
 
   constructor(around: RelationSurroundings) {
     this.#around = around
@@ -60,9 +67,11 @@ export class SdlRelations {
 
   /** The relations of one kind, in the order of their declaration. */
   of(typeName: string): readonly RelationField[] {
-    return [...this.#declared.values()]
-      .map(({ relation }) => relation)
-      .filter(({ definition }) => definition.from === typeName)
+    this.#byType ??= Map.groupBy(
+      [...this.#declared.values()].map(({ relation }) => relation),
+      ({ definition }) => definition.from,
+    )
+    return this.#byType.get(typeName) ?? []
   }
 
   /** The references to whatever kind, which may be read backwards. */
@@ -70,8 +79,8 @@ export class SdlRelations {
     return [...this.#ofAnyKind.values()]
   }
 
-  /** Takes in all relations; those that are made of others last. Returns what is wrong with them. */
-  addAll(extensions: readonly TypeExtension[]): readonly SdlError[] {
+  /** Takes in all relations; those that are made of others last. Returns what is wrong with them; pauses between them. */
+  *addAll(extensions: readonly TypeExtension[]): Generator<void, readonly SdlError[]> {
     const own: Written[] = []
     const reverse: Written[] = []
     const through: Written[] = []
@@ -95,7 +104,12 @@ export class SdlRelations {
     }
     const nextOf = (name: string): string | undefined =>
       this.#declared.get(name)?.relation.definition.to
-    const problems = [...own, ...reverse].flatMap((one) => this.#add(one) ?? [])
+    const problems: SdlError[] = []
+    for (const one of [...own, ...reverse]) {
+      const problem = this.#add(one)
+      if (problem !== undefined) problems.push(problem)
+      yield
+    }
     const { ordered, circles } = inOrderOfSteps(through, nextOf)
     for (const one of ordered) {
       const circle = circles.get(one)
@@ -108,6 +122,7 @@ export class SdlRelations {
   #add({ extension, declaration }: Written): SdlError | undefined {
     try {
       const relation = this.#relation(extension, declaration)
+      this.#byType = undefined
       this.#declared.set(relationName(relation.definition), {
         relation,
         place: declaration.place,
@@ -115,7 +130,7 @@ export class SdlRelations {
       return undefined
     } catch (error) {
       if (error instanceof SdlError) return error
-      if (error instanceof PassedOver) return undefined
+      if (error === passedOver) return undefined
       throw error
     }
   }
@@ -145,9 +160,9 @@ export class SdlRelations {
     const target = this.#target(declaration)
     if (target === undefined) {
       const node = connection.exec(type)?.[1] ?? type
-      if (optional || this.#around.isLeftOut(node)) throw new PassedOver()
+      if (optional || this.#around.isLeftOut(node)) throw passedOver
       const message = `${typeName}.${name}: there is no type ${type}`
-      throw this.#around.unknownType(node, place, message) ?? new PassedOver()
+      throw this.#around.unknownType(node, place, message) ?? passedOver
     }
     const definition = this.#definition(typeName, target, declaration, optional)
     return {
@@ -180,9 +195,9 @@ export class SdlRelations {
     const checkTypes = (types: readonly string[]): void => {
       const unknown = types.find((type) => !this.#around.isKind(type))
       if (unknown === undefined) return
-      if (optional || this.#around.isLeftOut(unknown)) throw new PassedOver()
+      if (optional || this.#around.isLeftOut(unknown)) throw passedOver
       const message = `${from}.${name}: there is no type ${unknown}`
-      throw this.#around.unknownType(unknown, place, message) ?? new PassedOver()
+      throw this.#around.unknownType(unknown, place, message) ?? passedOver
     }
     const own: OwnRelationContext = {
       ends: { ...base, many },
@@ -223,7 +238,7 @@ export class SdlRelations {
         })
         // A step may have been passed over, with a type that is not served.
         if (found instanceof SdlError) {
-          if (optional && found.problem === 'unknown-relation') throw new PassedOver()
+          if (optional && found.problem === 'unknown-relation') throw passedOver
           throw found
         }
         if (found.many) needConnection()
@@ -251,7 +266,7 @@ export class SdlRelations {
     const present = new Set(paths.filter(isPresent))
     if (present.size === new Set(paths).size) return present
     if (optional) {
-      if (present.size === 0) throw new PassedOver()
+      if (present.size === 0) throw passedOver
       return present
     }
     const missing = paths.find((path) => !present.has(path)) ?? ''
@@ -271,7 +286,7 @@ export class SdlRelations {
     const fits = reversed !== undefined && reversible.has(reversed.form)
     if (fits && reversed.from === to && reversed.to === from) return
     // The relation itself may have been passed over, with a type that is not served.
-    if (optional && reversed === undefined) throw new PassedOver()
+    if (optional && reversed === undefined) throw passedOver
     const message = `${from}.${name}: ${of} is no @reference, @named, @uid or @selects from ${to} to ${from}, and no @objectRef of ${to}`
     throw new SdlError('unknown-relation', place, message, `declare ${of} or correct the name`)
   }

@@ -8,13 +8,17 @@ import { pathProblem } from './sdl-indexes.ts'
 /** The field of every kind that something makes use of, and of its `where`. */
 export const usedByField = 'usedBy'
 
-/** Each `@reference` with `uses` onto a kind, read backwards. */
+/** Whether it is a `@reference` with `uses`. */
+export function isUse({ definition }: RelationField): boolean {
+  return definition.form === 'reference' && definition.uses === true
+}
+
+/** Each of the uses that leads to a kind, read backwards. */
 export function usersOf(
   typeName: string,
-  relations: readonly RelationField[],
+  uses: readonly RelationField[],
 ): readonly RelationField[] {
-  return relations.flatMap(({ definition }) => {
-    if (definition.form !== 'reference' || definition.uses !== true) return []
+  return uses.flatMap(({ definition }) => {
     if (definition.to !== typeName) return []
     const of = relationName(definition)
     const name = `${usedByField}(${of})`

@@ -48,17 +48,18 @@ export interface SchemaRelations {
   usesOf(kind: Kind): readonly UseWay[]
 }
 
-/** Resolves all relations of the kinds. Throws `RelationDefinitionError` and `PathError`. */
-export function resolveRelations(
+/** Resolves all relations of the kinds; pauses between kinds. Throws `RelationDefinitionError` and `PathError`. */
+export function* resolveRelations(
   kinds: ReadonlyMap<string, Kind>,
   definitions: readonly RelationDefinition[],
   ofAnyKind: readonly ReferenceOfAnyKind[],
-): SchemaRelations {
+): Generator<void, SchemaRelations> {
   const context: RelationContext = {
     isNamespaced: (type) => kinds.get(type)?.resource.namespaced ?? true,
     groupKindOf: (type) => kinds.get(type)?.resource,
   }
   const compiled = compileRelations(definitions, context, ofAnyKind)
+  yield
   const byField = new Map<RelationField, SchemaRelation>()
   for (const kind of kinds.values()) {
     for (const field of relationFieldsOf(kind)) {
@@ -69,6 +70,7 @@ export function resolveRelations(
       const to = kindNamed(kinds, field.definition.to, name)
       byField.set(field, { name, relation, reads, to, needs: needsOf(relation, kind, reads) })
     }
+    yield
   }
   const owned = ownedTypes(definitions)
   const uses = new Map<Kind, readonly UseWay[]>()
@@ -80,6 +82,7 @@ export function resolveRelations(
     })
     uses.set(kind, ways)
   }
+  yield
   const usesOf = (kind: Kind): readonly UseWay[] => uses.get(kind) ?? []
   const fields = new Map<Kind, WhereFields>()
   const whereFields = (kind: Kind): WhereFields => {

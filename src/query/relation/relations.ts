@@ -39,13 +39,17 @@ export function compileRelations(
   )
 }
 
-/** The indexes that a set of relations needs or is faster with on the store of a type, besides those which every store has. */
-export function indexersFor(relations: Iterable<Relation>, type: string): Indexers {
-  const indexers: Record<string, Indexers[string]> = {}
-  for (const relation of relations) {
-    Object.assign(indexers, relation.shortcuts?.[type], relation.indexers[type])
+/** By type, the indexes that relations need or are faster with on its store, besides those which every store has. */
+export function indexersByType(relations: Iterable<Relation>): ReadonlyMap<string, Indexers> {
+  const byType = new Map<string, Record<string, Indexers[string]>>()
+  for (const { shortcuts = {}, indexers } of relations) {
+    for (const [type, some] of [...Object.entries(shortcuts), ...Object.entries(indexers)]) {
+      const known = byType.get(type)
+      if (known === undefined) byType.set(type, { ...some })
+      else Object.assign(known, some)
+    }
   }
-  return indexers
+  return byType
 }
 
 class RelationCompiler {
