@@ -12,6 +12,7 @@ import {
   type AuthenticationOptions,
   authenticationOptionsSchema,
 } from '../access/authentication/authentication-options.ts'
+import { type LiveConfig, liveConfigSchema } from './live-config.ts'
 import type { CacheLimits } from '../cache/cache-bounds.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import {
@@ -92,6 +93,7 @@ const parts = {
   documents: documentLimitsSchema,
   work: workLimitsSchema,
   cache: cacheLimitsSchema,
+  live: liveConfigSchema,
   server: serverOptionsSchema,
   auth: authenticationOptionsSchema,
   audit: auditSchema,
@@ -107,6 +109,7 @@ const configSchema = z.strictObject({
   documents: parts.documents.prefault({} as Config['documents']),
   work: parts.work.prefault({} as WorkLimits),
   cache: parts.cache.prefault({} as CacheLimits),
+  live: parts.live.prefault({} as LiveConfig),
   server: parts.server.prefault({} as ServerOptions),
   audit: parts.audit.prefault({}),
   auth: parts.auth.prefault({} as AuthenticationOptions),

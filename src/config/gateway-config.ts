@@ -7,6 +7,7 @@ import { defaultOperationLimits } from '../graphql/operation/served-schema.ts'
 import { defaultWorkLimits, type WorkLimits } from '../query/condition/work-budget.ts'
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
+import type { LiveConfig } from './live-config.ts'
 
 /** What an operator configures of the gateway itself, beside its server. */
 export interface GatewayConfig {
@@ -32,6 +33,8 @@ export interface GatewayConfig {
   readonly work: WorkLimits
   /** How much is held in memory, and for how long: see `CacheLimits`. */
   readonly cache: CacheLimits
+  /** How subscriptions are answered: see `LiveLimits` and `OperationLimits`. */
+  readonly live: LiveConfig
   /** Files of SDL with further indexes and relations. */
   readonly schemaFiles: readonly string[]
   /** A directory of such files. */
@@ -115,9 +118,9 @@ const schemaParts = z.strictObject({
 
 /** The options of {@link GatewayConfig} that stand at the top of a configuration, with their defaults. */
 export const gatewayConfigShape: {
-  readonly [option in Exclude<keyof GatewayConfig, 'work' | 'cache' | 'documents'>]: z.ZodType<
-    GatewayConfig[option]
-  >
+  readonly [
+    option in Exclude<keyof GatewayConfig, 'work' | 'cache' | 'documents' | 'live'>
+  ]: z.ZodType<GatewayConfig[option]>
 } = {
   // Without undefined properties, as JSON and YAML have none.
   clusters: (clusters as z.ZodType<readonly NamedClusterSelection[]>).prefault([
@@ -156,6 +159,7 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
   const schema = config.schema === undefined ? {} : { schema: config.schema }
   const { operationDeadlineMs, syncDeadlineMs, liveDeadlineMs, maxPageSize, maxPathRows } = config
   const { introspection = true, documents, work, cache } = config
+  const { coalesceMs, maxFrameObjects, maxFrameBytes, ...live } = config.live
   return {
     clusters: selections,
     preload,
@@ -165,6 +169,7 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     aliases,
     uncached,
     cache,
+    live,
     profile,
     relay,
     secretData: config.secretData,
@@ -175,6 +180,9 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
       maxPageSize,
       maxPathRows,
       work,
+      coalesceMs,
+      maxFrameObjects,
+      maxFrameBytes,
       ...documents,
       introspection,
     },

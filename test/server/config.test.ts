@@ -8,6 +8,7 @@ import {
   type ConfigSources,
   loadConfig,
 } from '../../src/config/config.ts'
+import { gatewayOptionsOf } from '../../src/config/gateway-config.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'informerql-config-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -89,6 +90,22 @@ describe('a configuration', () => {
     expect(preload).toEqual(['pods', 'nodes'])
     expect(simulator).toMatchObject({ seed: '42', eventsPerSecond: 0.5 })
     expect(clusters).toEqual([{ name: 'prod', context: 'prod' }])
+  })
+
+  it('bounds subscriptions by the file, by variables, and by what createGateway takes of them', () => {
+    const path = file('live:\n  maxFrames: 16\n  coalesceMs: 250\n')
+    const config = load({
+      file: path,
+      variables: { INFORMERQL_LIVE_MAX_BYTES: '1048576', INFORMERQL_LIVE_MAX_FRAME_OBJECTS: '50' },
+    })
+    const { live, limits } = gatewayOptionsOf(config)
+    expect(live).toEqual({ maxFrames: 16, maxBytes: 1_048_576, maxHeldBytes: 536_870_912 })
+    expect(limits).toMatchObject({ coalesceMs: 250, maxFrameObjects: 50, maxFrameBytes: 1_048_576 })
+    const wrong = file('live:\n  maxFrames: 0\n  maxByte: 1\n')
+    expect(problemsOf({ file: wrong })).toEqual([
+      expect.stringContaining(`${wrong}:2: live.maxFrames = 0: Too small`),
+      expect.stringContaining('live.maxByte: there is no such option; known here: coalesceMs'),
+    ])
   })
 
   it('passes over the variables that Kubernetes makes of a Service of the same name', () => {

@@ -13,7 +13,7 @@ import { interruptible } from '../../lib/interruptible.ts'
 import { FrameSink } from '../frame-sink.ts'
 import { asksForExplanation } from '../guard/operation-request.ts'
 import type { OperationPipeline } from '../operation-pipeline.ts'
-import { plannedResults } from '../planned-stream.ts'
+import { plannedResults, type PlannedStream, type StreamEnd } from '../planned-stream.ts'
 import { sentResult } from '../sent-result.ts'
 import type { PlannedQueries } from './planned-edge.ts'
 
@@ -41,7 +41,9 @@ export interface EventStreamOptions {
 
 type Results = AsyncGenerator<ExecutionResult, void, void>
 
-const envelope = { ahead: Buffer.from('event: next\ndata: '), behind: Buffer.from('\n\n') }
+/** What stands around each result. */
+const ahead = Buffer.from('event: next\ndata: ')
+const behind = Buffer.from('\n\n')
 
 /**
  * Answers one operation by server-sent events: `next` with each result, `complete` behind the last (the distinct connections mode of
@@ -61,17 +63,18 @@ export async function answerEvents(
   response.flushHeaders()
   const sink = new FrameSink({
     waitingBytes: () => response.writableLength,
-    write({ ahead, behind }, payload, sent) {
+    cutOff: () => void response.destroy(),
+  })
+  const sendFrames = (stream: PlannedStream): Promise<StreamEnd> =>
+    sink.send(stream, (payload) => {
       response.cork()
       response.write(ahead)
       response.write(payload)
-      response.write(behind, () => sent())
+      response.write(behind, () => sink.drained())
       response.uncork()
-    },
-    cutOff: () => void response.destroy(),
-  })
+    })
   const keepAlive = setInterval(() => response.write(':\n\n'), options.keepAliveMs)
-  const results = resultsOf(request, operation, sink, options)
+  const results = resultsOf(request, operation, sendFrames, options)
   response.once('close', () => {
     clearInterval(keepAlive)
     sink.close()
@@ -80,7 +83,7 @@ export async function answerEvents(
   for await (const result of results) {
     const text = Buffer.from(JSON.stringify(sentResult(result)))
     await new Promise<void>((resolve) => {
-      response.write(Buffer.concat([envelope.ahead, text, envelope.behind]), () => resolve())
+      response.write(Buffer.concat([ahead, text, behind]), () => resolve())
     })
   }
   if (!response.writableEnded && !response.destroyed) response.end('event: complete\ndata:\n\n')
@@ -89,7 +92,7 @@ export async function answerEvents(
 function resultsOf(
   request: IncomingMessage,
   operation: QueryRequest,
-  sink: FrameSink,
+  sendFrames: (stream: PlannedStream) => Promise<StreamEnd>,
   { pipeline, planned, viewer, callerToken }: EventStreamOptions,
 ): Results {
   let running: Results | undefined
@@ -138,7 +141,7 @@ function resultsOf(
       ? undefined
       : await planned?.subscribe?.(operation, origin)
     if (stream === undefined) return subscribe()
-    return plannedResults({ stream, send: (one) => sink.send(envelope, one), answer: subscribe })
+    return plannedResults({ stream, send: sendFrames, answer: subscribe })
   }
   return interruptible(results(), () => {
     isLeft = true

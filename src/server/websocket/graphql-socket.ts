@@ -1,12 +1,16 @@
+import type { Duplex } from 'node:stream'
 import { CloseCode, type Server } from 'graphql-ws'
 import type { RawData, WebSocket } from 'ws'
 import { sleep } from '../../lib/backoff.ts'
 import type { ServerLog } from '../operation-options.ts'
-import { type FrameEnvelope, FrameSink } from '../frame-sink.ts'
+import { FrameSink } from '../frame-sink.ts'
+import { NextMessages } from './next-messages.ts'
 import type { OpenedBy, OpenWebSocket } from './web-socket-operations.ts'
 
 export interface GraphQLSocketOptions {
   readonly socket: WebSocket
+  /** The connection that the WebSocket was opened on, without compression. */
+  readonly connection: Duplex
   readonly openedBy: OpenedBy
   readonly operations: Server<OpenWebSocket>
   readonly maxOperationsPerSocket: number
@@ -22,19 +26,27 @@ const tooManyMessagesCode = 4429
 /** How long a WebSocket with too many messages under way may wait for the first of them to end. */
 const pileUpMs = 1_000
 
+/** Of all WebSockets: they are told the same one after the other. */
+const messages = new NextMessages()
+
 /**
  * Serves one WebSocket until it closes. Sending waits until the bytes have left the process, so a slow reader slows its
  * own operations down first; it is cut off where they are too many for that.
  */
 export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
-  const { socket, openedBy, operations, maxBufferedBytes, log } = options
+  const { socket, connection, openedBy, operations, maxBufferedBytes, log } = options
   // An operation that was completed may still be preparing; so messages may outnumber operations, but not for long.
   const maxPending = 2 * options.maxOperationsPerSocket + 10
-  const frames = new FrameSink({
-    waitingBytes: () => socket.bufferedAmount,
-    write: (envelope, payload, sent) => writeFrame(socket, envelope, payload, sent),
+  const sink = new FrameSink({
+    waitingBytes: () => connection.writableLength,
     cutOff: () => cutOff(socket),
   })
+  connection.on('drain', () => sink.drained())
+  const sendFrames: OpenWebSocket['sendFrames'] = (id, stream) =>
+    sink.send(stream, (payload) => {
+      // Past `socket.send`, which takes as long as all the rest. That writes whole messages, too, as nothing is compressed.
+      if (socket.readyState === socket.OPEN) messages.write(connection, id, payload)
+    })
   let pending = 0
   let someEnded = new AbortController()
 
@@ -75,7 +87,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
         })
       },
     },
-    { ...openedBy, frames },
+    { ...openedBy, sendFrames },
   )
 
   const stopPings = keepPinging(socket, options.pingIntervalMs)
@@ -83,32 +95,12 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
   socket.on('error', (error) => log.warn('a WebSocket failed', { reason: error.message }))
   socket.once('close', (code, reason) => {
     stopPings()
-    frames.close()
+    sink.close()
     openedBy.identity[Symbol.dispose]()
     closed(code, reason.toString()).catch((error: unknown) => {
       log.error('the operations of a WebSocket could not be ended', { error })
     })
   })
-}
-
-/** From so many bytes on, a payload is not copied for each socket that it goes to. */
-const sharedFromBytes = 16_384
-
-/** An error closes the socket, and that ends the operations. */
-function writeFrame(
-  socket: WebSocket,
-  { ahead, behind }: FrameEnvelope,
-  payload: Buffer,
-  sent: () => void,
-): void {
-  if (payload.length < sharedFromBytes) {
-    socket.send(Buffer.concat([ahead, payload, behind]), { binary: false }, sent)
-    return
-  }
-  // One message in fragments (RFC 6455, 5.4).
-  socket.send(ahead, { binary: false, fin: false })
-  socket.send(payload, { binary: false, fin: false })
-  socket.send(behind, { binary: false, fin: true }, sent)
 }
 
 function cutOff(socket: WebSocket): void {

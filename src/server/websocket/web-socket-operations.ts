@@ -13,8 +13,7 @@ import {
 import type { DocumentSource } from '../document-source.ts'
 import type { OperationWishes } from '../../graphql/operation/execution.ts'
 import type { PlannedQueries } from '../http/planned-edge.ts'
-import { plannedResults, type PlannedStream } from '../planned-stream.ts'
-import type { FrameEnvelope, FrameSink } from '../frame-sink.ts'
+import { plannedResults, type PlannedStream, type StreamEnd } from '../planned-stream.ts'
 import { sentResult } from '../sent-result.ts'
 import type { OperationPipeline } from '../operation-pipeline.ts'
 import type { ServerLog } from '../operation-options.ts'
@@ -41,9 +40,10 @@ export interface OpenedBy {
   readonly identity: SocketIdentity
 }
 
-/** The same, and what sends frames over it. */
+/** The same, and how frames are sent over it. */
 export interface OpenWebSocket extends OpenedBy {
-  readonly frames: FrameSink
+  /** Sends what a stream has as messages of the operation with this id. Resolves when it has ended. */
+  readonly sendFrames: (id: string, stream: PlannedStream) => Promise<StreamEnd>
 }
 
 type Answers = AsyncGenerator<ExecutionResult, void, void>
@@ -170,7 +170,7 @@ export function createWebSocketOperations(
             ? await answer()
             : plannedResults({
                 stream,
-                send: (one) => connection.extra.frames.send(envelopeOf(id), one),
+                send: (one) => connection.extra.sendFrames(id, one),
                 answer,
               })
         if (Symbol.asyncIterator in answers) return followedGenerator(answers, { ended })
@@ -184,12 +184,6 @@ export function createWebSocketOperations(
       return coded.map((error) => withoutTransportDetails(error).toJSON())
     },
   })
-}
-
-/** The message `next` of an operation, around its payload. */
-function envelopeOf(id: string): FrameEnvelope {
-  const ahead = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`)
-  return { ahead, behind: Buffer.from('}') }
 }
 
 function isExplained({ contextValue }: ExecutionArgs): boolean {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Authenticator } from '../../access/authentication/authenticator.ts'
 import { handleProtocols } from 'graphql-ws'
-import { WebSocketServer } from 'ws'
+import { type WebSocket, WebSocketServer } from 'ws'
 import { serveGraphQLSocket } from './graphql-socket.ts'
 import { graphqlPath } from '../operation-options.ts'
 import type { DocumentSource } from '../document-source.ts'
@@ -66,23 +66,33 @@ export class WebSocketTransport {
       log,
       ...limits,
     })
-    this.#server.on('connection', (socket, request) => {
-      observer?.socketOpened?.()
-      socket.once('close', () => observer?.socketClosed?.())
-      const identity = new SocketIdentity({
-        request,
-        authenticator,
-        quotas,
-        reauthenticateMs: limits.reauthenticateMs,
-        close: (code, reason) => socket.close(code, reason),
-        refused: (code, viewer) => {
-          const address = request.socket.remoteAddress
-          observer?.refused({ transport: 'websocket', code, viewer, address })
-        },
-        failed: (error) => log.error('it could not be found out who asks', { error }),
-      })
-      serveGraphQLSocket({ socket, openedBy: { request, identity }, operations, log, ...limits })
-    })
+    this.#server.on(
+      'connection',
+      (socket: WebSocket, request: IncomingMessage, connection: Duplex) => {
+        observer?.socketOpened?.()
+        socket.once('close', () => observer?.socketClosed?.())
+        const identity = new SocketIdentity({
+          request,
+          authenticator,
+          quotas,
+          reauthenticateMs: limits.reauthenticateMs,
+          close: (code, reason) => socket.close(code, reason),
+          refused: (code, viewer) => {
+            const address = request.socket.remoteAddress
+            observer?.refused({ transport: 'websocket', code, viewer, address })
+          },
+          failed: (error) => log.error('it could not be found out who asks', { error }),
+        })
+        serveGraphQLSocket({
+          socket,
+          connection,
+          openedBy: { request, identity },
+          operations,
+          log,
+          ...limits,
+        })
+      },
+    )
   }
 
   /** Answers one request to upgrade: with a WebSocket, or with why not. */
@@ -103,7 +113,7 @@ export class WebSocketTransport {
     this.#server.handleUpgrade(request, stream, head, (socket) => {
       // The server may have begun to stop while it shook hands.
       if (this.#stopping) socket.close(goingAwayCode, 'Going away')
-      else this.#server.emit('connection', socket, request)
+      else this.#server.emit('connection', socket, request, stream)
     })
   }
 

@@ -1,0 +1,74 @@
+import { once } from 'node:events'
+import { startSimulator, type Simulator } from 'informerql/simulator'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { created, sent } from './created.ts'
+import type { Fields } from './test-cluster.ts'
+
+const path = '/api/v1/namespaces/default/configmaps'
+const annotated = (text: string): object => ({ metadata: { name: 'one', annotations: { text } } })
+const query = `subscription {
+  configMaps(coalesceMs: 0) { synced changes { object { metadata { annotation(key: "text") } } } }
+}`
+
+describe('the messages of those who are told the same', () => {
+  let cluster: Simulator
+  let gateway: ServedGateway
+  beforeEach(async () => {
+    cluster = await startSimulator()
+    gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
+  })
+  afterEach(async () => {
+    await gateway[Symbol.asyncDispose]()
+    await cluster[Symbol.asyncDispose]()
+  })
+
+  const subscribed = async (ids: readonly string[]): Promise<readonly Fields[]> => {
+    const socket = new WebSocket(gateway.url.replace('http', 'ws'), 'graphql-transport-ws')
+    const messages: Fields[] = []
+    socket.on('message', (data: Buffer) => {
+      messages.push(JSON.parse(data.toString()))
+      const { type } = messages.at(-1) as { readonly type: string }
+      if (type !== 'connection_ack') return
+      for (const id of ids) {
+        socket.send(JSON.stringify({ id, type: 'subscribe', payload: { query } }))
+      }
+    })
+    await once(socket, 'open')
+    socket.send(JSON.stringify({ type: 'connection_init' }))
+    return messages
+  }
+
+  it('are whole and those of their operation, whatever its id and however long they are', async () => {
+    await created(cluster, path, annotated('first'))
+    const ids = [
+      '1',
+      'äöü "quoted" \\ \u0001',
+      '5f7a9c1e-8f55-4a0c-9f0e-2f6d6c0b1a77',
+      'x'.repeat(300),
+    ]
+    const readers = await Promise.all([subscribed(ids), subscribed(ids), subscribed(['1'])])
+    const told = (messages: readonly Fields[], text: string): readonly string[] =>
+      messages.flatMap(({ id, type, payload }) =>
+        type === 'next' &&
+        payload.data.configMaps.changes.at(-1)?.object.metadata.annotation === text
+          ? [id as string]
+          : [],
+      )
+    const all = async (text: string): Promise<void> => {
+      await expect
+        .poll(() => readers.map((messages) => told(messages, text).toSorted()))
+        .toEqual([ids.toSorted(), ids.toSorted(), ['1']])
+    }
+    await all('first')
+    for (const length of [10, 15_000, 17_000, 64_000, 66_000, 200_000]) {
+      const text = `${length} ${'ü'.repeat(length)}`
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await sent(cluster, 'PATCH', `${path}/one`, annotated(text))
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await all(text)
+    }
+    expect(gateway.gateway.planned.liveState()).toMatchObject({ groups: 1, members: 9 })
+  })
+})
