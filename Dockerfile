@@ -27,7 +27,7 @@ COPY schema/ schema/
 # The user `node` of the image, by its number: so that it can be told that it is not root.
 USER 1000:1000
 EXPOSE 4000
-HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:4000/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# It asks without TLS, then with it. Where the configuration names another port, give INFORMERQL_SERVER_PORT too.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["node", "dist/command/health-check.js"]
 ENTRYPOINT ["node", "dist/main.js"]
 CMD ["serve"]

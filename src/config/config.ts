@@ -77,6 +77,8 @@ export class ConfigError extends CodedError {
 }
 
 const variablePrefix = 'INFORMERQL_'
+/** Instead of the audit log's file. */
+const standardOutput = '-'
 /** Names the file; not an option of it. */
 const fileVariable = 'INFORMERQL_CONFIG'
 
@@ -174,7 +176,7 @@ function withPathsBeside(
 ): Readonly<Record<string, unknown>> {
   const beside = (path: unknown): unknown =>
     typeof path === 'string' ? resolve(folder, path) : path
-  const { schemaFiles, schema, clusters, server, auth } = values
+  const { schemaFiles, schema, clusters, server, auth, audit } = values
   return {
     ...values,
     ...withFilesBeside(
@@ -184,6 +186,9 @@ function withPathsBeside(
       beside,
     ),
     ...withAuthFilesBeside(auth, beside),
+    ...withFilesBeside('audit', audit, ['file'], (path) =>
+      path === standardOutput ? path : beside(path),
+    ),
     ...(typeof schema === 'string' ? { schema: beside(schema) } : {}),
     ...(Array.isArray(schemaFiles) ? { schemaFiles: schemaFiles.map(beside) } : {}),
     ...(Array.isArray(clusters)

@@ -1,6 +1,7 @@
 import { CodedError } from '../lib/coded-error.ts'
 import { aggregateRoles } from './access/aggregated-roles.ts'
-import { Authentication, type SimulatorUser } from './access/authentication.ts'
+import { audience, Authentication, type SimulatorUser } from './access/authentication.ts'
+import { ServiceAccountTokens } from './access/service-account-tokens.ts'
 import { denyingAuthorizer } from './access/authorization.ts'
 import { addDefaultRoles } from './access/default-roles.ts'
 import { Rbac } from './access/rbac.ts'
@@ -61,7 +62,10 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     port: options.port ?? 0,
     host: options.host ?? '127.0.0.1',
     bookmarkIntervalMs: options.bookmarkIntervalMs ?? 60_000,
-    authentication: new Authentication(users, { anonymous: authorization === 'rbac' }),
+    authentication: new Authentication(users, {
+      anonymous: authorization === 'rbac',
+      accounts: new ServiceAccountTokens(storage, audience),
+    }),
     authorizer: authorization === 'rbac' ? new Rbac(storage) : denyingAuthorizer(users),
   })
   const url = await server.start()

@@ -57,7 +57,7 @@ const populate = async ({ must }: AccessCluster): Promise<void> => {
   }
 }
 
-describeAccess('what Secrets hold is read live as whoever asks', (cluster, isReal) => {
+describeAccess('what Secrets hold is read live as whoever asks', (cluster) => {
   let gateway: ServedGateway
   let folder: string
   let audit: AuditLog
@@ -133,7 +133,7 @@ describeAccess('what Secrets hold is read live as whoever asks', (cluster, isRea
     expect(errors[0]?.extensions.code).toBe('UNSUPPORTED')
   })
 
-  it.runIf(isReal)('by a token of a ServiceAccount, too', async () => {
+  it('by a token of a ServiceAccount, too', async () => {
     const accounts = '/api/v1/namespaces/red/serviceaccounts'
     await cluster().must(accounts, { method: 'POST', body: { metadata: { name: 'robot' } } })
     const tokenFor = async (spec: object): Promise<string> => {

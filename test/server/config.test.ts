@@ -78,6 +78,15 @@ describe('a configuration', () => {
     expect(config.schemaFiles).toEqual([join(folder, 'a.graphql')])
   })
 
+  it('finds the audit log from where it is itself, too, unless that is the standard output', () => {
+    const auditOf = (text: string): string | undefined => load({ file: file(text) }).audit.file
+    expect(auditOf('audit: { file: log/audit.json }')).toBe(join(folder, 'log/audit.json'))
+    expect(auditOf('audit: { file: /var/log/audit.json }')).toBe('/var/log/audit.json')
+    expect(auditOf('audit: { file: "-" }')).toBe('-')
+    const flag = { flag: '--audit-file', path: ['audit', 'file'], value: 'audit.json' }
+    expect(load({ flags: [flag] }).audit.file).toBe('audit.json')
+  })
+
   it('reads lists and numbers from variables, and leaves text as it is', () => {
     const { preload, simulator, clusters } = load({
       variables: {

@@ -1,4 +1,5 @@
 import { Refusal } from '../api/status-refusal.ts'
+import type { BoundIdentity, ServiceAccountTokens } from './service-account-tokens.ts'
 
 /** Who may come, and what each may not. */
 export interface SimulatorUser {
@@ -16,6 +17,7 @@ export interface Identity {
   readonly name: string
   readonly uid: string
   readonly groups: readonly string[]
+  readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
 /** The audience of the tokens: what a kube-apiserver's service account issuer is by default. */
@@ -33,20 +35,29 @@ const anonymous: Identity = {
   groups: ['system:unauthenticated'],
 }
 
+interface AuthenticationOptions {
+  /** Who brings no token is let in as nobody; else refused. */
+  readonly anonymous: boolean
+  readonly accounts: ServiceAccountTokens
+}
+
 /** The users of the simulated server, found by their bearer tokens. */
 export class Authentication {
+  /** The tokens of ServiceAccounts. */
+  readonly accounts: ServiceAccountTokens
   readonly #users: ReadonlyMap<string, Identity>
   readonly #anonymous: boolean
 
-  /** With `anonymous` who brings no token is let in as nobody; else refused. */
-  constructor(users: readonly SimulatorUser[], options: { readonly anonymous: boolean }) {
+  constructor(users: readonly SimulatorUser[], options: AuthenticationOptions) {
     this.#users = new Map(users.map((user) => [user.token, identityOf(user)]))
     this.#anonymous = options.anonymous
+    this.accounts = options.accounts
   }
 
-  /** Whose token it is. */
-  find(token: string): Identity | undefined {
-    return this.#users.get(token)
+  /** Whose token it is, and what for. */
+  find(token: string): BoundIdentity | undefined {
+    const identity = this.#users.get(token)
+    return identity === undefined ? this.accounts.find(token) : { identity, audiences: [audience] }
   }
 
   /** Who sends a request; without users everybody is the administrator. Throws 401. */
@@ -58,8 +69,8 @@ export class Authentication {
     }
     const [scheme = '', token = ''] = authorization.split(' ')
     const found = scheme.toLowerCase() === 'bearer' ? this.find(token) : undefined
-    if (found === undefined) throw unauthorized()
-    return found
+    if (found?.audiences.includes(audience) !== true) throw unauthorized()
+    return found.identity
   }
 }
 

@@ -62,8 +62,13 @@ export const reviews: Readonly<Record<string, Review>> = {
   },
 }
 
-function userInfo({ name, uid, groups }: Identity): object {
-  return { username: name, ...(uid === '' ? {} : { uid }), groups }
+function userInfo({ name, uid, groups, extra }: Identity): object {
+  return {
+    username: name,
+    ...(uid === '' ? {} : { uid }),
+    groups,
+    ...(extra === undefined ? {} : { extra }),
+  }
 }
 
 function reviewToken(
@@ -72,13 +77,14 @@ function reviewToken(
 ): { readonly status: object } {
   const token = textOf(spec['token'])
   if (token === '') throw badRequest('token is required for TokenReview in authentication')
-  const wanted = listOf(spec['audiences'])
-  const identity = known.find(token)
-  if (identity === undefined || (wanted.length > 0 && !wanted.includes(audience))) {
+  const asked = listOf(spec['audiences'])
+  const wanted = asked.length === 0 ? [audience] : asked
+  const found = known.find(token)
+  const audiences = wanted.filter((one) => found?.audiences.includes(one))
+  if (found === undefined || audiences.length === 0) {
     return { status: { user: {}, error: 'invalid bearer token' } }
   }
-  const user = userInfo(identity)
-  return { status: { authenticated: true, user, audiences: [audience] } }
+  return { status: { authenticated: true, user: userInfo(found.identity), audiences } }
 }
 
 /** Who an access review is about; `undefined` where it names nobody. */

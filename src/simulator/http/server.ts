@@ -15,6 +15,7 @@ import { serveApiDocument } from './routes/api-documents.ts'
 import type { OpenWatch } from './routes/collection-requests.ts'
 import { faultsPath, serveFaultOrder } from './routes/fault-orders.ts'
 import { reviewAt, serveReview } from './routes/review-requests.ts'
+import { isTokenRequest, serveTokenRequest } from './routes/token-requests.ts'
 import { accessAttributes, serveResource, verbOf } from './routes/resource-requests.ts'
 import type { Storage } from '../storage/storage.ts'
 
@@ -116,6 +117,10 @@ export class SimulatedServer {
     if (review !== undefined) {
       const namespace = target?.namespace ?? ''
       await serveReview(exchange, review, { authentication, authorizer, identity, namespace })
+      return
+    }
+    if (target !== undefined && isTokenRequest(target)) {
+      await serveTokenRequest(exchange, target, authentication.accounts)
       return
     }
     if (serveApiDocument(exchange, { registry, openApi: this.#openApi })) return
