@@ -186,13 +186,19 @@ export class LiveGroup implements MemberGroup {
 
   /** All that there is, at a place in the ring that is not far behind. */
   snapshot(): GroupSnapshot {
-    const { first, next } = this.ring
-    const known = this.#snapshot
-    const isNear = known !== undefined && next - known.next <= maxFramesBehindSnapshot
-    if (isNear && known.next >= first) return known
+    this.#dropSnapshot()
+    if (this.#snapshot !== undefined) return this.#snapshot
     const { writer, positions } = this
+    const { next } = this.ring
     this.#snapshot = new GroupSnapshot(this.rows.told(), { writer, next, positions })
     return this.#snapshot
+  }
+
+  /** Forgets one that nobody is given any more; who reads it still has it. */
+  #dropSnapshot(): void {
+    const { first, next } = this.ring
+    const known = this.#snapshot?.next ?? next
+    if (known < first || next - known > maxFramesBehindSnapshot) this.#snapshot = undefined
   }
 
   /** Ends all its subscriptions. Idempotent. */
@@ -285,6 +291,7 @@ export class LiveGroup implements MemberGroup {
           this.#announcer.announce()
         }
         this.#positions = now
+        this.#dropSnapshot()
       },
       isFinalStateKnown,
     )

@@ -81,8 +81,11 @@ export function createObjectCodec(options: {
 
 /** A row beyond this part of its object's text saves too little to be worth it. */
 const maxRowPart = 3 / 4
-/** Of prepared answers, as {@link AnswerCache} counts them: some thousand, of a few hundred characters each. */
-const maxAnswerBytes = 8 << 20
+/**
+ * Of prepared answers, as {@link AnswerCache} counts them: about two kilobytes for each selection and template. Where many selections
+ * are live, each is asked for every template again and again, and making an answer takes ten times as long as filling it.
+ */
+const maxAnswerBytes = 64 << 20
 
 /** A row, or a whole text, without the text. */
 const heldHeaderBytes = 48
