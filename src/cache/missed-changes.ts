@@ -69,8 +69,8 @@ interface Reading extends MissedChangesOptions {
 /** Reads on behind the last step. Where it has not come to an end, it may be tried again. */
 async function endOf(reading: Reading): Promise<'reached' | 'in vain' | 'open'> {
   const { source, from, until, steps, codec, maxChanges, signal } = reading
-  const resourceVersion = steps.at(-1)?.position ?? from
-  const watch = { resourceVersion, allowWatchBookmarks: true, timeoutSeconds }
+  const last = steps.at(-1)?.position ?? from
+  const watch = { resourceVersion: last, allowWatchBookmarks: true, timeoutSeconds }
   try {
     for await (const frames of await source.watch(watch, signal)) {
       for (const frame of frames) {
