@@ -119,6 +119,13 @@ export class ClusterCache implements AsyncDisposable {
     }
   }
 
+  /** Reads what is cached of resources anew, as another definition decides what their objects look like. */
+  reread(isRedefined: (resource: ApiResource) => boolean): void {
+    for (const { resource, informer } of this.#cached.values()) {
+      if (isRedefined(resource)) informer.reread()
+    }
+  }
+
   /** Whether the cluster has the resource, as far as is known. */
   serves(resource: ApiResource): boolean {
     return this.#served.has(keyOf(resource))

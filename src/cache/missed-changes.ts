@@ -1,5 +1,7 @@
+import { Backoff, sleep } from '../lib/backoff.ts'
 import { createObjectCodec, type ObjectCodec } from '../informer/codec/object-codec.ts'
 import { Change } from '../informer/store/change.ts'
+import { isBrokenConnection, isRetriedInPlace } from '../informer/reflector/reflector-errors.ts'
 import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import { objectKey } from '../kubernetes/object.ts'
@@ -23,38 +25,66 @@ export interface MissedChangesOptions {
 /** A server sends the last bookmark two seconds before this, and so says that all that came before it has been sent. */
 const timeoutSeconds = 3
 const deadlineMs = 8_000
+const pauses = { initialMs: 50, maxMs: 500 }
 
 /**
- * What happened between two positions, as a watch of its own says: what a process missed that was not there yet. `undefined` where
- * the server cannot tell any more (410), is not reached in time, or has more to tell than wanted. Never rejects.
+ * What happened between two positions, as a watch of its own says: what a process missed that was not there yet. A watch that breaks, or
+ * ends before that, is opened again where it stood. `undefined` where the server cannot tell any more (410), is not reached in time, or
+ * has more to tell than wanted. Never rejects.
  */
 export async function missedChanges(
   options: MissedChangesOptions,
 ): Promise<readonly RecentStep[] | undefined> {
-  const { source, from, resource, metadataOnly } = options
+  const { resource, metadataOnly } = options
   const leaving = new AbortController()
   const timer = setTimeout(() => leaving.abort(), deadlineMs)
-  const codec = createObjectCodec({ resource, metadataOnly })
-  const steps: RecentStep[] = []
+  const reading: Reading = {
+    ...options,
+    codec: createObjectCodec({ resource, metadataOnly }),
+    steps: [],
+    signal: leaving.signal,
+  }
+  const backoff = new Backoff(pauses)
   try {
-    const watch = { resourceVersion: from, allowWatchBookmarks: true, timeoutSeconds }
-    for await (const frames of await source.watch(watch, leaving.signal)) {
-      for (const frame of frames) {
-        const step = stepOf(frame, codec)
-        if (step === undefined) return undefined
-        const order = compareResourceVersions(step.position, options.until)
-        if (order === undefined) return undefined
-        if (order <= 0) steps.push(step)
-        if (order >= 0) return steps
-        if (steps.length > options.maxChanges) return undefined
-      }
+    while (!leaving.signal.aborted) {
+      const end = await endOf(reading)
+      if (end === 'reached') return reading.steps
+      if (end === 'in vain') return undefined
+      await sleep(backoff.nextMs(), leaving.signal)
     }
-    return undefined
-  } catch {
     return undefined
   } finally {
     clearTimeout(timer)
     leaving.abort()
+  }
+}
+
+interface Reading extends MissedChangesOptions {
+  readonly codec: ObjectCodec
+  /** What has been read so far. */
+  readonly steps: RecentStep[]
+  readonly signal: AbortSignal
+}
+
+/** Reads on behind the last step. Where it has not come to an end, it may be tried again. */
+async function endOf(reading: Reading): Promise<'reached' | 'in vain' | 'open'> {
+  const { source, from, until, steps, codec, maxChanges, signal } = reading
+  const last = steps.at(-1)?.position ?? from
+  const watch = { resourceVersion: last, allowWatchBookmarks: true, timeoutSeconds }
+  try {
+    for await (const frames of await source.watch(watch, signal)) {
+      for (const frame of frames) {
+        const step = stepOf(frame, codec)
+        const order = step && compareResourceVersions(step.position, until)
+        if (step === undefined || order === undefined) return 'in vain'
+        if (order <= 0) steps.push(step)
+        if (order >= 0) return 'reached'
+        if (steps.length > maxChanges) return 'in vain'
+      }
+    }
+    return 'open'
+  } catch (error) {
+    return isRetriedInPlace(error) || isBrokenConnection(error) ? 'open' : 'in vain'
   }
 }
 

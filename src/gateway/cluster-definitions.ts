@@ -64,8 +64,14 @@ export class ClusterDefinitions {
     ]
   }
 
-  /** Reads those that are not known as they are, and forgets those that are not present. Rejects as {@link list} does. */
-  async follow(present: readonly DefinitionMetadata[], signal: AbortSignal): Promise<void> {
+  /**
+   * Reads those that are not known as they are, and forgets those that are not present. Resolves with the names of those that were
+   * known and are others now. Rejects as {@link list} does.
+   */
+  async follow(
+    present: readonly DefinitionMetadata[],
+    signal: AbortSignal,
+  ): Promise<ReadonlySet<string>> {
     const changed = present.filter((one) => !this.#isKnown(one))
     const read = await boundedParallel(changed, maxParallel, async ({ name }) => {
       try {
@@ -76,6 +82,7 @@ export class ClusterDefinitions {
         throw error
       }
     })
+    const redefined = changed.filter(({ name }) => this.#byName.has(name)).map(({ name }) => name)
     const found = new Map<string, ClusterDefinition>()
     for (const { name } of present) {
       const known = this.#byName.get(name)
@@ -83,6 +90,7 @@ export class ClusterDefinitions {
     }
     for (const object of read) if (object !== undefined) keep(found, object)
     this.#byName = found
+    return new Set(redefined)
   }
 
   #isKnown({ name, uid, generation }: DefinitionMetadata): boolean {

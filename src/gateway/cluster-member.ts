@@ -5,7 +5,7 @@ import type { AccessLimits } from '../access/access-limits.ts'
 import { ClusterAccess } from '../access/cluster-access.ts'
 import type { ClusterCache } from '../cache/cluster-cache.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
-import { groupVersionPath } from '../kubernetes/api-resource.ts'
+import { type ApiResource, groupResourceOf, groupVersionPath } from '../kubernetes/api-resource.ts'
 import { sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { ApiWatch, type ApiWatchTimes, defaultApiWatchTimes } from './api-watch.ts'
@@ -147,8 +147,15 @@ export class ClusterMember implements AsyncDisposable {
     const { name } = this
     if (this.#cluster.state !== 'connected') return []
     const before = this.#cluster.api
-    if (present !== undefined) await before.definitions.follow(present, signal)
+    if (present !== undefined) {
+      const redefined = await before.definitions.follow(present, signal)
+      this.cache.reread((resource) => redefined.has(groupResourceOf(resource)))
+    }
     const api = await askAgain(before, signal)
+    if (present === undefined) {
+      // What shows of it is another document, of the whole group.
+      this.cache.reread((resource) => isOtherDocument(resource, before, api))
+    }
     if (api !== before) {
       this.#cluster = { name, state: 'connected', api }
       await changed()
@@ -192,9 +199,16 @@ function isSettled(name: string, before: ClusterApi, api: ClusterApi): boolean {
     return !api.resources.some(({ resource, group }) => `${resource}.${group}` === name)
   if (!isDiscovered(definition, api.resources)) return false
   // Whether a schema that was there before is the new one shows only when it changes.
-  return definition.versions.every((version) => {
-    const path = groupVersionPath({ group: definition.group, version }).slice(1)
-    const document = api.openapi[path]
-    return document !== undefined && document !== before.openapi[path]
-  })
+  const { group } = definition
+  return definition.versions.every((version) => isOtherDocument({ group, version }, before, api))
+}
+
+/** Whether what the API says of a group version is there, and not what it said before. */
+function isOtherDocument(
+  of: Pick<ApiResource, 'group' | 'version'>,
+  before: ClusterApi,
+  { openapi }: ClusterApi,
+): boolean {
+  const path = groupVersionPath(of).slice(1)
+  return openapi[path] !== undefined && openapi[path] !== before.openapi[path]
 }

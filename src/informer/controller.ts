@@ -112,6 +112,11 @@ export class Controller {
     return this.#queue.length
   }
 
+  /** Lists anew what may look otherwise than it did. */
+  reread(): void {
+    this.#reflector.reread()
+  }
+
   /** Runs until the signal is aborted; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {

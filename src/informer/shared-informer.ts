@@ -7,7 +7,7 @@ import { Controller } from './controller.ts'
 import { controllerOptionsOf } from './controller-options.ts'
 import { FailureReport } from './failure-report.ts'
 import { InformerStore } from './informer-store.ts'
-import type { Delta } from './reflector/delta-queue.ts'
+import type { Delta, ListDelta } from './reflector/delta-queue.ts'
 import {
   type EventHandlerOptions,
   type HandlerRegistration,
@@ -31,7 +31,7 @@ import {
   sharedInformerDefaults,
   type SharedInformerOptions,
 } from './shared-informer-options.ts'
-import { type ListDelta, StoreWriter } from './store-writer.ts'
+import { StoreWriter } from './store-writer.ts'
 import { snapshotOf } from './delivery/snapshot.ts'
 import type { Indexers } from './store/store-view.ts'
 
@@ -165,6 +165,14 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       this.#stop()
       await this.#endHandlers()
     }
+  }
+
+  /**
+   * Lists anew, now and once more when the watch that follows has ended, and compares what objects say instead of their resource
+   * versions. For custom resources whose definition has changed: the server may show other fields of them than before.
+   */
+  reread(): void {
+    this.#controller.reread()
   }
 
   /**

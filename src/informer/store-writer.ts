@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { KubernetesObject } from '../kubernetes/object.ts'
 import { Change } from './store/change.ts'
-import type { Delta } from './reflector/delta-queue.ts'
+import type { Delta, ListDelta } from './reflector/delta-queue.ts'
 import type { IndexedStore } from './store/indexed-store.ts'
-import type { ObjectCodec } from './codec/object-codec.ts'
+import type { HeldObject, ObjectCodec } from './codec/object-codec.ts'
 import type { StoreContents, StoredObject } from './store/store-contents.ts'
 import type { ValuesOfChange } from './delivery/route.ts'
 
@@ -10,9 +11,6 @@ export interface StoreWriterOptions {
   readonly store: IndexedStore
   readonly codec: ObjectCodec
 }
-
-/** A whole list. */
-export type ListDelta = Extract<Delta, { readonly type: 'REPLACED' }>
 
 /** What a delta changed, and the values that the changed objects had before or have now, each in one index. */
 export interface Applied {
@@ -25,7 +23,8 @@ const objectsPerStep = 64
 
 /**
  * Applies deltas to a store, its only writer, and concludes what changed. A state that the store has already (same
- * UID and resource version) is no change: after a relist only real differences reach the listeners.
+ * UID and resource version) is no change: after a relist only real differences reach the listeners. Where objects were read anew
+ * because they may look otherwise, they are compared whole.
  *
  * A relist may be long, and nobody may see half of it. So it is staged: while a list arrives it fills a generation of
  * its own, with all indices; then that is compared with the present one, in slices, between which readers and the event
@@ -63,7 +62,7 @@ export class StoreWriter {
    * something else is applied first. Deletions first, then additions and updates in the order of the list. Empty for
    * the first list, which is all additions.
    */
-  *compare({ contents }: ListDelta): Generator<void, readonly Change[]> {
+  *compare({ contents, isReread }: ListDelta): Generator<void, readonly Change[]> {
     yield* this.#store.complete(contents)
     if (!this.#hasList) return []
     const before = this.#store.contents
@@ -79,7 +78,7 @@ export class StoreWriter {
     const others: Change[] = []
     for (const key of contents.ids.keys()) {
       if (++looked % objectsPerStep === 0) yield
-      const change = this.#difference(key, before.stored(key), contents)
+      const change = this.#difference(key, before.stored(key), contents, isReread)
       if (change !== undefined) others.push(change)
     }
     return [...vanished, ...others]
@@ -137,6 +136,7 @@ export class StoreWriter {
     key: string,
     old: StoredObject | undefined,
     contents: StoreContents,
+    isReread: boolean,
   ): Change | undefined {
     const now = contents.stored(key)
     if (now === undefined) return undefined
@@ -144,12 +144,17 @@ export class StoreWriter {
     if (old === undefined || old.uid !== uid) {
       return new Change(this.#codec, { type: 'ADDED', key, uid, held })
     }
-    if (old.resourceVersion === '' || old.resourceVersion !== now.resourceVersion) {
+    const isOther = old.resourceVersion === '' || old.resourceVersion !== now.resourceVersion
+    if (isOther || (isReread && !this.#looksSame(old.held, held))) {
       const previousHeld = old.held
       return new Change(this.#codec, { type: 'MODIFIED', key, uid, held, previousHeld })
     }
     contents.keepHeld(key, old.held)
     return undefined
+  }
+
+  #looksSame(before: HeldObject, now: HeldObject): boolean {
+    return isDeepStrictEqual(this.#codec.decode(before), this.#codec.decode(now))
   }
 
   #vanished(key: string, { uid, held }: StoredObject): Change {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { OperationOrigin, Viewer } from 'informerql'
 import { startSimulator } from 'informerql/simulator'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { firstAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { type CountedServer, startCountedServer } from './counted-server.ts'
@@ -203,6 +203,22 @@ describe('bearer tokens by TokenReview', () => {
     // An authenticator that knows the token no more: the API server’s answer is 201 and not authenticated.
     other.answer(reviews, { status: { authenticated: false } })
     expect(await closing).toBe(4403)
+  })
+
+  it('a clock that is set back makes no token known for longer', async () => {
+    await using fresh = await serve({ knownMs: 200 })
+    const asked = async (): Promise<number> => {
+      expect(await fresh.as(ann.token).query(query)).toEqual(answer)
+      return cluster.count(reviews)
+    }
+    const first = await asked()
+    const now = Date.now()
+    vi.spyOn(Date, 'now').mockReturnValue(now - 3_600_000)
+    try {
+      await expect.poll(asked, { timeout: 20_000 }).toBeGreaterThan(first)
+    } finally {
+      vi.restoreAllMocks()
+    }
   })
 
   it('tokens for others than those that are wanted are refused', async () => {

@@ -128,6 +128,17 @@ describe('a subscription that comes back', () => {
     expect(gateway.gateway.planned.liveState()).toMatchObject({ resumed: 2, notResumed: 0 })
   })
 
+  it('goes on although the API server breaks off what it is asked of what was missed', async () => {
+    const stood = await begin()
+    await gateway[Symbol.asyncDispose]()
+    await change()
+    gateway = await serve()
+    await gateway.data('{ pods { totalCount } nodes { totalCount } }')
+    cluster.faults.inject({ match: { verb: 'watch' }, fault: { type: 'disconnect' }, times: 3 })
+    await expectSame(resume(gateway.connect(), asked, stood), false)
+    expect(gateway.gateway.planned.liveState()).toMatchObject({ resumed: 1, notResumed: 0 })
+  })
+
   it('begins anew where the API server does not remember', async () => {
     const stood = await begin()
     await gateway[Symbol.asyncDispose]()

@@ -27,7 +27,7 @@ const maxUnderWay = 256
 
 interface Known {
   readonly authenticated: Authenticated
-  /** Of the wall clock. */
+  /** `performance.now()`: a clock that is set back must not make it known for longer. */
   readonly untilMs: number
 }
 
@@ -52,7 +52,7 @@ export class TokenCache {
   authenticate(token: string): Authenticated | Promise<Authenticated> {
     const hash = this.#hash.of(this.#audiences + token)
     const known = this.#known.get(hash)
-    if (known !== undefined && Date.now() < known.untilMs) return known.authenticated
+    if (known !== undefined && isValid(known)) return known.authenticated
     const refused = this.#refused.get(hash)
     if (refused !== undefined) throw refused
     return this.#underWay.get(hash) ?? this.#verify(hash, token)
@@ -71,11 +71,7 @@ export class TokenCache {
     const { verify, knownMs, observer } = this.#options
     try {
       const authenticated = await verify(token)
-      const untilMs = Math.min(
-        Date.now() + knownMs,
-        authenticated.expiresAtMs ?? Number.POSITIVE_INFINITY,
-      )
-      this.#known.set(hash, { authenticated, untilMs })
+      this.#known.set(hash, { authenticated, untilMs: performance.now() + knownMs })
       observer?.verified('accepted')
       return authenticated
     } catch (error) {
@@ -85,4 +81,9 @@ export class TokenCache {
       throw error
     }
   }
+}
+
+function isValid({ authenticated, untilMs }: Known): boolean {
+  const { expiresAtMs = Number.POSITIVE_INFINITY } = authenticated
+  return performance.now() < untilMs && Date.now() < expiresAtMs
 }

@@ -21,9 +21,14 @@ export type Delta =
       readonly contents: StoreContents
       readonly resourceVersion: ResourceVersion
       readonly clock: ListClock
+      /** Whether objects may look otherwise in it than they did before, with the same resource version. */
+      readonly isReread: boolean
     }
   /** A bookmark: moves the resource version and nothing else. */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: ResourceVersion }
+
+/** A whole list. */
+export type ListDelta = Extract<Delta, { readonly type: 'REPLACED' }>
 
 const maxBatch = 1000
 

@@ -36,6 +36,13 @@ export class SuspendedError extends CodedError {
   }
 }
 
+/** Ends a watch, as what it was begun from is to be read anew. */
+export class RereadError extends CodedError {
+  constructor() {
+    super('REREAD', 'what has been read is to be read anew')
+  }
+}
+
 /** Failures of the server as a whole: wait, then go on from the same position; a list would only add to its load. */
 export function isRetriedInPlace(error: unknown): boolean {
   if (isTooManyRequests(error)) return true

@@ -1,8 +1,8 @@
 import { Backoff, sleep } from '../../lib/backoff.ts'
-import { latestResourceVersion, type ResourceVersion } from '../../kubernetes/resource-version.ts'
+import { latestResourceVersion } from '../../kubernetes/resource-version.ts'
 import { ApiStatusError, isExpired, isTooLargeResourceVersion } from '../../kubernetes/status.ts'
 import { readBookmark, readErrorEvent, readWatchFrame } from '../../kubernetes/watch-event.ts'
-import type { StoreContents } from '../store/store-contents.ts'
+import type { ListDelta } from './delta-queue.ts'
 import { InitialList } from './initial-list.ts'
 import { ListClock } from './list-stages.ts'
 import { type Selection, selectionOf, type WatchOptions } from './lister-watcher.ts'
@@ -11,11 +11,13 @@ import {
   isBrokenConnection,
   isRetriedInPlace,
   isStreamingListRefusal,
+  RereadError,
   VeryShortWatchError,
 } from './reflector-errors.ts'
 import { reflectorDefaults, type ReflectorOptions } from './reflector-options.ts'
 import { ReflectorStatus } from './reflector-status.ts'
 import type { ReflectorParts } from './reflector-target.ts'
+import { Rereading } from './rereading.ts'
 import { receiveInitialEvents } from './streaming-list.ts'
 import { abortOnSuspend, WatchStream } from './watch-stream.ts'
 
@@ -36,9 +38,11 @@ export class Reflector {
   readonly #list: InitialList
   readonly #backoff: Backoff
   readonly #status: ReflectorStatus
+  readonly #rereading = new Rereading()
   #position = Position.beginning
   /** The watch that is open; a streaming list leaves its own to the step that follows. */
   #stream: WatchStream | undefined
+  #opening: AbortController | undefined
   #mayStream: boolean
 
   constructor(parts: ReflectorParts, options: ReflectorOptions) {
@@ -87,6 +91,13 @@ export class Reflector {
     }
   }
 
+  /** Lists anew soon, and takes what the list says of states that are known already: {@link Rereading} says why. */
+  reread(): void {
+    this.#rereading.want()
+    this.#opening?.abort(new RereadError())
+    this.#stream?.abort(new RereadError())
+  }
+
   #listing(): Step {
     return this.#mayStream ? 'stream' : 'list'
   }
@@ -104,8 +115,9 @@ export class Reflector {
         await this.#receiveList(signal)
         return 'watch'
       case 'watch':
-        await this.#watch(signal)
-        return 'watch'
+        if (this.#rereading.isDue) await this.#close()
+        else await this.#watch(signal)
+        return this.#rereading.isDue ? this.#listing() : 'watch'
     }
   }
 
@@ -115,6 +127,7 @@ export class Reflector {
     const hasBroken = stream !== undefined && isBrokenConnection(error)
     const isShort = stream?.isShort(this.#options.shortWatchMs) === true
     await this.#close()
+    if (step === 'watch' && this.#rereading.isDue) return this.#listing()
     this.#status.failed(step === 'watch' ? 'watch' : 'list', error)
     if (isRetriedInPlace(error)) {
       await this.#pause(error, signal)
@@ -150,12 +163,13 @@ export class Reflector {
     this.#status.begins('listing')
     this.#parts.observer.listing?.()
     const clock = new ListClock()
+    const isReread = this.#rereading.listBegins()
     const list = await this.#list.receive(this.#position.listFrom, clock, signal, (error) => {
       this.#position = this.#position.lost()
       this.#status.failed('list', error)
     })
     signal.throwIfAborted()
-    this.#replace(list.contents, list.resourceVersion, clock)
+    this.#replace({ ...list, clock, isReread })
   }
 
   /** Leaves the stream open, for the watch that follows. */
@@ -163,6 +177,7 @@ export class Reflector {
     this.#status.begins('listing')
     this.#parts.observer.listing?.()
     const clock = new ListClock()
+    const isReread = this.#rereading.listBegins()
     const opening = this.#open(
       {
         resourceVersion: this.#position.streamFrom,
@@ -172,28 +187,31 @@ export class Reflector {
       signal,
     )
     this.#stream = await clock.untilFirstByte(opening)
-    const { contents, resourceVersion } = await receiveInitialEvents(this.#stream, {
+    const list = await receiveInitialEvents(this.#stream, {
       resourceName: this.#parts.resourceName,
       target: this.#parts.target,
       clock,
       silenceMs: this.#options.watchListSilenceMs,
       deadlineMs: this.#options.watchListDeadlineMs,
     })
-    this.#replace(contents, resourceVersion, clock)
+    this.#replace({ ...list, clock, isReread })
   }
 
-  #replace(contents: StoreContents, at: ResourceVersion, clock: ListClock): void {
+  #replace({ contents, resourceVersion, clock, isReread }: Omit<ListDelta, 'type'>): void {
     clock.received()
-    this.#position = this.#position.listed(at)
+    this.#rereading.listed()
+    this.#position = this.#position.listed(resourceVersion)
     this.#status.heard()
     this.#status.begins('watching')
-    this.#parts.target.push({ type: 'REPLACED', contents, resourceVersion: at, clock })
+    this.#parts.target.push({ type: 'REPLACED', contents, resourceVersion, clock, isReread })
     this.#parts.observer.listed?.({ items: contents.size, durationMs: clock.ageMs })
   }
 
   /** One watch, to its end: it returns where the server ended it in order. */
   async #watch(signal: AbortSignal): Promise<void> {
-    this.#stream ??= await this.#openFromLast(signal)
+    this.#opening = new AbortController()
+    const opening = AbortSignal.any([signal, this.#opening.signal])
+    this.#stream ??= await this.#openFromLast(opening)
     const stream = this.#stream
     await this.#consume(stream, signal)
     if (!stream.hasRunItsTime) this.#position = this.#position.doubted()
@@ -247,6 +265,7 @@ export class Reflector {
       }
     } finally {
       release()
+      this.#rereading.watchEnded()
       const { frames: events, ageMs: durationMs } = stream
       const isShort = stream.isShort(this.#options.shortWatchMs)
       this.#parts.observer.watched?.({ events, durationMs, isShort })
