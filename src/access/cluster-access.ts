@@ -154,6 +154,19 @@ export class ClusterAccess implements AsyncDisposable {
     return access
   }
 
+  /**
+   * Until when it is believed that a viewer may do something, where nothing is heard of it, as `performance.now()` tells;
+   * `-Infinity` where it is not known to be so.
+   */
+  allowedUntilMs(viewer: Viewer, question: AccessQuestion): number {
+    const { decisions } = this.#reviews
+    const untilMs = widened(question).map((wider) => {
+      const decision = this.#reviews.known(viewer, wider)
+      return decision?.allowed === true ? decisions.untilMs(decision) : Number.NEGATIVE_INFINITY
+    })
+    return Math.max(...untilMs)
+  }
+
   /** Calls `listener` whenever a permission may have changed, until the function that it returns is called. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)

@@ -80,8 +80,13 @@ const gatewayRules: readonly Fields[] = [
   },
 ]
 
-/** Starts a simulated cluster whose RBAC decides: the same shop in the namespaces `one` and `two`, on one node. */
-export const startSmallWorld = async (): Promise<SmallWorld> => {
+/**
+ * Starts a simulated cluster whose RBAC decides: the same shop in the namespaces `one` and `two`, on one node. `before` puts
+ * another server between it and the gateway.
+ */
+export const startSmallWorld = async (
+  before: (url: string) => string | Promise<string> = (url) => url,
+): Promise<SmallWorld> => {
   const simulator = await startSimulator({
     authorization: 'rbac',
     users: [
@@ -91,7 +96,7 @@ export const startSmallWorld = async (): Promise<SmallWorld> => {
   })
   const dir = await mkdtemp(join(tmpdir(), 'informerql-access-'))
   const kubeconfig = join(dir, 'gateway.json')
-  await writeFile(kubeconfig, kubeconfigText(simulator.url, gatewayToken))
+  await writeFile(kubeconfig, kubeconfigText(await before(simulator.url), gatewayToken))
   const send = async (method: string, path: string, body?: Fields): Promise<Fields> => {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
     const response = await fetch(new URL(path, simulator.url), {

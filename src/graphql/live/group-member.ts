@@ -18,6 +18,13 @@ export interface MemberGroup {
   leave(member: GroupMember): void
 }
 
+/** Whether anything may be sent to a member now; its viewer's permissions decide. */
+export interface MemberGate {
+  readonly isOpen: boolean
+}
+
+const alwaysOpen: MemberGate = { isOpen: true }
+
 /** What has become of readers that did not keep up. */
 export interface MemberCounts {
   /** Several frames that became one. */
@@ -34,7 +41,8 @@ const maxFramesBehind = 8
  * room. One that is some frames behind is sent them as one; one whose place has gone begins anew with a snapshot.
  */
 export class GroupMember {
-  readonly #group: MemberGroup
+  #group: MemberGroup
+  #gate: MemberGate
   #snapshot: GroupSnapshot | undefined
   /** How many frames of the snapshot have been taken. */
   #taken = 0
@@ -50,8 +58,9 @@ export class GroupMember {
   #rows = 0
 
   /** Begins with a snapshot, or with these frames, which lead to what the ring goes on from. */
-  constructor(group: MemberGroup, from: GroupSnapshot | Resumption) {
+  constructor(group: MemberGroup, from: GroupSnapshot | Resumption, gate: MemberGate = alwaysOpen) {
     this.#group = group
+    this.#gate = gate
     this.#next = from.next
     this.#positions = from.positions
     this.#rows = from.rows
@@ -92,7 +101,7 @@ export class GroupMember {
 
   /** The payload of the next frame, UTF-8; `undefined` where there is none yet, or where it has ended. */
   take(): Buffer | undefined {
-    if (this.#end?.form === 'refused' || this.#isClosed) return undefined
+    if (this.#end?.form === 'refused' || this.#isClosed || !this.#gate.isOpen) return undefined
     const ahead = this.#ahead.shift()
     if (ahead !== undefined) return ahead
     const { ring, counts } = this.#group
@@ -113,6 +122,32 @@ export class GroupMember {
     this.#positions = frame.positions
     this.#rows += frame.changes.length
     return frame.payload
+  }
+
+  /**
+   * The number of the first frame of the group that it has not been given; `undefined` where what it holds is not known by that: a
+   * part of something longer has been given, or frames have gone.
+   */
+  get standsAt(): number | undefined {
+    const isWithin = this.#snapshot?.frame(this.#taken) !== undefined || this.#ahead.length > 0
+    return isWithin || this.#next < this.#group.ring.first ? undefined : this.#next
+  }
+
+  /** Its viewer sees something else now: goes on as a member of another group, by these frames or from the beginning. */
+  move(group: MemberGroup, from: GroupSnapshot | Resumption, gate: MemberGate): void {
+    this.#group.leave(this)
+    this.#group = group
+    this.#gate = gate
+    this.#ahead = []
+    if ('frame' in from) {
+      this.#begin(from)
+      return
+    }
+    this.#snapshot = undefined
+    this.#ahead = [...from.frames]
+    this.#next = from.next
+    this.#positions = from.positions
+    this.#rows += from.rows
   }
 
   /** Leaves the group: nothing is to be taken any more. */

@@ -1,15 +1,9 @@
 import { sleep } from '../../lib/backoff.ts'
 import { resourceVersion } from '../../kubernetes/resource-version.ts'
 import type { Listener, ListenerBatch } from '../../informer/delivery/listener.ts'
-import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
-import type { FollowedList } from '../operation/followed-list.ts'
+import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
 import { turns } from '../operation/preparation.ts'
 import type { ResumePosition } from '../operation/resume-token.ts'
-import type { PreparedKinds } from '../operation/prepared-kinds.ts'
-import type { SettledKinds } from '../operation/settled-kinds.ts'
-import { subscriptionListener } from '../operation/subscription-listener.ts'
-import type { PlanRunOptions } from '../plan/plan-run.ts'
-import { plannedWork } from '../plan/planned-queries.ts'
 import type { FramePlan } from './frame-plan.ts'
 import { FrameRing, type FrameRingLimits } from './frame-ring.ts'
 import { FrameWriter, type Positions } from './frame-writer.ts'
@@ -22,19 +16,27 @@ import type {
 } from './group-member.ts'
 import { GroupRows } from './group-rows.ts'
 import { GroupSnapshot } from './group-snapshot.ts'
-import { listenerRoute } from './listener-route.ts'
 import { isReached, missedByOne, reachMs } from './resumption.ts'
 import { Announcer } from './announcer.ts'
-import { partsOf, settledNeeds } from './settled-needs.ts'
 import { PendingChanges } from './pending-changes.ts'
+import { GroupReading, type GroupReadingOptions } from './group-reading.ts'
+import { GroupSeats } from './group-seats.ts'
+import { GroupMoves } from './group-moves.ts'
+import { BeyondSightError, type Sight } from './sight.ts'
+import type { ViewerSeat } from './viewer-seat.ts'
+import { WithheldNames } from './withheld-names.ts'
+import type { Kind } from '../model/kind.ts'
+import type { ViewerAccess } from '../operation/viewer-access.ts'
 
-export interface LiveGroupOptions extends Omit<PlanRunOptions, 'parts' | 'budget' | 'followed'> {
+export interface LiveGroupOptions extends GroupReadingOptions {
   readonly plan: FramePlan
-  readonly list: FollowedList
-  readonly access: string
+  /** What a viewer sees now. Rejects with the `ClientError` that ends the subscriptions. */
+  readonly decide: (access: ViewerAccess) => Promise<Sight>
+  /** Finds another group for members whose viewer sees something else now. */
+  readonly move: (from: LiveGroup, seat: ViewerSeat) => Promise<void>
+  /** A relation has led to where nobody has asked what may be seen. */
+  readonly beyond: (kind: Kind) => void
   readonly coalesceMs: number
-  /** Leases of the kinds that are read, which the group gives back at its end. */
-  readonly prepared: PreparedKinds
   readonly ring: FrameRingLimits
   readonly counts: MemberCounts
   /** Called once, when it is over. */
@@ -60,6 +62,8 @@ export class LiveGroup implements MemberGroup {
   readonly #announcer = new Announcer(this.#members)
   readonly #leaving = new AbortController()
   readonly #pending = new PendingChanges()
+  readonly #seats: GroupSeats
+  readonly #reading: GroupReading
   #listeners: Listener[] = []
   #positions: Positions = {}
   #snapshot: GroupSnapshot | undefined
@@ -70,13 +74,28 @@ export class LiveGroup implements MemberGroup {
   #end: StreamEnd | undefined
 
   constructor(options: LiveGroupOptions) {
-    const { plan, list, access, limits, ring, counts } = options
+    const { plan, list, sight, limits, ring, counts } = options
+    const { fingerprint: access } = sight
     this.#options = options
     this.ring = new FrameRing(ring)
     this.counts = counts
     const { cluster } = list.at
     this.writer = new FrameWriter({ ...limits, cluster, list: list.list, access, plan })
     this.rows = new GroupRows(plan, list.condition)
+    const withheld = new WithheldNames(cluster, () => this.#seats.askMore())
+    this.#reading = new GroupReading(options, withheld)
+    const move = async (seat: ViewerSeat): Promise<void> => options.move(this, seat)
+    this.#seats = new GroupSeats({ cluster, sight, withheld, decide: options.decide, move })
+  }
+
+  /** Where the members of a viewer sit. */
+  seatOf(access: ViewerAccess): ViewerSeat {
+    return this.#seats.of(access)
+  }
+
+  /** Nobody is to sit there any more, where nobody does. */
+  dropSeat(seat: ViewerSeat): void {
+    this.#seats.drop(seat)
   }
 
   /** Where the members are when they have read all. */
@@ -84,7 +103,7 @@ export class LiveGroup implements MemberGroup {
     // Where nothing waits, everything up to the present has been told.
     const isIdle = this.#flushing === undefined && this.#pending.isEmpty
     if (isIdle && this.#listeners.every(({ isDrained }) => isDrained)) {
-      this.#positions = this.#storePositions()
+      this.#positions = this.#reading.positions()
     }
     return this.#positions
   }
@@ -103,28 +122,48 @@ export class LiveGroup implements MemberGroup {
    */
   async start(): Promise<void> {
     try {
-      const settled = await this.#settled()
+      const settled = await this.#reading.settled()
       // In one tick: whatever is not in the snapshot reaches the listeners.
-      this.#listen(settled)
-      this.#positions = this.#storePositions()
-      const part = settled.part(this.#options.list.at)
-      await this.#inChunks(this.rows.matching(part, this.#run(settled).budget), () => {})
+      this.#listeners = this.#reading.listeners(settled)
+      this.#positions = this.#reading.positions()
+      const part = this.#reading.followed(settled)
+      await this.#inChunks(this.rows.matching(part, this.#reading.run(settled).budget), () => {})
     } catch (error) {
-      this.end({ form: 'refused' })
+      this.#refused(error)
       throw error
     }
-    for (const [number, { typeName }] of this.#options.plan.kinds.entries()) {
+    for (const [number, { kind }] of this.#reading.needs.entries()) {
       const listener = this.#listeners[number]
-      if (listener !== undefined) void this.#follow(typeName, listener)
+      if (listener !== undefined) void this.#follow(kind, listener)
     }
   }
 
   /** One more subscriber, from the beginning or from where it stood. */
-  join(member: (group: MemberGroup) => GroupMember): GroupMember {
+  join(member: (group: MemberGroup) => GroupMember, seat?: ViewerSeat): GroupMember {
     const joined = member(this)
-    if (this.#end === undefined) this.#members.add(joined)
-    else joined.finish(this.#end)
+    if (this.#end === undefined) {
+      this.#members.add(joined)
+      seat?.members.add(joined)
+    } else joined.finish(this.#end)
     return joined
+  }
+
+  /**
+   * Takes over the members of a viewer who sees what this group does now, each told what that changes; within one tick, in which
+   * the seat here is open.
+   */
+  takeOver(from: LiveGroup, left: ViewerSeat, seat: ViewerSeat): void {
+    const part = this.#reading.followed()
+    const { positions, rows, writer, ring } = this
+    const moves = new GroupMoves({ from, to: { positions, rows, writer, next: ring.next }, part })
+    for (const member of left.members) {
+      const { standsAt } = member
+      this.join((group) => {
+        member.move(group, standsAt === undefined ? this.snapshot() : moves.from(standsAt), seat)
+        return member
+      }, seat)
+      member.announce()
+    }
   }
 
   /**
@@ -132,24 +171,27 @@ export class LiveGroup implements MemberGroup {
    * to begin anew. Rejects where a kind cannot be read.
    */
   async resume(from: ResumePosition): Promise<Resumption | undefined> {
-    const { plan, list, access } = this.#options
+    const { list, sight } = this.#options
+    const { fingerprint: access } = sight
     const { cluster } = list.at
     if (from.cluster !== cluster || from.list !== list.list || from.access !== access) {
       return undefined
     }
-    const settled = await this.#settled()
+    const settled = await this.#reading.settled()
     await Promise.all(
-      plan.kinds.map(async (kind) => {
-        const position = from.positions[kind.typeName]
+      this.#reading.needs.map(async (at) => {
+        const position = from.positions[at.kind.typeName]
         if (position === undefined) return
-        await settled.history({ cluster, kind }).reach(resourceVersion(position))
+        await settled.history(at).reach(resourceVersion(position))
       }),
     )
-    if (!(await this.#hasReached(from.positions))) return undefined
+    if (!(await this.hasReached(from.positions))) return undefined
     // From here on in one tick.
     const { positions, rows } = this
-    const now = this.#options.prepared.settle()
-    const missed = missedByOne({ plan, list, settled: now, rows, from })
+    const now = this.#reading.now()
+    const part = this.#reading.followed(now)
+    const kinds = this.#reading.needs.map(({ kind }) => kind)
+    const missed = missedByOne({ kinds, list, part, settled: now, rows, from })
     if (missed === undefined) return undefined
     const at = { reset: false, wasSynced: true, before: from.positions, positions }
     const frames = Array.from(this.writer.frames(missed, at), ({ payload }) => payload)
@@ -157,7 +199,7 @@ export class LiveGroup implements MemberGroup {
   }
 
   /** Waits for a while until the members have been told of all that leads to a position. */
-  async #hasReached(wanted: Positions): Promise<boolean> {
+  async hasReached(wanted: Positions): Promise<boolean> {
     const deadlineMs = performance.now() + 2 * this.#options.coalesceMs + reachMs
     while (!isReached(wanted, this.positions)) {
       if (this.isOver || performance.now() > deadlineMs) return false
@@ -168,6 +210,7 @@ export class LiveGroup implements MemberGroup {
   }
 
   leave(member: GroupMember): void {
+    this.#seats.leave(member)
     if (this.#members.delete(member)) this.#endIfEmpty()
   }
 
@@ -208,40 +251,22 @@ export class LiveGroup implements MemberGroup {
     this.#leaving.abort()
     for (const listener of this.#listeners) listener.close()
     this.#options.prepared[Symbol.dispose]()
+    this.#seats.close()
     this.#options.ended(end)
     for (const member of this.#members) member.finish(end)
     this.#members.clear()
   }
 
-  #storePositions(): Positions {
-    const { plan, prepared, list } = this.#options
-    const { cluster } = list.at
-    const settled = prepared.settle()
-    return Object.fromEntries(
-      plan.kinds.map((kind) => [
-        kind.typeName,
-        settled.part({ cluster, kind }).view.resourceVersion,
-      ]),
-    )
-  }
-
-  #listen(settled: SettledKinds): void {
-    const { plan, list } = this.#options
-    const { cluster } = list.at
-    this.#listeners = plan.kinds.map((kind) => {
-      const route = kind === plan.kind ? listenerRoute(list.condition) : undefined
-      return subscriptionListener(settled.informer({ cluster, kind }), route)
-    })
-  }
-
-  async #follow(type: string, listener: Listener): Promise<void> {
-    const { coalesceMs, plan } = this.#options
+  async #follow(kind: Kind, listener: Listener): Promise<void> {
+    const { coalesceMs } = this.#options
     const pause = () => (coalesceMs === 0 ? undefined : sleep(coalesceMs, this.#leaving.signal))
     try {
       for await (const batch of listener.gathered(pause)) {
-        this.#take(type, batch)
+        this.#seats.heard(kind, batch.changes)
+        this.#take(kind.typeName, batch)
         // What the listeners of other kinds have at the same time goes into the same frame.
-        if (plan.kinds.length > 1) await new Promise<void>((resolve) => setImmediate(resolve))
+        if (this.#reading.needs.length > 1)
+          await new Promise<void>((resolve) => setImmediate(resolve))
         await this.#flush()
       }
       // Its informer has stopped.
@@ -254,7 +279,12 @@ export class LiveGroup implements MemberGroup {
   /** Whatever it is, graphql-js finds it too, and says which field it belongs to. */
   #failed(error: unknown): void {
     if (error instanceof QueryTooCostlyError) this.end({ form: 'failed', error })
-    else this.end({ form: 'refused' })
+    else this.#refused(error)
+  }
+
+  #refused(error: unknown): void {
+    if (error instanceof BeyondSightError) this.#options.beyond(error.kind)
+    this.end({ form: 'refused' })
   }
 
   #take(type: string, { changes, position }: ListenerBatch): void {
@@ -324,33 +354,17 @@ export class LiveGroup implements MemberGroup {
       await turns.enter()
       if (this.isOver) return
       // oxlint-disable-next-line no-await-in-loop -- as above
-      const settled = await this.#settled()
+      const settled = await this.#reading.settled()
       turns.run(() => {
-        const part = settled.part(this.#options.list.at)
-        const changes = this.rows.changes(chunk, part, this.#run(settled), isFinalStateKnown)
+        const part = this.#reading.followed(settled)
+        const changes = this.rows.changes(
+          chunk,
+          part,
+          this.#reading.run(settled),
+          isFinalStateKnown,
+        )
         tell(changes, start + maxFrameObjects >= keys.length)
       })
     }
-  }
-
-  #run(settled: SettledKinds): PlanRunOptions {
-    const { limits } = this.#options
-    const { served, variables, fragments } = this.#options
-    return {
-      served,
-      limits,
-      variables,
-      fragments,
-      budget: new WorkBudget(plannedWork(limits.work)),
-      parts: partsOf(settled),
-    }
-  }
-
-  /** What is read, as it is now. Rejects where a kind cannot be. */
-  #settled(): Promise<SettledKinds> {
-    const { prepared, plan, list } = this.#options
-    const { cluster } = list.at
-    const needs = plan.needs.map((need) => ({ cluster, ...need }))
-    return settledNeeds(prepared, needs)
   }
 }

@@ -27,9 +27,7 @@ export function plannedOperations(
 ): PlannedOperations {
   return {
     answer: (request, origin) => queries.answer(request, origin),
-    // Whose permissions may change is answered by graphql-js, which follows them.
-    subscribe: async (request, { viewer }) =>
-      viewer === undefined ? subscriptions.subscribe(request) : undefined,
+    subscribe: (request, { viewer }) => subscriptions.subscribe(request, viewer),
     liveState: () => subscriptions.state(),
   }
 }

@@ -6,6 +6,7 @@ import {
   type VariableValues,
   visit,
 } from 'graphql'
+import type { Viewer } from '../../access/viewer.ts'
 import { problemOfVariables } from '../operation/document-bounds.ts'
 import { documentCache } from '../operation/document-cache.ts'
 import type { OperationDocuments } from '../operation/operation-documents.ts'
@@ -59,7 +60,10 @@ export class PlannedSubscriptions {
    * One more subscriber; `undefined` where graphql-js has to answer: what is no subscription, is not covered, or has an error to
    * tell. Never rejects. The member must be closed at the end.
    */
-  async subscribe(request: QueryRequest): Promise<GroupMember | undefined> {
+  async subscribe(
+    request: QueryRequest,
+    viewer: Viewer | undefined,
+  ): Promise<GroupMember | undefined> {
     try {
       const served = this.#options.served()
       const known = this.#known(served, request)
@@ -81,10 +85,12 @@ export class PlannedSubscriptions {
         plan: plan.variation(variables),
         variables,
         asked: askedBy(inputs, variables, positionVariables),
+        viewer,
       })
       if (member !== undefined) {
         const kinds = (): readonly KindAt[] => operationKinds(served, { ...read, variableValues })
-        this.#observe(member, { document, operationName: operation.name?.value, kinds }, startMs)
+        const operationName = operation.name?.value
+        this.#observe(member, { document, operationName, kinds, viewer }, startMs)
       }
       return member
     } catch {
@@ -100,7 +106,7 @@ export class PlannedSubscriptions {
 
   #observe(
     member: GroupMember,
-    operation: Pick<OperationReport, 'document' | 'operationName' | 'kinds'>,
+    operation: Pick<OperationReport, 'document' | 'operationName' | 'kinds' | 'viewer'>,
     startMs: number,
   ): void {
     const { observer } = this.#options
@@ -108,7 +114,6 @@ export class PlannedSubscriptions {
     const report = (): OperationReport => ({
       ...operation,
       operation: 'subscription',
-      viewer: undefined,
       by: 'plan',
       codes: [],
       rows: member.rows,

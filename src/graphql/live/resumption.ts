@@ -2,18 +2,21 @@ import type { Change } from '../../informer/store/change.ts'
 import { compareResourceVersions, resourceVersion } from '../../kubernetes/resource-version.ts'
 import { objectTest, type ObjectTest } from '../../query/condition/object-test.ts'
 import { isInScope } from '../../query/condition/scope.ts'
+import type { Kind } from '../model/kind.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
 import type { KindPart } from '../operation/kind-part.ts'
 import type { SettledKinds } from '../operation/settled-kinds.ts'
 import type { ResumePosition } from '../operation/resume-token.ts'
-import type { FramePlan } from './frame-plan.ts'
 import type { Positions } from './frame-writer.ts'
 import type { GroupRows } from './group-rows.ts'
 import { additionOf, type LiveChangeText } from './live-change.ts'
 
 export interface MissedOptions {
-  readonly plan: FramePlan
+  /** The kinds that are read, the followed one first. */
+  readonly kinds: readonly Kind[]
   readonly list: FollowedList
+  /** What of the followed kind may be seen. */
+  readonly part: KindPart
   readonly settled: SettledKinds
   /** What the members of the group hold, which is what the changes are to lead to. */
   readonly rows: GroupRows
@@ -32,22 +35,21 @@ const changesBeyondSnapshot = 100
  * told of some of them, a change may be told again, and a removal of what it does not hold.
  */
 export function missedByOne(options: MissedOptions): readonly LiveChangeText[] | undefined {
-  const { plan, list, settled, rows, from } = options
+  const { kinds, list, part, settled, rows, from } = options
   const { cluster } = list.at
-  const [changes, ...related] = plan.kinds.map((kind) => {
+  const [changes, ...related] = kinds.map((kind) => {
     const position = from.positions[kind.typeName]
     if (position === undefined) return undefined
     return settled.history({ cluster, kind }).since(resourceVersion(position))
   })
   if (changes === undefined || related.includes(undefined)) return undefined
-  const part = settled.part(list.at)
   const matched = objectTest(list.condition, list.at.kind.indexes)
   const told: LiveChangeText[] = []
   const byKey = Map.groupBy(changes, ({ key }) => key)
   for (const [key, ofKey] of byKey) {
     if (isInScope(part.scope, key)) told.push(...differences(key, ofKey, part, rows, matched))
   }
-  for (const key of relatedRows(plan, related, rows)) {
+  for (const key of relatedRows(kinds, related, rows)) {
     const now = rows.toldOf(key)
     if (now === undefined || byKey.has(key)) continue
     told.push({ ...additionOf(now), type: 'MODIFIED' })
@@ -103,7 +105,7 @@ function matchedBefore(change: Change, matched: ObjectTest): boolean {
 
 /** The rows that were written from objects which have changed. */
 function relatedRows(
-  { kinds }: FramePlan,
+  kinds: readonly Kind[],
   related: readonly (readonly Change[] | undefined)[],
   rows: GroupRows,
 ): ReadonlySet<string> {

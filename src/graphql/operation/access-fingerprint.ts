@@ -3,15 +3,21 @@ import type { Scope } from '../../query/condition/scope.ts'
 import { apiVersionOf } from '../../kubernetes/api-resource.ts'
 import type { KindPart } from './kind-part.ts'
 
+/** What may be seen of a kind in a cluster. */
+export interface SeenKind extends Pick<KindPart, 'cluster' | 'kind' | 'scope' | 'byName'> {
+  /** What may be looked up by names, where that is decided by namespaces. */
+  readonly look?: Scope | undefined
+}
+
 /**
- * What of these parts may be seen, as one short text: two viewers with the same one see the same objects by the same
- * operation, so what is made for one may be sent to the other. `''` where everything may be seen. The order of the parts is
+ * What of these kinds may be seen, as one short text: two viewers with the same one see the same objects by the same
+ * operation, so what is made for one may be sent to the other. `''` where everything may be seen. The order of the kinds is
  * of no matter. Opaque, and of one moment: a permission that changes changes it.
  */
-export function accessFingerprint(parts: Iterable<KindPart>): string {
+export function accessFingerprint(kinds: Iterable<SeenKind>): string {
   const lines = new Set<string>()
-  for (const { cluster, kind, scope, byName } of parts) {
-    if (scope.form === 'all') continue
+  for (const { cluster, kind, scope, byName, look } of kinds) {
+    if (scope.form === 'all' && (look === undefined || look.form === 'all')) continue
     const { resource } = kind
     lines.add(
       JSON.stringify([
@@ -20,6 +26,7 @@ export function accessFingerprint(parts: Iterable<KindPart>): string {
         resource.resource,
         ...scopeTexts(scope),
         byName?.identity ?? null,
+        ...(look === undefined ? [] : scopeTexts(look)),
       ]),
     )
   }

@@ -75,6 +75,37 @@ export class ViewerAccess {
     return this.#either(at, lookQuestions(at, key))
   }
 
+  /** Whether everything of a kind in a namespace may be looked at by its name, as far as it is known. */
+  looksIn(at: KindAt, namespace: string): boolean | undefined {
+    return this.#either(at, lookQuestionsIn(at, namespace))
+  }
+
+  /** Asks that, where it is not known. Rejects with `ClientError`. */
+  async mayLookIn(at: KindAt, namespace: string): Promise<boolean> {
+    for (const question of lookQuestionsIn(at, namespace)) {
+      if (await this.may(at.cluster, question)) return true
+    }
+    return false
+  }
+
+  /**
+   * Until when it is believed that some namespaces may be listed, or looked at by names where that is allowed; `''`: all of them.
+   * `performance.now()` where nothing is heard.
+   */
+  allowedUntilMs(at: KindAt, namespaces: Iterable<string>, verbs: readonly string[]): number {
+    const access = this.#of(at)
+    const { resource } = at.kind
+    // A Namespace is in itself.
+    const placed = (namespace: string) =>
+      resource.namespaced ? { namespace } : { namespace, name: namespace }
+    const until = (verb: string, namespace: string): number =>
+      access.allowedUntilMs(this.viewer, questionOf(verb, resource, placed(namespace)))
+    const each = Array.from(namespaces, (namespace) =>
+      Math.min(...verbs.map((verb) => until(verb, namespace))),
+    )
+    return Math.min(...each)
+  }
+
   /** Whether a viewer may do something, as far as it is known. */
   known(cluster: string, question: AccessQuestion): boolean | undefined {
     return this.#in(cluster).known(this.viewer, question)
@@ -214,6 +245,14 @@ function lookQuestions({ kind: { resource } }: KindAt, key?: string): readonly A
     questionOf('list', resource, { namespace: at.namespace }),
     questionOf('get', resource, placeOf(resource, at)),
   ]
+}
+
+/** Who may list a namespace, or get whatever is in it, may look at all of it; `''`: everywhere. */
+function lookQuestionsIn(
+  { kind: { resource } }: KindAt,
+  namespace: string,
+): readonly AccessQuestion[] {
+  return [questionOf('list', resource, { namespace }), questionOf('get', resource, { namespace })]
 }
 
 /** The error of a field that wants to list what the viewer may not. */

@@ -1,0 +1,160 @@
+import { type Scope, unrestricted } from '../../query/condition/scope.ts'
+import type { Kind } from '../model/kind.ts'
+import { ClientError } from '../operation/client-error.ts'
+import type { FollowedList } from '../operation/followed-list.ts'
+import type { KindAt } from '../operation/kind-part.ts'
+import {
+  forbiddenList,
+  type KindNeed,
+  tooManyNamespaces,
+  type ViewerAccess,
+} from '../operation/viewer-access.ts'
+import { type KindSight, nothing, Sight, wholeSight } from './sight.ts'
+
+/** What is looked at. */
+export interface Sought {
+  readonly list: FollowedList
+  /** The kinds that are read, the followed one first. */
+  readonly needs: readonly KindAt[]
+  /** Kinds of which it has to be known everywhere what may be listed, as relations lead to them from anywhere. */
+  readonly wide: ReadonlySet<Kind>
+}
+
+/** What is known may be dropped while it is asked for; so often it is asked again. */
+const maxAttempts = 20
+
+/** What a viewer sees, asked where it is not known. Rejects with the `ClientError` of the followed kind. */
+export async function decideSight(
+  access: ViewerAccess | undefined,
+  sought: Sought,
+): Promise<Sight> {
+  if (access === undefined) return wholeSight(sought.needs)
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    const known = knownSight(access, sought)
+    if (known instanceof Sight) return known
+    // oxlint-disable-next-line no-await-in-loop -- what one answer leaves open is asked next
+    await Promise.all(known.map((ask) => ask()))
+  }
+  throw new ClientError(
+    'CLUSTER_UNREACHABLE',
+    'permissions change faster than they can be asked for',
+    {
+      cluster: sought.list.at.cluster,
+      retryAfterMs: 1_000,
+    },
+  )
+}
+
+type Question = () => Promise<unknown>
+
+/** What a viewer sees, or what has to be asked first. Throws the `ClientError` of the followed kind. */
+function knownSight(
+  access: ViewerAccess,
+  { list, needs, wide }: Sought,
+): Sight | readonly Question[] {
+  const open: Question[] = []
+  const [root] = needs
+  if (root === undefined) throw new TypeError('nothing is followed')
+  const scope = listed(access, { ...root, list: { within: list.within, watch: true } }, open)
+  if (scope === undefined) return open
+  if (scope instanceof ClientError) throw scope
+  const kinds: KindSight[] = []
+  const namespaces =
+    list.within ?? (scope.form === 'namespaces' ? [...scope.namespaces] : undefined)
+  // Relations may lead to objects of the followed kind, too.
+  for (const at of needs) {
+    const within = wide.has(at.kind) ? undefined : namespaces
+    const ofKind = listed(access, { ...at, list: { within, watch: false } }, open)
+    if (ofKind === undefined) continue
+    const isWhole = !(ofKind instanceof ClientError) && ofKind.form === 'all'
+    const look = isWhole ? unrestricted : lookedUp(access, at, ofKind, namespaces ?? [], open)
+    kinds.push({ at, list: ofKind, within, look })
+  }
+  if (open.length > 0) return open
+  return new Sight(scope, kinds, untilMs(access, { root, scope, kinds }))
+}
+
+/** `undefined` where it has to be asked for. */
+function listed(
+  access: ViewerAccess,
+  need: KindNeed & Required<Pick<KindNeed, 'list'>>,
+  open: Question[],
+): Scope | ClientError | undefined {
+  const known = access.list(need, need.list)
+  switch (known.state) {
+    case 'allowed':
+      return known.scope
+    case 'forbidden':
+      return forbiddenList(need, need.list.watch)
+    case 'tooMany':
+      return tooManyNamespaces(need, known.namespaces)
+    case 'unknown':
+      open.push(() => access.ask(need))
+      return undefined
+  }
+}
+
+/** What may be looked at by its name: everything, whole namespaces, or Namespaces themselves. */
+function lookedUp(
+  access: ViewerAccess,
+  at: KindAt,
+  list: Scope | ClientError,
+  namespaces: readonly string[],
+  open: Question[],
+): Scope {
+  const { resource } = at.kind
+  const ask = (known: boolean | undefined, question: Question): boolean => {
+    if (known === undefined) open.push(question)
+    return known === true
+  }
+  const inLists = 'form' in list && list.form === 'namespaces' ? list.namespaces : new Set<string>()
+  const isListed = (namespace: string): boolean => inLists.has(namespace)
+  if (resource.namespaced && namespaces.length > 0 && namespaces.every(isListed)) {
+    return { form: 'namespaces', namespaces: inLists }
+  }
+  if (ask(access.looksIn(at, ''), () => access.mayLookIn(at, ''))) return unrestricted
+  if (open.length > 0) return nothing
+  if (resource.namespaced) {
+    const seen = [...new Set([...namespaces, ...inLists])].filter(
+      (namespace) =>
+        isListed(namespace) ||
+        ask(access.looksIn(at, namespace), () => access.mayLookIn(at, namespace)),
+    )
+    return seen.length === 0 ? nothing : { form: 'namespaces', namespaces: new Set(seen) }
+  }
+  if (resource.group !== '' || resource.resource !== 'namespaces') return nothing
+  const seen = namespaces.filter((name) =>
+    ask(access.looks(at, name), () => access.mayLook(at, name)),
+  )
+  return { form: 'names', keys: new Set(seen) }
+}
+
+interface Seen {
+  readonly root: KindAt
+  readonly scope: Scope
+  readonly kinds: readonly KindSight[]
+}
+
+/** Until when all of it is believed where nothing is heard. */
+function untilMs(access: ViewerAccess, { root, scope, kinds }: Seen): number {
+  const each = kinds.map(({ at, list, look }) => {
+    const places = new Set('form' in list ? placesOf(list) : [])
+    const others = placesOf(look).filter((place) => !places.has(place) && !places.has(''))
+    const untilListed = access.allowedUntilMs(at, places, ['list'])
+    return Math.min(untilListed, access.allowedUntilMs(at, others, ['get']))
+  })
+  return Math.min(access.allowedUntilMs(root, placesOf(scope), ['list', 'watch']), ...each)
+}
+
+function placesOf(scope: Scope): readonly string[] {
+  switch (scope.form) {
+    case 'all':
+      return everywhere
+    case 'namespaces':
+      return [...scope.namespaces]
+    case 'names':
+      return [...scope.keys]
+  }
+}
+
+const everywhere = ['']

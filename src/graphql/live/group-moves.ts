@@ -1,0 +1,103 @@
+import { isInScope } from '../../query/condition/scope.ts'
+import type { KindPart } from '../operation/kind-part.ts'
+import type { FrameRing } from './frame-ring.ts'
+import type { FrameWriter, Positions } from './frame-writer.ts'
+import type { Resumption } from './group-member.ts'
+import type { GroupRows } from './group-rows.ts'
+import { additionOf, type LiveChangeText, mergedChanges, type ToldObject } from './live-change.ts'
+
+/** An object as a member of a group has been told of it; what was written of it is not always known. */
+type HeldObject = Pick<ToldObject, 'key'> & { readonly text?: string }
+
+/** Where members come from. */
+interface LeftGroup {
+  readonly rows: GroupRows
+  readonly ring: FrameRing
+}
+
+export interface GroupMovesOptions {
+  readonly from: LeftGroup
+  readonly to: {
+    readonly rows: GroupRows
+    readonly writer: FrameWriter
+    /** The number of the next frame of its ring, and where its members are when they have read all before it. */
+    readonly next: number
+    readonly positions: Positions
+  }
+  /** What is seen there of the followed kind. */
+  readonly part: KindPart
+}
+
+/** How members of one group come to be members of another, within one tick: found out once for all who stand at the same frame. */
+export class GroupMoves {
+  readonly #options: GroupMovesOptions
+  readonly #known = new Map<number, Resumption>()
+
+  constructor(options: GroupMovesOptions) {
+    this.#options = options
+  }
+
+  /** From the frame with this number, which is the first that has not been read. */
+  from(number: number): Resumption {
+    let move = this.#known.get(number)
+    if (move === undefined) this.#known.set(number, (move = this.#moveFrom(number)))
+    return move
+  }
+
+  #moveFrom(number: number): Resumption {
+    const { from, to, part } = this.#options
+    const { rows, writer, next, positions } = to
+    const changes = movedChanges(heldBy(from, number), rows, part)
+    // A token of before would lose what has been there all the time, and was not to be seen.
+    const at = { reset: false, wasSynced: true, before: {}, positions }
+    const frames = changes.length === 0 ? [] : writer.frames(changes, at)
+    const payloads = Array.from(frames, ({ payload }) => payload)
+    return { frames: payloads, rows: changes.length, next, positions }
+  }
+}
+
+/**
+ * What is to be told to who held what the members of a group did, so that it holds what those of another do, by what is seen
+ * there: what it may no longer see is HIDDEN, and of what is removed nothing is told but its identity.
+ */
+function movedChanges(
+  held: ReadonlyMap<string, HeldObject>,
+  to: GroupRows,
+  part: KindPart,
+): readonly LiveChangeText[] {
+  const now = to.told()
+  const stays = new Set(now.map(({ objectId }) => objectId))
+  const removalOf = (key: string, objectId: string): 'UNMATCHED' | 'DELETED' => {
+    const id = part.view.idOf(key)
+    if (id === undefined) return 'DELETED'
+    return to.objectIdOf(part, { key, uid: part.view.uidOf(id) }) === objectId
+      ? 'UNMATCHED'
+      : 'DELETED'
+  }
+  const removals = Array.from(held).flatMap(([objectId, { key }]): LiveChangeText[] => {
+    if (stays.has(objectId)) return []
+    const removal = isInScope(part.scope, key) ? removalOf(key, objectId) : 'HIDDEN'
+    const nothing = { object: 'null', finalStateKnown: true }
+    return [{ key, type: 'REMOVED', removal, objectId, ...nothing }]
+  })
+  const others = now.flatMap((object): LiveChangeText[] => {
+    const before = held.get(object.objectId)
+    if (before === undefined) return [additionOf(object)]
+    return before.text === object.text ? [] : [{ ...additionOf(object), type: 'MODIFIED' }]
+  })
+  return [...removals, ...others]
+}
+
+/** What a member holds that has not been given the frame with this number, nor those behind it. */
+function heldBy({ rows, ring }: LeftGroup, next: number): ReadonlyMap<string, HeldObject> {
+  const held = new Map<string, HeldObject>(rows.told().map((one) => [one.objectId, one]))
+  const unread: LiveChangeText[] = []
+  for (let number = next; number < ring.next; number += 1) {
+    unread.push(...(ring.get(number)?.changes ?? []))
+  }
+  for (const { type, objectId, key } of mergedChanges(unread)) {
+    if (type === 'ADDED') held.delete(objectId)
+    else held.set(objectId, { key })
+  }
+  return held
+}

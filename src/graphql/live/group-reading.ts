@@ -1,0 +1,81 @@
+import type { Listener } from '../../informer/delivery/listener.ts'
+import { WorkBudget } from '../../query/condition/work-budget.ts'
+import type { FollowedList } from '../operation/followed-list.ts'
+import type { KindAt, KindPart } from '../operation/kind-part.ts'
+import type { PreparedKinds } from '../operation/prepared-kinds.ts'
+import type { SettledKinds } from '../operation/settled-kinds.ts'
+import { subscriptionListener } from '../operation/subscription-listener.ts'
+import type { PlanRunOptions } from '../plan/plan-run.ts'
+import { plannedWork } from '../plan/planned-queries.ts'
+import type { Positions } from './frame-writer.ts'
+import { listenerRoute } from './listener-route.ts'
+import { partsOf, settledNeeds } from './settled-needs.ts'
+import type { Sight } from './sight.ts'
+import type { WithheldNames } from './withheld-names.ts'
+
+export interface GroupReadingOptions extends Omit<PlanRunOptions, 'parts' | 'budget' | 'followed'> {
+  readonly list: FollowedList
+  /** What all members see. */
+  readonly sight: Sight
+  /** Leases of the kinds that are read, which the group gives back at its end. */
+  readonly prepared: PreparedKinds
+}
+
+/** What a group reads: the kinds of which its members may see something, as they see them. */
+export class GroupReading {
+  /** The kinds, the followed one first. */
+  readonly needs: readonly KindAt[]
+  readonly #options: GroupReadingOptions
+  readonly #withheld: WithheldNames
+
+  constructor(options: GroupReadingOptions, withheld: WithheldNames) {
+    this.#options = options
+    this.#withheld = withheld
+    this.needs = options.sight.visible
+  }
+
+  /** The kinds as they are now. Rejects where one of them cannot be read. */
+  settled(): Promise<SettledKinds> {
+    return settledNeeds(this.#options.prepared, this.needs)
+  }
+
+  /** The part of the followed kind; of this tick unless something else is given. */
+  followed(settled: SettledKinds = this.#options.prepared.settle()): KindPart {
+    return this.#options.sight.followed(settled)
+  }
+
+  /** What has happened to kinds, in this tick. */
+  now(): SettledKinds {
+    return this.#options.prepared.settle()
+  }
+
+  /** How far the stores are. */
+  positions(): Positions {
+    const settled = this.now()
+    return Object.fromEntries(
+      this.needs.map((at) => [at.kind.typeName, settled.part(at).view.resourceVersion]),
+    )
+  }
+
+  /** Listeners to the changes of each kind, in their order. */
+  listeners(settled: SettledKinds): Listener[] {
+    const { at: followed, condition } = this.#options.list
+    return this.needs.map((at) => {
+      const route = at.kind === followed.kind ? listenerRoute(condition) : undefined
+      return subscriptionListener(settled.informer(at), route)
+    })
+  }
+
+  /** What rows are written with. */
+  run(settled: SettledKinds): PlanRunOptions {
+    const { served, limits, variables, fragments, sight } = this.#options
+    return {
+      served,
+      limits,
+      variables,
+      fragments,
+      budget: new WorkBudget(plannedWork(limits.work)),
+      parts: partsOf(sight.over(settled, this.#withheld)),
+    }
+  }
+}

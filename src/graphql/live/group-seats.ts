@@ -1,0 +1,77 @@
+import type { Change } from '../../informer/store/change.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import type { Kind } from '../model/kind.ts'
+import type { ViewerAccess } from '../operation/viewer-access.ts'
+import type { GroupMember } from './group-member.ts'
+import type { Sight } from './sight.ts'
+import { ViewerSeat, type ViewerSeatOptions } from './viewer-seat.ts'
+
+export interface GroupSeatsOptions extends Omit<ViewerSeatOptions, 'access' | 'fingerprint'> {
+  readonly sight: Sight
+}
+
+/** The members of a group by whose they are: what is to be found out about a viewer is found out once for all of them. */
+export class GroupSeats {
+  readonly #options: GroupSeatsOptions
+  readonly #seats = new Map<string, ViewerSeat>()
+  /** The namespaces of objects that have been heard of, by kind. */
+  readonly #places = new Map<Kind, Set<string>>()
+
+  constructor(options: GroupSeatsOptions) {
+    this.#options = options
+  }
+
+  /** The seat of a viewer, which may have to be found out about first. */
+  of(access: ViewerAccess): ViewerSeat {
+    let seat = this.#seats.get(access.identity)
+    if (seat === undefined) {
+      const { sight, ...options } = this.#options
+      seat = new ViewerSeat({ ...options, access, fingerprint: sight.fingerprint })
+      this.#seats.set(access.identity, seat)
+    }
+    return seat
+  }
+
+  /** A member leaves, and its seat with it where it was the last one there. */
+  leave(member: GroupMember): void {
+    for (const [identity, seat] of this.#seats) {
+      if (!seat.members.delete(member)) continue
+      if (seat.members.size === 0) this.#close(identity, seat)
+      return
+    }
+  }
+
+  /** Nobody sits there after all. */
+  drop(seat: ViewerSeat): void {
+    if (seat.members.size === 0 && this.#seats.get(seat.access.identity) === seat) {
+      this.#close(seat.access.identity, seat)
+    }
+  }
+
+  /** There is a further name that the group leaves out. */
+  askMore(): void {
+    for (const seat of this.#seats.values()) seat.askMore()
+  }
+
+  /** Objects have come to where there were none: nobody has asked yet what may be seen there. */
+  heard(kind: Kind, changes: readonly Change[]): void {
+    if (this.#seats.size === 0 || !this.#options.sight.isPlaceBound(kind)) return
+    let places = this.#places.get(kind)
+    if (places === undefined) this.#places.set(kind, (places = new Set()))
+    const known = places.size
+    for (const { type, key } of changes) {
+      if (type === 'ADDED') places.add(splitObjectKey(key).namespace)
+    }
+    if (places.size > known) for (const seat of this.#seats.values()) seat.recheck()
+  }
+
+  /** The group is over. */
+  close(): void {
+    for (const [identity, seat] of this.#seats) this.#close(identity, seat)
+  }
+
+  #close(identity: string, seat: ViewerSeat): void {
+    seat.close()
+    this.#seats.delete(identity)
+  }
+}

@@ -1,0 +1,169 @@
+import { Backoff, sleep } from '../../lib/backoff.ts'
+import { withDeadline } from '../../lib/deadline.ts'
+import { ClientError } from '../operation/client-error.ts'
+import type { ViewerAccess } from '../operation/viewer-access.ts'
+import type { GroupMember, MemberGate } from './group-member.ts'
+import type { Sight } from './sight.ts'
+import type { WithheldNames } from './withheld-names.ts'
+
+export interface ViewerSeatOptions {
+  readonly access: ViewerAccess
+  readonly cluster: string
+  /** What the group sees. */
+  readonly fingerprint: string
+  readonly withheld: WithheldNames
+  /** What the viewer sees now. Rejects with the `ClientError` that ends the subscriptions. */
+  readonly decide: (access: ViewerAccess) => Promise<Sight>
+  /** The viewer sees something else now: finds its members another group, or ends them. */
+  readonly move: (seat: ViewerSeat) => Promise<void>
+}
+
+/** So long at least passes before a viewer is asked about again of whom nothing is heard. */
+const minHoldsMs = 1_000
+
+/**
+ * The members of a group that are one viewer's. Whenever that viewer's permissions may have changed, nothing is sent to them until
+ * it is known that they still see what the group does; whoever sees something else leaves the group.
+ */
+export class ViewerSeat implements MemberGate {
+  readonly access: ViewerAccess
+  readonly members: Set<GroupMember> = new Set<GroupMember>()
+  readonly #options: ViewerSeatOptions
+  readonly #leaving = new AbortController()
+  readonly #unfollow: () => void
+  #untilMs = Number.NEGATIVE_INFINITY
+  #isSettled = false
+  #isStale = false
+  #checking: Promise<void> | undefined
+  #timer: NodeJS.Timeout | undefined
+  /** The names that the group leaves out and that the viewer may not look at, as it was asked lately. */
+  readonly #refused = new Set<string>()
+  #isAllowedMore = false
+
+  constructor(options: ViewerSeatOptions) {
+    this.#options = options
+    this.access = options.access
+    this.#unfollow = this.access.onChange(options.cluster, () => this.recheck())
+  }
+
+  /** Whether the viewer sees what the group does, as far as anybody knows. */
+  get isOpen(): boolean {
+    return this.#isSettled && performance.now() < this.#untilMs
+  }
+
+  /** Whether the viewer may look at something that the group leaves out: then its members are to be answered one by one. */
+  get isAllowedMore(): boolean {
+    return this.#isAllowedMore
+  }
+
+  /** Nothing is sent until it is known again what the viewer sees. */
+  recheck(): void {
+    if (this.#leaving.signal.aborted) return
+    this.#isSettled = false
+    this.#isStale = true
+    clearTimeout(this.#timer)
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined
+    })
+  }
+
+  /** Resolves when it is known whether it is open, or after so long. Never rejects. */
+  async ready(deadlineMs: number): Promise<void> {
+    if (!this.isOpen && this.#checking === undefined) this.recheck()
+    const checked = this.#checking ?? Promise.resolve()
+    await withDeadline('what a viewer may see', checked, deadlineMs).catch(() => {})
+  }
+
+  /** There are further names that the group leaves out. */
+  askMore(): void {
+    if (this.isOpen) void this.#mayStay().catch(() => this.recheck())
+  }
+
+  /** Nobody sits here any more. */
+  close(): void {
+    this.#leaving.abort()
+    this.#isSettled = false
+    clearTimeout(this.#timer)
+    this.#unfollow()
+  }
+
+  /** Ends all its members. */
+  finish(end: Parameters<GroupMember['finish']>[0]): void {
+    for (const member of this.members) member.finish(end)
+  }
+
+  async #check(): Promise<void> {
+    const { signal } = this.#leaving
+    const backoff = new Backoff({ initialMs: 500, maxMs: 10_000 })
+    while (this.#isStale && !signal.aborted) {
+      this.#isStale = false
+      try {
+        this.access.begin()
+        // oxlint-disable-next-line no-await-in-loop -- again, as it has changed meanwhile
+        await this.#checkOnce()
+      } catch (error) {
+        if (signal.aborted || this.members.size === 0) return
+        if (!isPassing(error)) {
+          this.finish({ form: 'failed', error: error as Error })
+          return
+        }
+        this.#isStale = true
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        await sleep(backoff.nextMs(), signal).catch(() => {})
+      }
+    }
+  }
+
+  async #checkOnce(): Promise<void> {
+    const { decide, fingerprint, move } = this.#options
+    const sight = await decide(this.access)
+    if (this.#isStale || this.#leaving.signal.aborted) return
+    if (sight.fingerprint !== fingerprint) {
+      if (this.members.size > 0) await move(this)
+      return
+    }
+    if (!(await this.#mayStay()) || this.#isStale) return
+    this.#untilMs = Math.max(sight.untilMs, performance.now() + minHoldsMs)
+    this.#isSettled = true
+    this.#expire()
+    for (const member of this.members) member.announce()
+  }
+
+  /** Asks again when what is known is too old. */
+  #expire(): void {
+    const restMs = this.#untilMs - performance.now()
+    clearTimeout(this.#timer)
+    if (restMs === Number.POSITIVE_INFINITY) return
+    this.#timer = setTimeout(() => {
+      this.#refused.clear()
+      this.recheck()
+    }, restMs)
+    this.#timer.unref()
+  }
+
+  /** Whether the viewer may look at none of what the group leaves out; else its members are answered one by one. */
+  async #mayStay(): Promise<boolean> {
+    const { withheld } = this.#options
+    while (this.#refused.size < withheld.size) {
+      for (const { at, keys } of withheld.all()) {
+        const nameOf = (key: string): string => `${at.kind.typeName} ${key}`
+        const further = keys.filter((key) => !this.#refused.has(nameOf(key)))
+        const unknown = further.filter((key) => this.access.looks(at, key) === undefined)
+        // oxlint-disable-next-line no-await-in-loop -- one kind after the other
+        if (unknown.length > 0) await this.access.ask({ ...at, keys: unknown })
+        if (further.some((key) => this.access.looks(at, key) === true)) {
+          this.#isAllowedMore = true
+          this.finish({ form: 'refused' })
+          return false
+        }
+        for (const key of further) this.#refused.add(nameOf(key))
+      }
+    }
+    return true
+  }
+}
+
+/** A cluster that cannot be asked for a while is asked again, while nothing is sent; that it may not be asked lasts. */
+function isPassing(error: unknown): boolean {
+  return error instanceof ClientError && error.code === 'CLUSTER_UNREACHABLE'
+}

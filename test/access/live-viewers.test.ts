@@ -1,0 +1,225 @@
+import type { Client } from 'graphql-ws'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { caller, type Caller, serveViewers, type ViewedGateway } from '../support/viewed-gateway.ts'
+import { resume, type Resumed } from '../gateway/resumed-subscription.ts'
+import type { Fields } from '../gateway/test-cluster.ts'
+import { type CountedServer, startCountedServer } from './counted-server.ts'
+import { hasHeard } from './followed-rbac.ts'
+import { gets, reads, type SmallWorld, startSmallWorld } from './small-world.ts'
+
+const rbac = '/apis/rbac.authorization.k8s.io/v1'
+const reviews = '/subjectaccessreviews'
+const podOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods/shop-1-x`
+
+let world: SmallWorld
+let counted: CountedServer
+let served: ViewedGateway
+let users = 0
+
+beforeAll(async () => {
+  world = await startSmallWorld(async (url) => {
+    counted = await startCountedServer(url)
+    return counted.url
+  })
+})
+afterAll(async () => {
+  await counted[Symbol.asyncDispose]()
+  await world[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  served = await serveViewers({ clusters: [world.selection] })
+})
+afterEach(async () => served[Symbol.asyncDispose]())
+
+/** Somebody new, who may read something in namespaces. */
+const reader = async (namespaces: readonly string[], rules: readonly Fields[]): Promise<Caller> => {
+  const who = caller(`user-${(users += 1)}`)
+  for (const namespace of namespaces) {
+    // oxlint-disable-next-line no-await-in-loop -- of no matter
+    await world.allow(namespace, who.username, who.username, rules)
+  }
+  return who
+}
+const pods = [reads('', 'pods')]
+const selection = 'metadata { namespace annotation(key: "touched") }'
+const follow = (who: Caller, chosen = selection, from?: Resumed['seen'][number]): Resumed =>
+  resume(served.connect(who), { field: 'pods(coalesceMs: 10', selection: chosen }, from)
+/** The same over as many WebSockets as one may have. */
+const manyOf = (who: Caller, count: number): readonly Resumed[] => {
+  const clients = Array.from({ length: 20 }, () => served.connect(who))
+  return Array.from({ length: count }, (_, at) =>
+    resume(clients[at % clients.length] as Client, { field: 'pods(coalesceMs: 10', selection }),
+  )
+}
+const state = () => served.gateway.planned.liveState()
+const rowsOf = (held: ReadonlyMap<string, Fields>): readonly Fields[] => [...held.values()]
+const places = (held: ReadonlyMap<string, Fields>): string =>
+  rowsOf(held)
+    .map(({ metadata }): string => metadata.namespace)
+    .toSorted()
+    .join()
+const touch = async (namespace: string, touched: string): Promise<void> => {
+  await world.patch(podOf(namespace), { metadata: { annotations: { touched } } })
+}
+const lastOf = ({ seen }: Resumed): Resumed['seen'][number] =>
+  seen.at(-1) as Resumed['seen'][number]
+const changesOf = ({ seen }: Resumed, from: number): readonly Fields[] =>
+  seen.slice(from).flatMap(({ frame }) => frame.changes)
+
+describe('Subscribers who are asked who they are', () => {
+  it('share one group with whoever sees the same, and none with whoever sees something else', async () => {
+    const [ann, ben] = [await reader(['one'], pods), await reader(['one'], pods)]
+    const both = await reader(['one', 'two'], pods)
+    const live = [ann, ben, ann, both].map((who) => follow(who))
+    for (const one of live) await one.until((held) => held.size > 0)
+    expect(state()).toMatchObject({ groups: 2, members: 4 })
+    expect(live.map(({ held }) => places(held()))).toEqual(['one', 'one', 'one', 'one,two'])
+    await touch('two', 'unseen')
+    await touch('one', 'seen')
+    for (const one of live) {
+      await one.until((held) => rowsOf(held).some(({ metadata }) => metadata.annotation === 'seen'))
+    }
+    const told = live.slice(0, 3).flatMap((one) => changesOf(one, 0))
+    expect(new Set(told.map(({ object }) => object.metadata.namespace))).toEqual(new Set(['one']))
+    for (const one of live) one.leave()
+    await expect.poll(state).toMatchObject({ groups: 0, members: 0 })
+  })
+
+  it('move to the group of those who see what they come to see, and are told no more than that', async () => {
+    const [ann, ben] = [await reader(['one', 'two'], pods), await reader(['one', 'two'], pods)]
+    const [live, other] = [follow(ann), follow(ben)]
+    await live.until((held) => held.size === 2)
+    await other.until((held) => held.size === 2)
+    expect(state()).toMatchObject({ groups: 1, members: 2 })
+    const frames = live.seen.length
+    const binding = `${rbac}/namespaces/two/rolebindings/${ann.username}`
+    await world.remove(binding)
+    await live.until((held) => held.size === 1)
+    expect(changesOf(live, frames)).toEqual([
+      { type: 'REMOVED', removal: 'HIDDEN', objectId: expect.any(String), object: null },
+    ])
+    expect(state()).toMatchObject({ groups: 2, members: 2 })
+    await touch('two', 'after')
+    await other.until((held) =>
+      rowsOf(held).some(({ metadata }) => metadata.annotation === 'after'),
+    )
+    await touch('one', 'after')
+    await live.until((held) => rowsOf(held)[0]?.metadata.annotation === 'after')
+    expect(changesOf(live, frames + 1)).toMatchObject([
+      { type: 'MODIFIED', object: { metadata: { namespace: 'one' } } },
+    ])
+    await world.make(`${rbac}/namespaces/two/rolebindings`, {
+      metadata: { name: `${ann.username}-again` },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: ann.username },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: ann.username }],
+    })
+    await live.until((held) => held.size === 2)
+    expect(changesOf(live, frames + 2)).toMatchObject([
+      { type: 'ADDED', object: { metadata: { namespace: 'two', annotation: 'after' } } },
+    ])
+    await expect.poll(state).toMatchObject({ groups: 1, members: 2 })
+    expect(live.seen.map(({ frame }) => frame.reset)).toEqual([
+      true,
+      ...live.seen.slice(1).map(() => false),
+    ])
+  })
+
+  it('go on where they stood, also at another gateway, unless they see something else', async () => {
+    const [ann, ben] = [await reader(['one'], pods), await reader(['one'], pods)]
+    const both = await reader(['one', 'two'], pods)
+    const live = follow(ann)
+    await live.until((held) => held.size === 1)
+    const from = lastOf(live)
+    live.leave()
+    await touch('one', 'missed')
+    await touch('two', 'hidden')
+    // Who sees the same may go on from there, too.
+    for (const who of [ann, ben]) {
+      const resumed = follow(who, selection, from)
+      await resumed.until(() => resumed.seen.length > 0)
+      expect(resumed.seen[0]?.frame).toMatchObject({
+        reset: false,
+        changes: [{ type: 'MODIFIED', object: { metadata: { annotation: 'missed' } } }],
+      })
+      expect(resumed.seen[0]?.frame.changes).toHaveLength(1)
+    }
+    const more = follow(both, selection, from)
+    await more.until((held) => held.size === 2)
+    expect(more.seen[0]?.frame.reset).toBe(true)
+    expect(state()).toMatchObject({ resumed: 2, notResumed: 1 })
+    await using next = await serveViewers({ clusters: [world.selection] })
+    const field = { field: 'pods(coalesceMs: 10', selection }
+    const later = resume(next.connect(ann), field, from)
+    await later.until(() => later.seen.length > 0)
+    expect(later.seen[0]?.frame.reset).toBe(false)
+    expect(next.gateway.planned.liveState()).toMatchObject({ resumed: 1, notResumed: 0 })
+  })
+
+  it('hear of the objects that theirs lead to, as far as they may see those', async () => {
+    const related = `${selection} node { metadata { annotation(key: "touched") } } services { nodes { metadata { name annotation(key: "touched") } } } namespace { metadata { name } }`
+    const few = await reader(['one'], [reads('', 'pods', 'services')])
+    const some = await reader(['one'], [reads('', 'pods', 'services', 'namespaces')])
+    const many = await reader(['one'], [reads('', 'pods', 'services')])
+    await world.allowEverywhere(many.username, many.username, [reads('', 'nodes')])
+    const live = [few, some, many].map((who) => follow(who, related))
+    for (const one of live) await one.until((held) => held.size === 1)
+    expect(state()).toMatchObject({ groups: 3, members: 3 })
+    const rows = () => live.map(({ held }) => rowsOf(held())[0])
+    expect(rows().map((row) => row?.node === null)).toEqual([true, true, false])
+    expect(rows().map((row) => row?.namespace === null)).toEqual([true, false, true])
+    await world.patch('/api/v1/namespaces/one/services/shop', {
+      metadata: { annotations: { touched: 'service' } },
+    })
+    for (const one of live) {
+      await one.until(
+        (held) => rowsOf(held)[0]?.services.nodes[0].metadata.annotation === 'service',
+      )
+    }
+    await world.patch('/api/v1/nodes/worker', { metadata: { annotations: { touched: 'node' } } })
+    await live[2]?.until((held) => rowsOf(held)[0]?.node.metadata.annotation === 'node')
+    // What may not be seen any more goes from the rows that led to it.
+    await world.remove(`${rbac}/clusterrolebindings/${many.username}`)
+    await live[2]?.until((held) => rowsOf(held)[0]?.node === null)
+    await expect.poll(state).toMatchObject({ groups: 2, members: 3 })
+    expect(live.flatMap(({ seen }) => seen.slice(1).map(({ frame }) => frame.reset))).not.toContain(
+      true,
+    )
+  })
+
+  it('are shown a related object that they may look at by nothing but its name', async () => {
+    const related = `${selection} node { metadata { name } }`
+    const named = await reader(['one'], pods)
+    await world.allowEverywhere(named.username, named.username, [gets('nodes', 'worker')])
+    const other = await reader(['one'], pods)
+    const [live, without] = [follow(named, related), follow(other, related)]
+    await live.until((held) => rowsOf(held)[0]?.node?.metadata.name === 'worker')
+    await without.until((held) => held.size === 1)
+    expect(rowsOf(without.held())[0]?.node).toBeNull()
+  })
+
+  it('are asked about once, however many subscriptions they have, and not for each frame', async () => {
+    const [ann, ben] = [await reader(['one', 'two'], pods), await reader(['one', 'two'], pods)]
+    const first = follow(ann)
+    await first.until((held) => held.size === 2)
+    // What has changed a moment ago is asked for again.
+    await hasHeard(served, new Map())
+    const before = counted.count(reviews)
+    const others = manyOf(ann, 100)
+    for (const one of others) await one.until((held) => held.size === 2)
+    for (const round of ['1', '2', '3', '4', '5']) {
+      await touch('one', round)
+      await first.until((held) =>
+        rowsOf(held).some(({ metadata }) => metadata.annotation === round),
+      )
+    }
+    expect(state()).toMatchObject({ groups: 1, members: 101 })
+    expect(counted.count(reviews) - before).toBe(0)
+    // All at once, nothing being known.
+    const asked = counted.count(reviews)
+    const cold = manyOf(ben, 1_000)
+    for (const one of cold) await one.until((held) => held.size === 2)
+    // List and watch: of all namespaces, and of each.
+    expect(counted.count(reviews) - asked).toBeLessThanOrEqual(6)
+    for (const one of [first, ...others, ...cold]) one.leave()
+  })
+})
