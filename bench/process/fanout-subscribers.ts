@@ -1,7 +1,8 @@
 /**
  * Many graphql-ws subscribers of all pods, each on a WebSocket of its own. Arguments: the gateway's URL, how many, how long in
- * milliseconds, coalesceMs, and how many different selections they have. Every fiftieth of them, about, reads what it is sent; the
- * others only take it off the wire, so that the subscribers are not what is measured.
+ * milliseconds, coalesceMs, how many different selections they have, and how many of them stop reading. Every fiftieth of them, about,
+ * reads what it is sent; the others only take it off the wire, so that the subscribers are not what is measured. Who stops has asked
+ * for all pods as a whole some times before, which is more than the kernel holds for it.
  */
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
@@ -22,8 +23,14 @@ interface Answer {
   }
 }
 
-const [url = '', count = '1', durationMs = '1000', coalesceMs = '0', selections = '1'] =
-  process.argv.slice(2)
+const [
+  url = '',
+  count = '1',
+  durationMs = '1000',
+  coalesceMs = '0',
+  selections = '1',
+  stopping = '0',
+] = process.argv.slice(2)
 const sockets = Number(count)
 const sampled = Math.ceil(sockets / 50)
 const warmUpMs = 2000
@@ -43,9 +50,13 @@ const queryOf = (number: number): string => `subscription {
   }
 }`
 
+const wholePods = 'subscription { pods(coalesceMs: 0) { changes { object { json } } } }'
+const wholeIds = ['2', '3', '4', '5', '6', '7', '8', '9']
+
 const latencies = new Latencies()
 let measuring = false
 let samples = 0
+let stopped = 0
 
 async function subscribe(number: number): Promise<void> {
   const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws')
@@ -77,6 +88,12 @@ async function subscribe(number: number): Promise<void> {
   await once(socket, 'open')
   socket.send(JSON.stringify({ type: 'connection_init' }))
   await synced.promise
+  if (isSampled || stopped === Number(stopping)) return
+  stopped += 1
+  socket.pause()
+  for (const id of wholeIds) {
+    socket.send(JSON.stringify({ id, type: 'subscribe', payload: { query: wholePods } }))
+  }
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
