@@ -10,6 +10,9 @@ const configMaps = '/api/v1/namespaces/default/configmaps'
 const selection = 'metadata { name annotations }'
 const field = 'configMaps(namespace: "default", coalesceMs: 0)'
 
+const query = `subscription { frame: ${field} { reset changes { type objectId object { id ${selection} } } } }`
+const subscribeMessage = JSON.stringify({ id: '1', type: 'subscribe', payload: { query } })
+
 /** A reader that can stop reading, down to its socket. */
 const openReader = async (url: string) => {
   const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws')
@@ -28,9 +31,23 @@ const openReader = async (url: string) => {
   })
   socket.once('open', () => socket.send(JSON.stringify({ type: 'connection_init' })))
   await acknowledged.promise
-  const query = `subscription { frame: ${field} { reset changes { type objectId object { id ${selection} } } } }`
-  socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query } }))
+  socket.send(subscribeMessage)
   return { socket, held: () => held, resets, frames: () => frames }
+}
+
+/** A reader that only looks for the last object, so that many of them are quick. */
+const openCounter = async (url: string) => {
+  const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws')
+  const begun = Promise.withResolvers<void>()
+  let isLast = false
+  socket.on('message', (data: Buffer) => {
+    if (data.includes('connection_ack')) socket.send(subscribeMessage)
+    else begun.resolve()
+    isLast ||= data.includes('"name":"last"')
+  })
+  socket.once('open', () => socket.send(JSON.stringify({ type: 'connection_init' })))
+  await begun.promise
+  return { socket, isLast: () => isLast }
 }
 
 describe('a reader that stops reading', () => {
@@ -69,6 +86,8 @@ describe('a reader that stops reading', () => {
         return live
       }),
     )
+    const many = await Promise.all(Array.from({ length: 25 }, async () => openCounter(gateway.url)))
+    expect(gateway.gateway.planned.liveState()).toMatchObject({ groups: 2, members: 31 })
     reader.socket.pause()
     for (let round = 1; round <= 25; round += 1) {
       for (const name of names) {
@@ -81,6 +100,7 @@ describe('a reader that stops reading', () => {
       [...objects.values()].some(({ metadata }) => metadata.name === 'last')
     await Promise.all(others.map(async (live) => live.until('the last', isLast)))
     expect(others.flatMap(({ problems }) => problems)).toEqual([])
+    await expect.poll(() => many.filter((one) => !one.isLast()).length, { timeout: 10_000 }).toBe(0)
     expect(reader.frames()).toBeLessThan(100)
     // What the five objects take once in each of the two groups, however many have not read them.
     expect(gateway.gateway.planned.liveState().heldBytes).toBeLessThan(2 * 6 * 2 * 200_500)
@@ -92,6 +112,6 @@ describe('a reader that stops reading', () => {
     expect(new Map(reader.held())).toEqual(new Map(fresh.fold.objects))
     const { resets } = gateway.gateway.planned.liveState()
     expect(resets).toBe(1)
-    reader.socket.terminate()
+    for (const { socket } of [reader, ...many]) socket.terminate()
   }, 60_000)
 })

@@ -11,8 +11,8 @@ export class GroupSnapshot {
   readonly positions: Positions
   /** How many objects it tells of. */
   readonly rows: number
-  readonly #frames: Iterator<WrittenFrame, void>
-  readonly #written: Buffer[] = []
+  #frames: Iterator<WrittenFrame, void>
+  #written: Buffer[] = []
 
   constructor(
     told: readonly ToldObject[],
@@ -37,5 +37,11 @@ export class GroupSnapshot {
       this.#written.push(value.payload)
     }
     return this.#written[number]
+  }
+
+  /** It leads nowhere any more: it has no frames from now on, and holds no texts. */
+  empty(): void {
+    this.#frames = [].values()
+    this.#written = []
   }
 }

@@ -16,6 +16,7 @@ import type {
 } from './group-member.ts'
 import { GroupRows } from './group-rows.ts'
 import { GroupSnapshot } from './group-snapshot.ts'
+import { GroupSnapshots } from './group-snapshots.ts'
 import { isReached, missedByOne, reachMs } from './resumption.ts'
 import { Announcer } from './announcer.ts'
 import { PendingChanges } from './pending-changes.ts'
@@ -43,8 +44,6 @@ export interface LiveGroupOptions extends GroupReadingOptions {
   readonly ended: (end: StreamEnd) => void
 }
 
-/** A snapshot is given to newcomers as long as not more frames have followed it. */
-const maxFramesBehindSnapshot = 16
 /** Writing all rows anew, as one of the many objects that they are written from has changed, may take this part of the time. */
 const wideShare = 1 / 20
 
@@ -66,7 +65,7 @@ export class LiveGroup implements MemberGroup {
   readonly #reading: GroupReading
   #listeners: Listener[] = []
   #positions: Positions = {}
-  #snapshot: GroupSnapshot | undefined
+  readonly #snapshots: GroupSnapshots
   #flushing: Promise<void> | undefined
   #wideDueMs = 0
   #isLaterPlanned = false
@@ -78,6 +77,7 @@ export class LiveGroup implements MemberGroup {
     const { fingerprint: access } = sight
     this.#options = options
     this.ring = new FrameRing(ring)
+    this.#snapshots = new GroupSnapshots(this.ring)
     this.counts = counts
     const { cluster } = list.at
     this.writer = new FrameWriter({ ...limits, cluster, list: list.list, access, plan })
@@ -229,19 +229,10 @@ export class LiveGroup implements MemberGroup {
 
   /** All that there is, at a place in the ring that is not far behind. */
   snapshot(): GroupSnapshot {
-    this.#dropSnapshot()
-    if (this.#snapshot !== undefined) return this.#snapshot
-    const { writer, positions } = this
-    const { next } = this.ring
-    this.#snapshot = new GroupSnapshot(this.rows.told(), { writer, next, positions })
-    return this.#snapshot
-  }
-
-  /** Forgets one that nobody is given any more; who reads it still has it. */
-  #dropSnapshot(): void {
-    const { first, next } = this.ring
-    const known = this.#snapshot?.next ?? next
-    if (known < first || next - known > maxFramesBehindSnapshot) this.#snapshot = undefined
+    const { writer, positions, ring, rows } = this
+    return this.#snapshots.current(
+      () => new GroupSnapshot(rows.told(), { writer, next: ring.next, positions }),
+    )
   }
 
   /** Ends all its subscriptions. Idempotent. */
@@ -321,7 +312,7 @@ export class LiveGroup implements MemberGroup {
           this.#announcer.announce()
         }
         this.#positions = now
-        this.#dropSnapshot()
+        this.#snapshots.moved()
       },
       isFinalStateKnown,
     )
