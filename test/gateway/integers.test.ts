@@ -38,7 +38,7 @@ const putPod: SimulatorOptions['populate'] = (storage) => {
 /** The first answer to a subscription, as the WebSocket brings it. */
 const firstMessage = async (url: string, query: string): Promise<string> => {
   const socket = new WebSocket(url.replace('http', 'ws'), ['graphql-transport-ws'])
-  const signal = AbortSignal.timeout(10_000)
+  const signal = AbortSignal.timeout(30_000)
   const next = async (): Promise<string> => {
     const [message] = (await once(socket, 'message', { signal })) as [Buffer]
     return message.toString()

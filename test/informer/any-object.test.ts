@@ -37,7 +37,7 @@ describe(`An informer survives any object that JSON allows, seed ${runSeed} (SEE
     const initial = names.map((name) => anyObject(name, random))
     const good = JSON.stringify(configMap('listed', '9'))
     let watch = await list(server, [...initial, nobodysObject(random), good])
-    await informer.waitForSync({ deadlineMs: 5000 })
+    await informer.waitForSync({ deadlineMs: 20_000 })
     expectHeld(informer, [...names, 'listed'])
     let version = 100
     const follow = async (): Promise<void> => {

@@ -40,7 +40,7 @@ describe('An informer lists', () => {
       second.list('20', [configMap('a', '5')])
       const watch = await server.next('watch')
       expect(watch.query).toMatchObject({ resourceVersion: '20' })
-      await running.informer.waitForSync({ deadlineMs: 5000 })
+      await running.informer.waitForSync({ deadlineMs: 20_000 })
       expect(running.failures.map(({ failure }) => failure)).toEqual(['list'])
     },
   )
@@ -73,7 +73,7 @@ describe('An informer lists', () => {
     second.list('11', [configMap('b', '2')], { continue: 'to-c' })
     ;(await server.next('list')).list('12', [configMap('c', '3')])
     expect((await server.next('watch')).query).toMatchObject({ resourceVersion: '10' })
-    await running.informer.waitForSync({ deadlineMs: 5000 })
+    await running.informer.waitForSync({ deadlineMs: 20_000 })
     expect(held(running.informer)).toEqual(['default/a@1', 'default/b@2', 'default/c@3'])
   })
 
@@ -113,7 +113,7 @@ describe('An informer lists', () => {
       expect(again.query).toEqual({ continue: 'more', limit: '500' })
       again.list('10', [configMap('b', '2')])
       await server.next('watch')
-      await running.informer.waitForSync({ deadlineMs: 5000 })
+      await running.informer.waitForSync({ deadlineMs: 20_000 })
       expect(held(running.informer)).toEqual(['default/a@1', 'default/b@2'])
       expect(running.failures).toHaveLength(1)
     },
@@ -137,7 +137,7 @@ describe('An informer lists', () => {
     expect(running.informer.store.size).toBe(0)
     second.list('11', [configMap('c', '3')])
     await server.next('watch')
-    await running.informer.waitForSync({ deadlineMs: 5000 })
+    await running.informer.waitForSync({ deadlineMs: 20_000 })
     await until(() => handler.events.length > 0, 'an event')
     expect(handler.events).toEqual(['INITIAL default/c@3'])
   })
@@ -153,7 +153,7 @@ describe('An informer lists', () => {
     expect(whole.query).toEqual({ resourceVersion: '0' })
     whole.list('20', [configMap('a', '1'), configMap('b', '11')])
     expect((await server.next('watch')).query).toMatchObject({ resourceVersion: '20' })
-    await running.informer.waitForSync({ deadlineMs: 5000 })
+    await running.informer.waitForSync({ deadlineMs: 20_000 })
     expect(held(running.informer)).toEqual(['default/a@1', 'default/b@11'])
   })
 
@@ -197,7 +197,7 @@ describe('An informer lists', () => {
       }
       ;(await server.next('list')).list('10', [])
       await server.next('watch')
-      await running.informer.waitForSync({ deadlineMs: 5000 })
+      await running.informer.waitForSync({ deadlineMs: 20_000 })
       expect(running.informer.lastError).toBeUndefined()
       expect(running.informer.failures.get('list')).toBe(5)
     },

@@ -67,7 +67,7 @@ describe('Malformed input is never a deletion', () => {
       .write('{"type":"ADDED","object":{broken}}\n')
       .endInitialEvents('9')
     ;(await server.next('list')).list('10', [configMap('a', '1')])
-    await running.informer.waitForSync({ deadlineMs: 5000 })
+    await running.informer.waitForSync({ deadlineMs: 20_000 })
     expect(running.failures).toMatchObject([
       { failure: 'list', error: { code: 'MALFORMED_OBJECT' } },
     ])
@@ -86,7 +86,7 @@ describe('Malformed input is never a deletion', () => {
           .end()
       }
       ;(await server.next('list')).list('10', [])
-      await running.informer.waitForSync({ deadlineMs: 5000 })
+      await running.informer.waitForSync({ deadlineMs: 20_000 })
       expect(running.failures.map(({ error }) => error)).toMatchObject([
         { code: 'MALFORMED_LIST' },
         { code: 'MALFORMED_LIST' },

@@ -16,7 +16,7 @@ export async function play(
   const server = await ScriptedServer.start()
   const running = runInformer({ server: server.url, ...options })
   const watch = await server.sync('10', items)
-  await running.informer.waitForSync({ deadlineMs: 5000 })
+  await running.informer.waitForSync({ deadlineMs: 20_000 })
   return {
     ...running,
     server,
@@ -30,4 +30,4 @@ export async function play(
 
 /** Waits until the store is there. */
 export const reach = async ({ informer }: TestInformer, version: string): Promise<void> =>
-  informer.store.waitForResourceVersion(resourceVersion(version), { deadlineMs: 5000 })
+  informer.store.waitForResourceVersion(resourceVersion(version), { deadlineMs: 20_000 })

@@ -44,7 +44,7 @@ describe('A resync', () => {
     const stopping = new AbortController()
     const running = informer.run(stopping.signal)
     await server.sync('10', abc)
-    await informer.waitForSync({ deadlineMs: 5000 })
+    await informer.waitForSync({ deadlineMs: 20_000 })
     const handlers = {
       none: foldingHandler(),
       zero: foldingHandler(),

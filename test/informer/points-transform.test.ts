@@ -64,7 +64,7 @@ describe('A transform', () => {
       })
       const { informer } = running
       const registration = informer.addEventHandler(handler)
-      await informer.waitForSync({ deadlineMs: 5000 })
+      await informer.waitForSync({ deadlineMs: 20_000 })
       expect(runs).toEqual(['a', 'bad', 'c'])
       expect(names(running)).toEqual(['a', 'c'])
       expect(informer.indexer().indexKeys('byData', 'transformed').toSorted()).toEqual([

@@ -10,7 +10,7 @@ describe('The state of an informer tells the truth', () => {
     expect(informer.state).toBe('listing')
     ;(await server.next('list')).list('10', [])
     await server.next('watch')
-    await informer.waitForSync({ deadlineMs: 5000 })
+    await informer.waitForSync({ deadlineMs: 20_000 })
     expect(informer.state).toBe('synced')
     expect(informer.lastError).toBeUndefined()
   })

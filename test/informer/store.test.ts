@@ -107,7 +107,7 @@ describe('A store', () => {
     expect(registration.hasSynced()).toBe(false)
     await expect(informer.waitForSync({ deadlineMs: 20 })).rejects.toThrow(/longer than 20 ms/)
     list.list('10', [])
-    await informer.waitForSync({ deadlineMs: 5000 })
+    await informer.waitForSync({ deadlineMs: 20_000 })
     expect(informer.hasSynced()).toBe(true)
     expect(informer.store.resourceVersion).toBe('10')
     await until(() => registration.hasSynced(), 'the sync of the handler')
@@ -199,7 +199,7 @@ describe('A store', () => {
     const second = await server.next('list')
     running.informer.addIndexers({ label: byLabelValue })
     second.list('10', [configMap('d', '4', { labels: { app: 'web' } })])
-    await running.informer.waitForSync({ deadlineMs: 5000 })
+    await running.informer.waitForSync({ deadlineMs: 20_000 })
     expect(found(running.informer, 'label', 'web')).toEqual(['default/a', 'default/b', 'default/d'])
   })
 

@@ -328,7 +328,7 @@ describe('An informer watches', () => {
       items: [{ ...configMap('x', '9'), kind: 'Secret' }, {}, configMap('a', '5')],
     })
     expect((await server.next('watch')).query).toMatchObject({ resourceVersion: '10' })
-    await running.informer.waitForSync({ deadlineMs: 5000 })
+    await running.informer.waitForSync({ deadlineMs: 20_000 })
     expect(held(running.informer)).toEqual(['default/a@5'])
     expect(running.informer.failures.get('object')).toBe(2)
   })
@@ -420,6 +420,6 @@ async function withWatch(
 ): Promise<TestInformer & { readonly watch: Watch }> {
   const running = runInformer({ server: server.url })
   const watch = await server.sync('10', [configMap('a', '5')])
-  await running.informer.waitForSync({ deadlineMs: 5000 })
+  await running.informer.waitForSync({ deadlineMs: 20_000 })
   return { ...running, watch }
 }

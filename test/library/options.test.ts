@@ -19,7 +19,7 @@ import { failureOf } from '../api-server/local-server.ts'
 import { ScriptedServer } from '../informer/scripted-server.ts'
 import { connect } from '../support/informer.ts'
 
-const deadlineMs = 10_000
+const deadlineMs = 20_000
 const { configMaps, deployments, pods } = resources
 
 /** Options as a caller writes them whose own are optional: every one is there, as undefined. */

@@ -14,7 +14,7 @@ import { startSimulator } from 'informerql/simulator'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { configMaps, connect } from '../support/informer.ts'
 
-const deadlineMs = 10_000
+const deadlineMs = 20_000
 const pods: ApiResource = { ...configMaps, resource: 'pods', kind: 'Pod', singular: 'pod' }
 const pod: Pod = {
   apiVersion: 'v1',

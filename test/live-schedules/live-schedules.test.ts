@@ -1,0 +1,73 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { describeWithControlPlane } from '../support/control-plane-suite.ts'
+import { runSeed } from '../support/random.ts'
+import { type ComeBacks, noComeBacks } from './live-client.ts'
+import { LiveSchedule } from './live-schedule.ts'
+import { realCluster, type ScheduledCluster, simulatedCluster } from './scheduled-cluster.ts'
+
+const schedules = Number(process.env['SCHEDULES'] ?? 15)
+/** On the real server, which takes its time: as many as fit into this, and one at least. */
+const realSeconds = Number(process.env['REAL_SECONDS'] ?? 15)
+
+const promise =
+  'what clients hold in the end is what the API server lists, and from wherever they stood it is come to'
+
+class Shares {
+  #schedules = 0
+  readonly #all = noComeBacks()
+
+  async run(cluster: ScheduledCluster, seed: number): Promise<readonly string[]> {
+    await using schedule = await LiveSchedule.begin(cluster, seed)
+    const problems = await schedule.problems()
+    this.#schedules += 1
+    for (const { comeBacks } of schedule.clients) {
+      for (const key of Object.keys(comeBacks) as (keyof ComeBacks)[]) {
+        this.#all[key] += comeBacks[key]
+      }
+    }
+    return problems
+  }
+
+  print(where: string): void {
+    const { resumed, within, forgotten, unplanned, lost } = this.#all
+    const all = resumed + within + forgotten + unplanned + lost
+    console.log(
+      `${where}: ${this.#schedules} schedules from SEED=${runSeed}; ${resumed} of ${all} subscriptions that came back went on where they stood; ` +
+        `begun anew: ${within} from within a snapshot, ${forgotten} as history was forgotten, ${unplanned} without a plan, ${lost} otherwise`,
+    )
+  }
+}
+
+describe('sockets cut, readers held up, gateways restarted, API servers lost, histories forgotten and clocks set, on the simulator', () => {
+  const shares = new Shares()
+  afterAll(() => shares.print('simulator'))
+
+  it.each(Array.from({ length: schedules }, (_, at) => runSeed + at))(
+    `${promise} (SEED=%s)`,
+    async (seed) => {
+      await using cluster = await simulatedCluster()
+      expect(await shares.run(cluster, seed)).toEqual([])
+    },
+    120_000,
+  )
+})
+
+describeWithControlPlane(
+  'sockets cut, readers held up, gateways restarted, API servers lost, histories forgotten and clocks set',
+  (plane) => {
+    const shares = new Shares()
+    afterAll(() => shares.print('real API server'))
+
+    it(
+      `${promise} (SEED=${runSeed})`,
+      async () => {
+        const endMs = performance.now() + realSeconds * 1_000
+        for (let seed = runSeed; seed === runSeed || performance.now() < endMs; seed += 1) {
+          await using cluster = await realCluster(plane())
+          expect(await shares.run(cluster, seed), `SEED=${seed}`).toEqual([])
+        }
+      },
+      (realSeconds + 180) * 1_000,
+    )
+  },
+)
