@@ -2,6 +2,7 @@ import { createGateway, defaultServerOptions, type Gateway, startGraphQLServer }
 import { population, type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runSeed, seededRandom } from '../support/random.ts'
+import { type AskParsed, loadAll, namedObjects } from './known-objects.ts'
 import { RandomOperations } from './random-operation.ts'
 
 type Ask = (query: string, variables?: Readonly<Record<string, unknown>>) => Promise<string>
@@ -28,7 +29,11 @@ beforeAll(async () => {
       }
     },
   })
-  gateway = await createGateway({ clusters: [{ name: 'test', server: cluster.url }], log })
+  gateway = await createGateway({
+    clusters: [{ name: 'test', server: cluster.url }],
+    relay: true,
+    log,
+  })
   const counted: Planned = {
     answer: async (operation) => {
       const text = await gateway.planned.answer(operation)
@@ -74,6 +79,23 @@ async function expectSame(query: string, variables?: Readonly<Record<string, unk
   expect(differenceOf(await byPlan(query, variables), told), about).toBeUndefined()
 }
 
+async function expectWhole(query: string, variables?: Readonly<Record<string, unknown>>) {
+  expect(await plannedAnswer(query, variables)).not.toHaveProperty('errors')
+}
+
+/** What a plan answers, which is what graphql-js does. */
+async function plannedAnswer(
+  query: string,
+  variables?: Readonly<Record<string, unknown>>,
+): Promise<unknown> {
+  // Which kinds are cached is a part of some answers.
+  await byGraphqlJs(query, variables)
+  const before = planned
+  await expectSame(query, variables)
+  expect(planned - before, query).toBe(2)
+  return JSON.parse(await byPlan(query, variables)) as unknown
+}
+
 /** The place where two texts differ: answers may be large. */
 function differenceOf(text: string, other: string): readonly string[] | undefined {
   if (text === other) return undefined
@@ -82,34 +104,14 @@ function differenceOf(text: string, other: string): readonly string[] | undefine
   return [text, other].map((one) => one.slice(Math.max(0, at - 80), at + 80))
 }
 
-/** Names of objects by look-up field, so that look-ups find something. */
-async function objectsByLookup(): Promise<ReadonlyMap<string, readonly string[]>> {
-  const objects = new Map<string, readonly string[]>()
-  for (const [list, lookup] of [
-    ['pods', 'pod'],
-    ['deployments', 'deployment'],
-    ['services', 'service'],
-    ['configMaps', 'configMap'],
-  ]) {
-    const { data } = JSON.parse(
-      await byGraphqlJs(`{ ${list}(first: 50) { nodes { metadata { namespace name } } } }`),
-    ) as { data: Record<string, { nodes: { metadata: { namespace: string; name: string } }[] }> }
-    const nodes = data[list ?? '']?.nodes ?? []
-    objects.set(
-      lookup ?? '',
-      nodes.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`),
-    )
-  }
-  return objects
-}
+const parsed: AskParsed = async (query) =>
+  JSON.parse(await byGraphqlJs(query)) as Awaited<ReturnType<AskParsed>>
 
 describe('a plan answers what graphql-js answers, byte by byte', () => {
   it(`for ${operations} random operations over the whole schema, seed ${runSeed}`, async () => {
-    const random = new RandomOperations(
-      gateway.schema,
-      seededRandom(runSeed),
-      await objectsByLookup(),
-    )
+    await loadAll(parsed, gateway.schema)
+    const objects = await namedObjects(parsed)
+    const random = new RandomOperations(gateway.schema, seededRandom(runSeed), objects)
     const before = planned
     for (let at = 0; at < operations; at++) {
       const { query, variables } = random.next()
@@ -127,15 +129,54 @@ describe('a plan answers what graphql-js answers, byte by byte', () => {
     '{ nodes { nodes { owners { id } ownerChain { id } rootOwner { id } } } }',
     '{ events(first: 50) { nodes { involved { id apiVersion kind namespace name object { id health { status } } } } } }',
     '{ horizontalPodAutoscalers { nodes { target: metadata { name } owners { kind } } } }',
+    '{ deployments(first: 5) { nodes { owned(first: 3) { t: __typename totalCount kinds pageInfo { hasNextPage endCursor } nodes { __typename id ... on ReplicaSet { pods(first: 1) { totalCount } owned { nodes { kind } } } } edges { cursor node { metadata { name } } } } } } }',
+    '{ replicaSets(first: 5) { nodes { owned(kinds: ["Pod", "Job"], last: 2) { nodes { metadata { name } owners { kind } } kinds } } } }',
+    '{ secrets(first: 50) { nodes { helmObjects(kinds: ["ConfigMap"], first: 2) { totalCount kinds nodes { kind metadata { name } } edges { node { id } } } } } }',
+    '{ search(text: "web", first: 7) { t: __typename totalCount kinds counts { kind count } pageInfo { hasNextPage endCursor } nodes { matched value object { id kind object { health { status } ... on Pod { node { metadata { name } } } } } } edges { cursor node { value t: __typename } } } }',
+    '{ search(text: "s", kinds: ["Service", "Pod"], namespaces: ["shop", "default"]) { totalCount nodes { object { object { ... on Service { pods(first: 2) { totalCount } } } } } } }',
+    '{ events(first: 5) { nodes { events { totalCount } } } }',
     '{ pods(first: 3) { nodes { cluster { name state version t: __typename resources { kind state } } } } }',
   ])('is covered: %s', async (query) => {
-    // Which kinds are cached is a part of some answers.
-    await byGraphqlJs(query)
-    const before = planned
-    await expectSame(query)
-    expect(planned - before).toBe(2)
-    expect(JSON.parse(await byPlan(query))).not.toHaveProperty('errors')
+    expect(await plannedAnswer(query)).not.toHaveProperty('errors')
   })
+
+  it('for objects by their ids and by what others call them', async () => {
+    const objects = await namedObjects(parsed)
+    const ids = objects.map(({ id }) => id)
+    const of = `__typename id events(last: 2) { totalCount } ... on Pod { node { metadata { name } } }
+      ... on Deployment { pods(first: $first) { nodes { metadata { name } } } owned { totalCount kinds } }
+      ... on Service { pods(where: { phase: { eq: "Running" } }) { totalCount } }`
+    await expectWhole(
+      `query ($ids: [ID!]!, $first: Int) { objects(ids: $ids) { ${of} } none: objects(ids: []) { id } }`,
+      { ids, first: 3 },
+    )
+    for (const { id, type, apiVersion, kind, namespace, name } of objects.filter(
+      (_, at) => at % 4 === 0,
+    )) {
+      const variables = { id, apiVersion, kind, namespace, name, first: 1 }
+      await expectWhole(
+        `query ($id: ID!, $apiVersion: String!, $kind: String!, $namespace: String, $name: String!, $first: Int) {
+          object(id: $id) { ${of} } fetch__${type}(id: $id) { id metadata { name } }
+          objectByRef(apiVersion: $apiVersion, kind: $kind, namespace: $namespace, name: $name) { ${of} } }`,
+        variables,
+      )
+    }
+    const gone = Buffer.from('1\0test\0\0Pod\0no-such-uid').toString('base64url')
+    await expectWhole(`{ object(id: "${gone}") { id } objects(ids: ["${gone}"]) { id } }`)
+    for (const query of [
+      `{ object(id: "none") { id } pods(first: 1) { totalCount } }`,
+      `{ objects(ids: ["${ids[0]}", "none"]) { id } }`,
+      `{ fetch__Service(id: "${ids[0]}") { id } }`,
+      `{ objectByRef(apiVersion: "v1", kind: "Pod", name: "no-namespace") { id } }`,
+      `{ objectByRef(apiVersion: "v2", kind: "Nothing", name: "x") { id } }`,
+      `{ search(text: " ") { totalCount } }`,
+      `{ search(text: "x", kinds: ["Nothing"]) { totalCount } }`,
+      `{ deployments { nodes { owned(kinds: ["Nothing"]) { totalCount } } } }`,
+    ]) {
+      await expectSame(query)
+      expect(JSON.parse(await byPlan(query)), query).toHaveProperty('errors')
+    }
+  }, 60_000)
 
   it('also where the kinds of owners have not been cached before', async () => {
     const fresh = await createGateway({ clusters: [{ name: 'test', server: cluster.url }], log })
@@ -173,8 +214,10 @@ describe('a plan answers what graphql-js answers, byte by byte', () => {
       }
     }
     expect(planned - before).toBe(roots.length * 8)
+    const withObjects = `{ graph(roots: ["${roots[0]}"]) { nodes { id object { id events(last: 1) { totalCount }
+      ... on Pod { node { metadata { name } } } ... on Deployment { owned { totalCount } } } } } }`
+    await expectWhole(withObjects)
     // What has an error beside its answer is graphql-js's.
     await expectSame(`{ graph(roots: ["${roots[0]}"], relations: ["nothing"]) { nodes { id } } }`)
-    await expectSame(`{ graph(roots: ["${roots[0]}"]) { nodes { id object { id } } } }`)
   }, 60_000)
 })

@@ -19,6 +19,18 @@ export interface RandomOperation {
   readonly variables: Readonly<Record<string, unknown>>
 }
 
+/** Objects that are there, as operations name them. */
+export interface NamedObject {
+  /** The type of its kind, and the field that looks it up. */
+  readonly type: string
+  readonly lookup: string
+  readonly id: string
+  readonly apiVersion: string
+  readonly kind: string
+  readonly namespace: string | null
+  readonly name: string
+}
+
 type Composite = GraphQLObjectType | GraphQLInterfaceType
 
 /** What may be asked with: words that the population has, and some that it has not. */
@@ -46,19 +58,14 @@ const paths = [
 export class RandomOperations {
   readonly #schema: GraphQLSchema
   readonly #random: () => number
-  /** Names of objects that are there: `namespace/name`, by look-up field. */
-  readonly #objects: ReadonlyMap<string, readonly string[]>
+  readonly #objects: readonly NamedObject[]
   #fields = 0
   #aliases = 0
   #fragments: string[] = []
   #definitions: string[] = []
   #variables: Record<string, unknown> = {}
 
-  constructor(
-    schema: GraphQLSchema,
-    random: () => number,
-    objects: ReadonlyMap<string, readonly string[]>,
-  ) {
+  constructor(schema: GraphQLSchema, random: () => number, objects: readonly NamedObject[]) {
     this.#schema = schema
     this.#random = random
     this.#objects = objects
@@ -73,10 +80,12 @@ export class RandomOperations {
     const query = this.#schema.getQueryType()
     if (query === undefined || query === null) throw new TypeError('no Query')
     const roots = Object.values(query.getFields()).filter(
-      ({ name, type }) => isCompositeType(getNamedType(type)) && !own.has(name),
+      ({ name, type }) =>
+        isCompositeType(getNamedType(type)) && !changing.has(name) && this.#isKnown(name),
     )
+    const own = roots.filter(({ name }) => ofAnyKind.has(name))
     const picked = Array.from({ length: 1 + this.#below(2) }, () =>
-      this.#field(this.#pick(roots), 5, true),
+      this.#field(this.#pick(this.#chance(0.3) ? own : roots), 5, true),
     )
     const selection = `{ ${picked.join(' ')} }`
     const definitions = this.#definitions.length === 0 ? '' : `(${this.#definitions.join(', ')})`
@@ -84,6 +93,12 @@ export class RandomOperations {
       query: `query Random${definitions} ${selection} ${this.#fragments.join(' ')}`,
       variables: this.#variables,
     }
+  }
+
+  /** Whether Relay's fields for one type have something to fetch. */
+  #isKnown(field: string): boolean {
+    const [, type] = field.split('fetch__')
+    return type === undefined || this.#objects.some((object) => object.type === type)
   }
 
   #selection(type: Composite, depth: number): string {
@@ -134,8 +149,14 @@ export class RandomOperations {
   }
 
   #arguments(field: GraphQLField<unknown, unknown>): string {
-    const look = this.#objects.get(field.name)
-    const known = look === undefined || look.length === 0 ? undefined : this.#pick(look).split('/')
+    const meant = this.#objects.filter(
+      ({ type, lookup }) =>
+        lookup === field.name ||
+        (field.name.startsWith('fetch__')
+          ? field.name.endsWith(`__${type}`)
+          : ofAnyKind.has(field.name)),
+    )
+    const known = meant.length === 0 ? undefined : this.#pick(meant)
     const given = field.args.flatMap((argument) => {
       if (!isNonNullType(argument.type) && this.#chance(0.6)) return []
       const inputs = this.#inputs(argument)
@@ -146,16 +167,39 @@ export class RandomOperations {
     return given.length === 0 ? '' : `(${given.join(', ')})`
   }
 
-  #value({ name }: GraphQLArgument, known: readonly string[] | undefined): unknown {
+  #value({ name }: GraphQLArgument, known: NamedObject | undefined): unknown {
     switch (name) {
+      case 'id':
+        return this.#chance(0.05) ? this.#pick(['', 'bm9uZQ']) : known?.id
+      case 'ids':
+      case 'roots':
+        return Array.from({ length: this.#below(4) }, () => this.#pick(this.#objects).id)
+      case 'apiVersion':
+        return known?.apiVersion
+      case 'kind':
+        return known?.kind
+      case 'text':
+        return this.#pick(['a', 'web', 'SHOP', 'kube', 'nothing-of-this-name'])
+      case 'kinds':
+        return Array.from({ length: this.#below(3) }, () => this.#pick(this.#objects).type)
+      case 'relations':
+        return this.#pick([
+          ['pods', 'Pod.node'],
+          ['owners', 'owned'],
+          ['services', 'configMaps'],
+        ])
+      case 'depth':
+        return this.#below(4)
+      case 'maxNodes':
+        return this.#pick([1, 20, 100])
       case 'first':
         return this.#pick([0, 1, 2, 7, 40])
       case 'namespace':
-        return known?.length === 2 ? known[0] : this.#pick(names)
+        return known === undefined ? this.#pick(names) : known.namespace
       case 'namespaces':
         return [this.#pick(names), this.#pick(names)]
       case 'name':
-        return known?.at(-1) ?? this.#pick(names)
+        return known?.name ?? this.#pick(names)
       case 'labelSelector':
         return this.#pick(selectors)
       case 'key':
@@ -251,9 +295,11 @@ export class RandomOperations {
   }
 }
 
-/** The gateway's own root fields, whose answers change from one question to the next. */
-const own: ReadonlySet<string> = new Set([
-  'gatewayClusters',
+/** The root fields that tell of the gateway, whose answers change from one question to the next. */
+const changing: ReadonlySet<string> = new Set(['gatewayClusters'])
+
+/** The root fields that lead to objects of whatever kind. */
+const ofAnyKind: ReadonlySet<string> = new Set([
   'object',
   'objects',
   'objectByRef',
@@ -264,5 +310,5 @@ const own: ReadonlySet<string> = new Set([
 /** Of `where`: what is no index. */
 const combinators: ReadonlySet<string> = new Set(['and', 'or', 'not', 'labels'])
 
-/** What depends on which kinds are cached already. */
-const skipped: ReadonlySet<string> = new Set(['cluster', 'owned'])
+/** What changes from one question to the next. */
+const skipped: ReadonlySet<string> = new Set(['cluster'])

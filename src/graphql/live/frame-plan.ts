@@ -74,7 +74,7 @@ export function compileFrames(
   return compiler.within(key, () => {
     compiler.reads(kind)
     const frame = frameWriter(kind, typeOf(field), nodes, compiler)
-    const needs = compiler.takeKinds()
+    const { kinds: needs } = compiler.takeNeeds()
     return {
       ...frame,
       form,

@@ -1,7 +1,6 @@
-import type { Condition } from '../../query/condition/condition.ts'
 import type { Page } from '../../query/page/page.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
-import { listUnionPage, type UnionRow } from '../../query/page/union-page.ts'
+import type { UnionRow } from '../../query/page/union-page.ts'
 import type {
   ConnectionSource,
   EdgeSource,
@@ -18,17 +17,11 @@ import { ClientError } from './client-error.ts'
 import { facetsOf } from './facets.ts'
 import type { KindPart } from './kind-part.ts'
 import { accessFingerprint } from './access-fingerprint.ts'
+import { mixedPage, type MixedPageOptions } from './mixed-page.ts'
 import type { UsedByPage } from './used-by.ts'
 import { encodeResumeToken } from './resume-token.ts'
 
-export interface MixedConnectionOptions {
-  readonly cluster: string
-  /** Names the list, so that its cursors are good for no other. */
-  readonly list: string
-  readonly budget: WorkBudget
-  readonly maxPageSize: number
-  /** The kinds that are looked into, each with what must be met. */
-  readonly parts: readonly (KindPart & { readonly condition: Condition })[]
+export interface MixedConnectionOptions extends MixedPageOptions {
   /** Why other kinds cannot be looked into. */
   readonly failures: readonly Error[]
 }
@@ -64,30 +57,20 @@ export function mixedConnection(
   options: MixedConnectionOptions,
   args: PageArguments,
 ): OwnedConnectionSource {
-  const { first, after, last, before } = args
-  const { cluster, budget, maxPageSize, list, failures } = options
-  const kinds = new Map(options.parts.map(({ kind }) => [kind.typeName, kind]))
-  const parts = options.parts.map(({ kind, view, scope, condition }) => ({
-    type: kind.typeName,
-    view,
-    condition,
-    scope,
-  }))
-  const bounds = { first, after, last, before, maxPageSize }
-  const page = listUnionPage({ parts, budget, identity: { list }, ...bounds })
+  const { cluster, budget, failures } = options
+  const { page, partOf, kinds } = mixedPage(options, args)
   const connection = new PageConnection(budget, {
     ...page,
     entries: page.rows,
-    rowOf: ({ part, id }) => {
-      const kind = kinds.get(part.type)
-      if (kind === undefined) throw new TypeError(`${part.type} is not among the parts`)
-      return { kind, cluster, object: part.view.object(id) }
+    rowOf(row) {
+      const { kind, view } = partOf(row)
+      return { kind, cluster, object: view.object(row.id) }
     },
     resourceVersion: ofSeveralKinds,
     resumeToken: ofSeveralKinds,
     facets: ofSeveralKinds,
   })
-  return Object.assign(connection, { kinds: () => [...kinds.keys()].toSorted(), failures })
+  return Object.assign(connection, { kinds: () => kinds, failures })
 }
 
 /** Those that make use of one object, as a connection. */

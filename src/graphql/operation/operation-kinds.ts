@@ -17,6 +17,7 @@ import {
   type ValidatedExecutionArgs,
   type VariableValues,
 } from 'graphql'
+import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import type { WantedIndexes } from '../../cache/lease.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
@@ -107,6 +108,8 @@ class KindSearch {
     } else if (source.form === 'objectsByIds') {
       const ids = this.#arguments(field, node)?.['ids']
       if (Array.isArray(ids)) this.#objects(node, ids)
+    } else if (source.form === 'objectByRef') {
+      this.#meant(node, field)
     } else if (source.form === 'aroundObjects') {
       this.#around(node, field)
     } else if (source.form === 'search') {
@@ -178,6 +181,19 @@ class KindSearch {
       if (!kind.uncached) this.#add(identity.cluster, [kind])
       if (node.selectionSet !== undefined) this.enter(node.selectionSet, type, identity.cluster)
     }
+  }
+
+  /** What a reference leads to: it says the cluster and the kind, as ids do. */
+  #meant(node: FieldNode, field: AnyField): void {
+    const args = this.#arguments(field, node)
+    const cluster = this.#cluster(args?.['cluster'])
+    if (args === undefined || cluster === undefined) return
+    const { apiVersion, kind: name } = args
+    const kind = this.#served.kindOf(splitApiVersion(String(apiVersion)).group, String(name))
+    const type = kind === undefined ? undefined : this.#served.schema.getType(kind.typeName)
+    if (kind === undefined || !isObjectType(type)) return
+    if (!kind.uncached) this.#add(cluster, [kind])
+    if (node.selectionSet !== undefined) this.enter(node.selectionSet, type, cluster)
   }
 
   #around(node: FieldNode, field: AnyField): void {

@@ -2,7 +2,65 @@ import { Kind as NodeKind, type SelectionSetNode } from 'graphql'
 import type { Kind } from '../model/kind.ts'
 import { NotCoveredError } from './not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
+import type { PlanNeeds } from './plan-needs.ts'
 import type { RowWriter } from './writers.ts'
+
+/** What is written of the objects of one kind among many. */
+interface KindRow {
+  readonly write: RowWriter
+  readonly needs: PlanNeeds
+}
+
+/** Rows of whatever kind, compiled for a kind when it is first asked for. */
+export class RowsByKind {
+  readonly #selectionSets: readonly SelectionSetNode[]
+  readonly #compiler: PlanCompiler
+  readonly #place: string
+  readonly #rows = new Map<Kind, KindRow | NotCoveredError>()
+  #lastKind: Kind | undefined
+  #lastWrite: RowWriter | undefined
+
+  constructor(selectionSets: readonly SelectionSetNode[], compiler: PlanCompiler) {
+    this.#selectionSets = selectionSets
+    this.#compiler = compiler
+    this.#place = compiler.place
+  }
+
+  /** What the rows of a kind read. Throws {@link NotCoveredError}. */
+  needs(kind: Kind): PlanNeeds {
+    return this.#rowOf(kind).needs
+  }
+
+  /** Throws {@link NotCoveredError} where the selection is not covered for the kind of the object. */
+  readonly write: RowWriter = (run, part, id) => {
+    const { kind } = part
+    if (kind !== this.#lastKind || this.#lastWrite === undefined) {
+      this.#lastWrite = this.#rowOf(kind).write
+      this.#lastKind = kind
+    }
+    return this.#lastWrite(run, part, id)
+  }
+
+  #rowOf(kind: Kind): KindRow {
+    let row = this.#rows.get(kind)
+    if (row === undefined) this.#rows.set(kind, (row = this.#compile(kind)))
+    if (row instanceof NotCoveredError) throw row
+    return row
+  }
+
+  #compile(kind: Kind): KindRow | NotCoveredError {
+    const compiler = this.#compiler
+    try {
+      const { compiled: write, needs } = compiler.apart(() =>
+        compiler.at(this.#place, () => compiler.row(kind, this.#selectionSets)),
+      )
+      return { write, needs }
+    } catch (error) {
+      if (error instanceof NotCoveredError) return error
+      throw error
+    }
+  }
+}
 
 /**
  * Compiles what is written of objects of whatever kind. Of the kinds that fragments name it is compiled at once, so that what
@@ -12,25 +70,9 @@ export function anyRowWriter(
   selectionSets: readonly SelectionSetNode[],
   compiler: PlanCompiler,
 ): RowWriter {
-  const writers = new Map<Kind, RowWriter | NotCoveredError>()
-  const { place } = compiler
-  const writerOf = (kind: Kind): RowWriter | NotCoveredError => {
-    try {
-      return compiler.within(place, () => compiler.row(kind, selectionSets))
-    } catch (error) {
-      if (error instanceof NotCoveredError) return error
-      throw error
-    }
-  }
-  for (const kind of kindsNamed(selectionSets, compiler)) {
-    writers.set(kind, compiler.row(kind, selectionSets))
-  }
-  return (run, part, id) => {
-    let write = writers.get(part.kind)
-    if (write === undefined) writers.set(part.kind, (write = writerOf(part.kind)))
-    if (write instanceof NotCoveredError) throw write
-    return write(run, part, id)
-  }
+  const rows = new RowsByKind(selectionSets, compiler)
+  for (const kind of kindsNamed(selectionSets, compiler)) compiler.needs(rows.needs(kind))
+  return rows.write
 }
 
 /** The kinds that the fragments of selections are on. */

@@ -4,20 +4,19 @@ import type { WalkEdge, WalkNode } from '../../query/relation/graph-walk.ts'
 import { encodeObjectId } from '../model/object-id.ts'
 import { type ReadGraph, readGraph } from '../operation/graph-reader.ts'
 import { graphKinds, graphRequest } from '../operation/graph-request.ts'
-import type { KindAt, KindPart } from '../operation/kind-part.ts'
-import type { ServedSchema } from '../operation/served-schema.ts'
+import { refOfNode } from '../operation/graph-source.ts'
+import type { KindPart } from '../operation/kind-part.ts'
 import type { GraphArguments } from '../schema/read-context.ts'
+import { anyRowWriter } from './any-row-writer.ts'
+import { selectionsOf } from './collected-fields.ts'
 import type { FieldArguments } from './field-arguments.ts'
+import { referenced } from './found-object.ts'
 import { NotCoveredError } from './not-covered.ts'
 import { plainWriter } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
+import { neededKinds } from './plan-needs.ts'
 import type { PlanRun } from './plan-run.ts'
-
-/** `Query.graph` in a plan. */
-interface GraphWriter {
-  further(served: ServedSchema, given: Readonly<Record<string, unknown>>): readonly KindAt[]
-  write(run: PlanRun): string
-}
+import type { RootWriter } from './writers.ts'
 
 /** A graph that is being written: each object's `id` is made once, for its node and all of its edges. */
 interface WrittenGraph {
@@ -28,6 +27,7 @@ interface WrittenGraph {
 
 /** What a node is written from. */
 interface WrittenNode {
+  readonly run: PlanRun
   readonly node: WalkNode<KindPart>
   readonly id: string
 }
@@ -37,18 +37,33 @@ interface WrittenEdge {
   readonly ids: readonly string[]
 }
 
-/** Compiles `Query.graph`: written straight from the stores' keys and UIDs, without decoding an object. */
+/**
+ * Compiles `Query.graph`: written straight from the stores' keys and UIDs, without decoding an object. Throws
+ * {@link NotCoveredError}.
+ */
 export function graphWriter(
   args: FieldArguments,
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
-): GraphWriter {
+): RootWriter {
   const { place } = compiler
-  const write = plainWriter<WrittenGraph>('Graph', nodes, compiler, (name, same) =>
-    memberWriter(name, same, compiler),
+  // The objects of a graph may be in other clusters than the default one.
+  const { compiled: write, needs } = compiler.apart(() =>
+    plainWriter<WrittenGraph>('Graph', nodes, compiler, (name, same) =>
+      memberWriter(name, same, compiler),
+    ),
   )
   return {
-    further: (served, given) => graphKinds(served, given as unknown as GraphArguments),
+    args,
+    needs: compiler.takeNeeds(),
+    further(served, given, variables) {
+      const kinds = graphKinds(served, given as unknown as GraphArguments)
+      const clusters = new Set(kinds.map(({ cluster }) => cluster))
+      return [
+        ...kinds,
+        ...[...clusters].flatMap((cluster) => neededKinds(needs, cluster, variables)),
+      ]
+    },
     write(run) {
       const { served, parts, budget } = run
       budget.report?.at(place)
@@ -67,13 +82,15 @@ function memberWriter(
 ): ((written: WrittenGraph) => string) | undefined {
   switch (name) {
     case 'nodes': {
-      const one = plainWriter<WrittenNode>('GraphNode', same, compiler, nodeMember)
+      const one = plainWriter<WrittenNode>('GraphNode', same, compiler, (member, of) =>
+        nodeMember(member, of, compiler),
+      )
       return ({ graph, ids, run }) =>
-        run.list(graph.nodes, (node, at) => paid(run, one({ node, id: ids[at] ?? '' })))
+        run.list(graph.nodes, (node, at) => run.paid(one({ run, node, id: ids[at] ?? '' })))
     }
     case 'edges': {
       const one = plainWriter<WrittenEdge>('GraphEdge', same, compiler, edgeMember)
-      return ({ graph, ids, run }) => run.list(graph.edges, (edge) => paid(run, one({ edge, ids })))
+      return ({ graph, ids, run }) => run.list(graph.edges, (edge) => run.paid(one({ edge, ids })))
     }
     case 'truncated':
       return ({ graph }) => String(graph.isCut)
@@ -88,7 +105,11 @@ function memberWriter(
 
 type NodeMember = (written: WrittenNode) => string
 
-function nodeMember(name: string): NodeMember | undefined {
+function nodeMember(
+  name: string,
+  nodes: readonly FieldNode[],
+  compiler: PlanCompiler,
+): NodeMember | undefined {
   switch (name) {
     case 'id':
       // base64url needs no escapes.
@@ -105,6 +126,18 @@ function nodeMember(name: string): NodeMember | undefined {
       return ({ node }) => JSON.stringify(placeOf(node).name)
     case 'depth':
       return ({ node }) => String(node.depth)
+    case 'object': {
+      const write = anyRowWriter(selectionsOf(nodes), compiler)
+      const { place } = compiler
+      return ({ run, node }) => {
+        run.budget.report?.at(place)
+        // What is reached may be seen, but not everything that may be seen may be looked up.
+        const found = referenced(run, refOfNode(node))
+        if (found === undefined) return 'null'
+        run.budget.spend('rows', 1)
+        return write(run, found.part, found.id)
+      }
+    }
     default:
       return undefined
   }
@@ -132,10 +165,4 @@ function idOf({ part: { cluster, kind, view }, id }: WalkNode<KindPart>): string
 
 function placeOf({ part: { view }, id }: WalkNode<KindPart>): ReturnType<typeof splitObjectKey> {
   return splitObjectKey(view.keyOf(id))
-}
-
-/** Paid for as it is written, so that no more than a member is written too many. */
-function paid(run: PlanRun, text: string): string {
-  run.budget.spend('bytes', text.length)
-  return text
 }

@@ -1,12 +1,9 @@
 import type { FieldNode } from 'graphql'
-import { objectKey } from '../../kubernetes/object.ts'
-import { objectByKey, objectByUid } from '../../query/page/lookup.ts'
-import type { ObjectId } from '../../informer/store/store-view.ts'
-import type { KindPart } from '../operation/kind-part.ts'
 import { idOfObjectRef } from '../schema/object-ref.ts'
 import type { ObjectRef } from '../schema/read-context.ts'
 import { anyRowWriter } from './any-row-writer.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
+import { referenced } from './found-object.ts'
 import { NotCoveredError } from './not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
@@ -63,20 +60,4 @@ function memberWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): Obje
     default:
       throw new NotCoveredError(`${typeName}.${name}`)
   }
-}
-
-/** The object that is meant; `undefined` where there is none, or where its kind is not served. */
-export function referenced(
-  run: PlanRun,
-  { cluster, group, kind: kindName, namespace, name, uid }: ObjectRef,
-): { readonly part: KindPart; readonly id: ObjectId } | undefined {
-  const kind = run.served.kindOf(group, kindName)
-  if (kind === undefined || !run.served.clusters.has(cluster)) return undefined
-  if (kind.uncached) throw new NotCoveredError('a live read')
-  const key = objectKey({ namespace: namespace ?? '', name })
-  const part = run.late(() => run.named({ cluster, kind }, [key]))
-  if (part === undefined) return undefined
-  const options = { ...part, budget: run.budget }
-  const id = uid === null ? objectByKey(options, key) : objectByUid(options, uid)
-  return id === undefined ? undefined : { part, id }
 }

@@ -2,7 +2,6 @@ import type { FieldNode } from 'graphql'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, type OwnerReference, splitObjectKey } from '../../kubernetes/object.ts'
-import { objectByUid } from '../../query/page/lookup.ts'
 import type { ObjectRefField } from '../model/kind.ts'
 import type { KindPart } from '../operation/kind-part.ts'
 import {
@@ -15,8 +14,8 @@ import {
 import type { ObjectRef } from '../schema/read-context.ts'
 import { anyRowWriter } from './any-row-writer.ts'
 import { selectionsOf } from './collected-fields.ts'
-import { NotCoveredError } from './not-covered.ts'
-import { objectRefWriter, referenced } from './object-ref-writer.ts'
+import { foundByUid, kindMeant, referenced } from './found-object.ts'
+import { objectRefWriter } from './object-ref-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 import { valueReader } from './value-reader.ts'
@@ -42,14 +41,14 @@ export function ownersWriter(nodes: readonly FieldNode[], compiler: PlanCompiler
     run.budget.report?.at(place)
     const { cluster, namespace = '' } = originOf(part, id)
     const texts = ownersOf(run, part, id).flatMap(({ apiVersion, kind: kindName, name, uid }) => {
-      const kind = run.served.kindOf(splitApiVersion(apiVersion).group, kindName)
-      if (kind === undefined) return []
-      if (kind.uncached) throw new NotCoveredError('an owner without a cache')
+      const { group } = splitApiVersion(apiVersion)
+      const at = kindMeant(run.served, { cluster, group, kind: kindName })
+      if (at === undefined) return []
       run.budget.spend('rows', 1)
-      const key = objectKey(kind.resource.namespaced ? { namespace, name } : { name })
-      const owners = run.late(() => run.named({ cluster, kind }, [key]))
-      const found = owners && objectByUid({ ...owners, budget: run.budget }, uid)
-      return owners === undefined || found === undefined ? [] : [write(run, owners, found)]
+      const { namespaced } = at.kind.resource
+      const key = objectKey(namespaced ? { namespace, name } : { name })
+      const owner = foundByUid(run, at, uid, key)
+      return owner === undefined ? [] : [write(run, owner.part, owner.id)]
     })
     return `[${texts.join(',')}]`
   }

@@ -9,14 +9,22 @@ type MemberWriter<T> = (source: T) => string
 export function plainWriter<T>(
   type: string,
   nodes: readonly FieldNode[],
-  { collect }: PlanCompiler,
+  compiler: PlanCompiler,
   memberOf: (name: string, nodes: readonly FieldNode[]) => MemberWriter<T> | undefined,
 ): MemberWriter<T> {
+  // The parts of connections are no places of an answer.
+  const isPart = /(Connection|Edge)$/.test(type)
   const members = Array.from(
-    collectFields(selectionsOf(nodes), new Set([type]), collect),
+    collectFields(selectionsOf(nodes), new Set([type]), compiler.collect),
     ([key, same]) => {
       const name = same[0]?.name.value ?? ''
-      const write = name === '__typename' ? () => JSON.stringify(type) : memberOf(name, same)
+      const compiled = (): MemberWriter<T> | undefined => memberOf(name, same)
+      const write =
+        name === '__typename'
+          ? () => JSON.stringify(type)
+          : isPart
+            ? compiled()
+            : compiler.within(key, compiled)
       if (write === undefined) throw new NotCoveredError(`${type}.${name}`)
       return { before: `${JSON.stringify(key)}:`, write }
     },

@@ -1,12 +1,12 @@
 import { type GraphQLObjectType, isObjectType, type SelectionSetNode } from 'graphql'
 import type { WantedIndexes } from '../../cache/lease.ts'
 import type { Kind } from '../model/kind.ts'
-import type { RelatedNeed } from '../operation/schema-relations.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
 import { whereKinds } from '../operation/where-kinds.ts'
 import type { CollectContext } from './collected-fields.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
+import type { AskedKinds, PlanNeeds } from './plan-needs.ts'
 import type { ConnectionWriter, RowWriter } from './writers.ts'
 
 /** How rows and connections are compiled, which contain each other. */
@@ -24,12 +24,6 @@ export interface PlanWriters {
   ) => ConnectionWriter
 }
 
-/** A list whose `where` may speak of further kinds, as a request's variables will tell. */
-export interface FilteredList {
-  readonly kind: Kind
-  readonly args: FieldArguments
-}
-
 /** What the parts of one plan are compiled with, and what they tell of it. */
 export class PlanCompiler {
   readonly served: ServedSchema
@@ -37,8 +31,8 @@ export class PlanCompiler {
   readonly #writers: PlanWriters
   /** The kinds that the root field which is being compiled reads, its relations' included. */
   #kinds = new Map<Kind, { readonly needed: Set<string>; readonly useful: Set<string> }>()
-  /** The lists that it reads whose `where` may speak of further kinds. */
-  #filtered: FilteredList[] = []
+  /** The fields of it whose arguments may name further kinds. */
+  #asked: AskedKinds[] = []
   #place = ''
   #isLateAllowed = true
 
@@ -84,8 +78,13 @@ export class PlanCompiler {
 
   /** Compiles a field of a row, or a root field. */
   within<T>(key: string, compile: () => T): T {
+    return this.at(this.#place === '' ? key : `${this.#place}.${key}`, compile)
+  }
+
+  /** Compiles what stands at a place, whenever that is. */
+  at<T>(place: string, compile: () => T): T {
     const outer = this.#place
-    this.#place = outer === '' ? key : `${outer}.${key}`
+    this.#place = place
     try {
       return compile()
     } finally {
@@ -107,7 +106,7 @@ export class PlanCompiler {
   filters(kind: Kind, args: FieldArguments): void {
     if (args.constant === undefined) {
       this.readsLate('a filter with variables')
-      this.#filtered.push({ kind, args })
+      this.asks({ args, needs: ({ where }) => whereKinds(this.served, kind, where) })
     } else {
       const needs = whereKinds(this.served, kind, args.constant['where'])
       if (needs.length > 0) this.readsLate('a filter by other objects')
@@ -115,18 +114,37 @@ export class PlanCompiler {
     }
   }
 
-  /** The lists whose arguments only a request tells, since this was last asked. */
-  takeFiltered(): readonly FilteredList[] {
-    const filtered = this.#filtered
-    this.#filtered = []
-    return filtered
+  /** The arguments of a field of the root field that is being compiled may name further kinds. */
+  asks(asked: AskedKinds): void {
+    this.#asked.push(asked)
   }
 
-  /** The kinds that have been read since this was last asked. */
-  takeKinds(): readonly RelatedNeed[] {
+  /** The root field that is being compiled reads what one of its parts needs, which was compiled apart. */
+  needs({ kinds, asked }: PlanNeeds): void {
+    for (const { kind, indexes } of kinds) this.reads(kind, indexes)
+    this.#asked.push(...asked)
+  }
+
+  /** What has been read since this was last asked. */
+  takeNeeds(): PlanNeeds {
     const kinds = Array.from(this.#kinds, ([kind, indexes]) => ({ kind, indexes }))
+    const asked = this.#asked
     this.#kinds = new Map()
-    return kinds
+    this.#asked = []
+    return { kinds, asked }
+  }
+
+  /** Compiles what only some requests read, or in another cluster: what it needs is not needed by the root field. */
+  apart<T>(compile: () => T): { readonly compiled: T; readonly needs: PlanNeeds } {
+    const [kinds, asked] = [this.#kinds, this.#asked]
+    this.takeNeeds()
+    try {
+      const compiled = compile()
+      return { compiled, needs: this.takeNeeds() }
+    } finally {
+      this.#kinds = kinds
+      this.#asked = asked
+    }
   }
 
   typeOf(kind: Kind): GraphQLObjectType {

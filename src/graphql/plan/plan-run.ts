@@ -54,6 +54,7 @@ export class PlanRun {
   readonly #variables: VariableValues
   readonly #arguments = new Map<FieldArguments, Readonly<Record<string, unknown>>>()
   readonly #requests = new Map<FieldArguments, ListRequest>()
+  readonly #known = new Map<FieldArguments, Map<string, unknown>>()
 
   constructor(options: PlanRunOptions) {
     this.served = options.served
@@ -96,6 +97,21 @@ export class PlanRun {
     let request = this.#requests.get(field)
     if (request === undefined) this.#requests.set(field, (request = read()))
     return request
+  }
+
+  /** What is read once for all rows that ask the same by a field. A field must always ask for a value of one type. */
+  once<T>(field: FieldArguments, what: string, read: () => T): T {
+    let known = this.#known.get(field)
+    if (known === undefined) this.#known.set(field, (known = new Map()))
+    let value = known.get(what)
+    if (value === undefined) known.set(what, (value = read()))
+    return value as T
+  }
+
+  /** A text that is written besides the rows, once it is paid for. */
+  paid(text: string): string {
+    this.budget.spend('bytes', text.length)
+    return text
   }
 
   /** The texts of a list's members as the text of a list. */

@@ -13,14 +13,16 @@ import {
 import { fragmentsOf } from '../operation/document-fragments.ts'
 import type { KindAt } from '../operation/kind-part.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
-import { whereKinds } from '../operation/where-kinds.ts'
 import { collectFields } from './collected-fields.ts'
 import { connectionWriter } from './connection-writer.ts'
 import { NotCoveredError } from './not-covered.ts'
 import { PlanCompiler, type PlanWriters } from './plan-compiler.ts'
+import { neededKinds } from './plan-needs.ts'
 import type { PlanRun } from './plan-run.ts'
 import { rowWriter } from './row-writer.ts'
-import { clusterOf, type RootWriter, rootWriter } from './root-writer.ts'
+import { clusterOf } from './root-cluster.ts'
+import { rootWriter } from './root-writer.ts'
+import type { RootWriter } from './writers.ts'
 
 /** A query with so many variables in its `@skip` and `@include` is not worth a plan for each of their combinations. */
 const maxFlags = 6
@@ -107,12 +109,10 @@ export class PlanVariation {
       if (typeof root === 'string') return []
       const args = root.args.coerce(variables)
       if (args['live'] === true) throw new NotCoveredError('a live read')
-      const cluster = clusterOf(served, args)
-      const filtered = root.filtered.flatMap((one) =>
-        whereKinds(served, one.kind, one.args.coerce(variables)['where']),
-      )
-      const named = [...root.kinds, ...filtered].map((need) => ({ cluster, ...need }))
-      return [...named, ...(root.further?.(served, args) ?? [])]
+      const needed = neededKinds(root.needs, clusterOf(served, args), variables)
+      return root.further === undefined
+        ? needed
+        : [...needed, ...root.further(served, args, variables)]
     })
   }
 

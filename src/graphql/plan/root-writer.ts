@@ -5,28 +5,18 @@ import { objectByKey } from '../../query/page/lookup.ts'
 import type { Kind } from '../model/kind.ts'
 import { idsCondition } from '../operation/ids-condition.ts'
 import type { KindAt } from '../operation/kind-part.ts'
-import type { RelatedNeed } from '../operation/schema-relations.ts'
-import type { ServedSchema } from '../operation/served-schema.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import type { ListFieldArguments, LookupArguments } from '../schema/read-context.ts'
 import { selectionsOf } from './collected-fields.ts'
 import { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
 import { graphWriter } from './graph-writer.ts'
-import type { FilteredList, PlanCompiler } from './plan-compiler.ts'
+import { objectByIdWriter, objectByRefWriter, objectsByIdsWriter } from './object-root-writers.ts'
+import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
-
-/** One field of `Query` in a plan. */
-export interface RootWriter {
-  /** The kinds that it reads, in the cluster that its arguments name. */
-  readonly kinds: readonly RelatedNeed[]
-  /** The lists whose arguments may name further kinds. */
-  readonly filtered: readonly FilteredList[]
-  readonly args: FieldArguments
-  /** Kinds that its arguments alone name, each in its cluster. */
-  further?(served: ServedSchema, args: Readonly<Record<string, unknown>>): readonly KindAt[]
-  write(run: PlanRun): string
-}
+import { clusterOf } from './root-cluster.ts'
+import { searchWriter } from './search-writer.ts'
+import type { RootWriter } from './writers.ts'
 
 /** Compiles a field of `Query`. Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
 export function rootWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): RootWriter {
@@ -43,8 +33,16 @@ export function rootWriter(nodes: readonly FieldNode[], compiler: PlanCompiler):
       return listWriter(source.kind, args, selections, compiler)
     case 'lookup':
       return lookupWriter(source.kind, args, selections, compiler)
+    case 'objectById':
+      return objectByIdWriter(args, { nodes, type: field.type }, compiler)
+    case 'objectsByIds':
+      return objectsByIdsWriter(args, nodes, compiler)
+    case 'objectByRef':
+      return objectByRefWriter(args, nodes, compiler)
     case 'aroundObjects':
-      return { args, kinds: [], filtered: [], ...graphWriter(args, nodes, compiler) }
+      return graphWriter(args, nodes, compiler)
+    case 'search':
+      return searchWriter(args, nodes, compiler)
     default:
       throw new NotCoveredError(`Query.${field.name}`)
   }
@@ -58,8 +56,7 @@ function listWriter(
 ): RootWriter {
   const write = compiler.connection(kind, args, selections)
   return {
-    kinds: compiler.takeKinds(),
-    filtered: compiler.takeFiltered(),
+    needs: compiler.takeNeeds(),
     args,
     write(run) {
       const { condition } = run.requestOf(args, kind)
@@ -80,8 +77,7 @@ function lookupWriter(
   const write = compiler.row(kind, selections)
   const { place } = compiler
   return {
-    kinds: compiler.takeKinds(),
-    filtered: compiler.takeFiltered(),
+    needs: compiler.takeNeeds(),
     args,
     write(run) {
       const { namespace, name } = run.argumentsOf(args) as unknown as LookupArguments
@@ -99,14 +95,4 @@ function lookupWriter(
 
 function at(run: PlanRun, kind: Kind, args: FieldArguments): KindAt {
   return { cluster: clusterOf(run.served, run.argumentsOf(args)), kind }
-}
-
-/** The cluster that a root field names, or the default one. Throws {@link NotCoveredError} for one that is not there. */
-export function clusterOf(
-  { clusters }: ServedSchema,
-  { cluster }: { readonly cluster?: unknown },
-): string {
-  const name = cluster ?? clusters.keys().next().value
-  if (typeof name === 'string' && clusters.has(name)) return name
-  throw new NotCoveredError('a cluster that is not there')
 }

@@ -16,6 +16,7 @@ import {
 } from './owner-writers.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import { relationWriter } from './relation-writer.ts'
+import { mixedRelationWriter, ownedWriter } from './several-kinds-writers.ts'
 import { usedByWriter } from './used-by-writer.ts'
 import type { RowWriter } from './writers.ts'
 
@@ -99,6 +100,15 @@ function memberWriter(
     case 'objectRef':
       if (!('field' in source)) break
       return objectRefsWriter(source.field, nodes, compiler)
+    case 'owned':
+      return ownedWriter(kind, new FieldArguments(field, node), nodes, compiler)
+    case 'mixed': {
+      const args = new FieldArguments(field, node)
+      return mixedRelationWriter(kind, source.field, { args, nodes }, compiler)
+    }
+    case 'ofRowType':
+      // Of a kind that nothing is reported about.
+      return () => 'null'
     case 'cluster':
       return clusterWriter(nodes, compiler)
     case 'can':

@@ -2,12 +2,12 @@ import type { FieldNode } from 'graphql'
 import { type UsedByPage, usedByPage } from '../operation/used-by.ts'
 import type { Kind } from '../model/kind.ts'
 import type { UnionRow } from '../../query/page/union-page.ts'
-import type { PageInfo, UsedByArguments } from '../schema/read-context.ts'
+import type { UsedByArguments } from '../schema/read-context.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
-import { plainWriter } from './plain-writer.ts'
+import { pageInfoWriter, unionPageInfo } from './page-info-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 import type { RowWriter } from './writers.ts'
@@ -63,18 +63,8 @@ function partWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): PartWr
       }
     }
     case 'pageInfo': {
-      const write = plainWriter<PageInfo>('PageInfo', nodes, compiler, (name) => {
-        switch (name) {
-          case 'hasNextPage':
-          case 'hasPreviousPage':
-          case 'startCursor':
-          case 'endCursor':
-            return (pageInfo) => JSON.stringify(pageInfo[name])
-          default:
-            return undefined
-        }
-      })
-      return (_run, used) => write(pageInfoOf(used))
+      const write = pageInfoWriter(nodes, compiler)
+      return (_run, { page }) => write(unionPageInfo(page))
     }
     case 'totalCount':
       return (_run, { page }) => String(page.totalCount())
@@ -145,15 +135,4 @@ function joined(
   row: UnionRow,
 ): string {
   return `{${members.map(({ before, write }) => before + write(run, used, row)).join(',')}}`
-}
-
-function pageInfoOf({ page }: UsedByPage): PageInfo {
-  const { rows, hasNextPage, hasPreviousPage } = page
-  const [first, last] = [rows[0], rows.at(-1)]
-  return {
-    hasNextPage,
-    hasPreviousPage,
-    startCursor: first === undefined ? null : page.cursorOf(first),
-    endCursor: last === undefined ? null : page.cursorOf(last),
-  }
 }

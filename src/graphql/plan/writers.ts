@@ -1,7 +1,11 @@
+import type { VariableValues } from 'graphql'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import type { Page } from '../../query/page/page.ts'
-import type { KindPart } from '../operation/kind-part.ts'
+import type { KindAt, KindPart } from '../operation/kind-part.ts'
 import type { ListPlace } from '../operation/list-request.ts'
+import type { ServedSchema } from '../operation/served-schema.ts'
+import type { FieldArguments } from './field-arguments.ts'
+import type { PlanNeeds } from './plan-needs.ts'
 import type { PlanRun } from './plan-run.ts'
 
 /** Writes one object of a kind, or one member of it, as JSON text. */
@@ -12,3 +16,17 @@ export type ConnectionWriter = (run: PlanRun, part: KindPart, list: ListPlace) =
 
 /** Writes one field of a connection. */
 export type PageWriter = (run: PlanRun, part: KindPart, page: Page) => string
+
+/** One field of `Query` in a plan. */
+export interface RootWriter {
+  /** What it reads in the cluster that its arguments name. */
+  readonly needs: PlanNeeds
+  readonly args: FieldArguments
+  /** Kinds that its arguments alone name, each in its cluster. */
+  further?(
+    served: ServedSchema,
+    args: Readonly<Record<string, unknown>>,
+    variables: VariableValues,
+  ): readonly KindAt[]
+  write(run: PlanRun): string
+}

@@ -1,0 +1,48 @@
+import type { Condition } from '../../query/condition/condition.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import { listUnionPage, type UnionPage, type UnionRow } from '../../query/page/union-page.ts'
+import type { PageArguments } from '../schema/read-context.ts'
+import type { KindPart } from './kind-part.ts'
+
+export interface MixedPageOptions {
+  readonly cluster: string
+  /** Names the list, so that its cursors are good for no other. */
+  readonly list: string
+  readonly budget: WorkBudget
+  readonly maxPageSize: number
+  /** The kinds that are looked into, each with what must be met. */
+  readonly parts: readonly (KindPart & { readonly condition: Condition })[]
+}
+
+/** A page of objects of several kinds. */
+export interface MixedPage {
+  readonly page: UnionPage
+  /** Where one of its objects is read. */
+  readonly partOf: (row: UnionRow) => KindPart
+  /** The type names of the kinds that were looked into, sorted. */
+  readonly kinds: readonly string[]
+}
+
+/** The objects of some kinds that meet a condition of each. Throws as `listUnionPage` does. */
+export function mixedPage(
+  { parts, budget, maxPageSize, list }: MixedPageOptions,
+  { first, after, last, before }: PageArguments,
+): MixedPage {
+  const byType = new Map(parts.map((part) => [part.kind.typeName, part]))
+  const unionParts = parts.map(({ kind, view, scope, condition }) => ({
+    type: kind.typeName,
+    view,
+    condition,
+    scope,
+  }))
+  const bounds = { first, after, last, before, maxPageSize }
+  return {
+    page: listUnionPage({ parts: unionParts, budget, identity: { list }, ...bounds }),
+    partOf({ part: { type } }) {
+      const part = byType.get(type)
+      if (part === undefined) throw new TypeError(`${type} is not among the parts`)
+      return part
+    },
+    kinds: [...byType.keys()].toSorted(),
+  }
+}

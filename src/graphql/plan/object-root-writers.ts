@@ -1,0 +1,142 @@
+import {
+  type FieldNode,
+  getNullableType,
+  type GraphQLOutputType,
+  isObjectType,
+  type VariableValues,
+} from 'graphql'
+import { objectKey } from '../../kubernetes/object.ts'
+import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
+import type { KindAt } from '../operation/kind-part.ts'
+import { objectMeant } from '../operation/object-meant.ts'
+import type { ServedSchema } from '../operation/served-schema.ts'
+import type { ObjectByRefArguments } from '../schema/read-context.ts'
+import { RowsByKind } from './any-row-writer.ts'
+import { selectionsOf } from './collected-fields.ts'
+import type { FieldArguments } from './field-arguments.ts'
+import { foundByKey, type FoundObject, identified, kindMeant } from './found-object.ts'
+import { NotCoveredError } from './not-covered.ts'
+import type { PlanCompiler } from './plan-compiler.ts'
+import { neededKinds } from './plan-needs.ts'
+import type { PlanRun } from './plan-run.ts'
+import type { RootWriter } from './writers.ts'
+
+type Values = Readonly<Record<string, unknown>>
+
+/** Compiles `object(id:)`, and what Relay fetches objects of one type by. */
+export function objectByIdWriter(
+  args: FieldArguments,
+  { nodes, type }: { readonly nodes: readonly FieldNode[]; readonly type: GraphQLOutputType },
+  compiler: PlanCompiler,
+): RootWriter {
+  const of = getNullableType(type)
+  const meant = (served: ServedSchema, { id }: Values): readonly IdentityAt[] => {
+    const found = identityAt(served, String(id))
+    const isOther = isObjectType(of) && found?.at.kind.typeName !== of.name
+    if (isOther) throw new NotCoveredError('an id of another kind')
+    return found === undefined ? [] : [found]
+  }
+  return rootWriter(args, nodes, compiler, {
+    kinds: (served, values) => meant(served, values).map(({ at }) => at),
+    write(run, written) {
+      const [found] = meant(run.served, run.argumentsOf(args))
+      return written(found && identified(run, found.at, found.identity))
+    },
+  })
+}
+
+/** Compiles `objects(ids:)`: an id that cannot be looked up is told by graphql-js, beside the others. */
+export function objectsByIdsWriter(
+  args: FieldArguments,
+  nodes: readonly FieldNode[],
+  compiler: PlanCompiler,
+): RootWriter {
+  return rootWriter(args, nodes, compiler, {
+    kinds: (served, { ids }) =>
+      (ids as readonly string[]).flatMap((id) => identityAt(served, id)?.at ?? []),
+    write(run, written) {
+      const { ids } = run.argumentsOf(args) as { readonly ids: readonly string[] }
+      return run.list(ids, (id) => {
+        const found = identityAt(run.served, id)
+        return written(found && identified(run, found.at, found.identity))
+      })
+    },
+  })
+}
+
+/** Compiles `objectByRef`. */
+export function objectByRefWriter(
+  args: FieldArguments,
+  nodes: readonly FieldNode[],
+  compiler: PlanCompiler,
+): RootWriter {
+  return rootWriter(args, nodes, compiler, {
+    kinds: (served, values) => [keyMeant(served, values).at],
+    write(run, written) {
+      const { at, key } = keyMeant(run.served, run.argumentsOf(args))
+      return written(foundByKey(run, at, key))
+    },
+  })
+}
+
+/** Throws `ClientError` and {@link NotCoveredError}. */
+function keyMeant(
+  served: ServedSchema,
+  values: Values,
+): { readonly at: KindAt; readonly key: string } {
+  const asked = values as unknown as ObjectByRefArguments
+  const { kind, cluster, ...object } = objectMeant(served, asked)
+  if (kind.uncached || typeof cluster !== 'string') throw new NotCoveredError('a live read')
+  return { at: { cluster, kind }, key: objectKey(object) }
+}
+
+interface IdentityAt {
+  readonly identity: ObjectIdentity
+  readonly at: KindAt
+}
+
+/** What an `id` says; `undefined` where its kind is not served. Throws `ObjectIdError` and {@link NotCoveredError}. */
+function identityAt(served: ServedSchema, id: string): IdentityAt | undefined {
+  const identity = decodeObjectId(id)
+  const at = kindMeant(served, identity)
+  return at && { identity, at }
+}
+
+interface ObjectRoot {
+  /** The kinds of the objects that its arguments name. */
+  kinds(served: ServedSchema, values: Values): readonly KindAt[]
+  write(run: PlanRun, written: (found: FoundObject | undefined) => string): string
+}
+
+/** A field of objects that arguments name: what is read of their kinds is known when it is asked. */
+function rootWriter(
+  args: FieldArguments,
+  nodes: readonly FieldNode[],
+  compiler: PlanCompiler,
+  root: ObjectRoot,
+): RootWriter {
+  const rows = new RowsByKind(selectionsOf(nodes), compiler)
+  const { place } = compiler
+  return {
+    args,
+    needs: compiler.takeNeeds(),
+    further(served, values, variables: VariableValues) {
+      const places = new Map<string, KindAt>()
+      for (const at of root.kinds(served, values)) {
+        places.set(`${at.cluster}/${at.kind.typeName}`, at)
+      }
+      return [...places.values()].flatMap((at) => [
+        at,
+        ...neededKinds(rows.needs(at.kind), at.cluster, variables),
+      ])
+    },
+    write(run) {
+      run.budget.report?.at(place)
+      return root.write(run, (found) => {
+        if (found === undefined) return 'null'
+        run.budget.spend('rows', 1)
+        return rows.write(run, found.part, found.id)
+      })
+    },
+  }
+}

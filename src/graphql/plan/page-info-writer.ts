@@ -1,0 +1,36 @@
+import type { FieldNode } from 'graphql'
+import type { UnionPage, UnionRow } from '../../query/page/union-page.ts'
+import type { PageInfo } from '../schema/read-context.ts'
+import { plainWriter } from './plain-writer.ts'
+import type { PlanCompiler } from './plan-compiler.ts'
+
+/** Compiles the `pageInfo` of a page of objects of several kinds. */
+export function pageInfoWriter(
+  nodes: readonly FieldNode[],
+  compiler: PlanCompiler,
+): (pageInfo: PageInfo) => string {
+  return plainWriter<PageInfo>('PageInfo', nodes, compiler, (name) => {
+    switch (name) {
+      case 'hasNextPage':
+      case 'hasPreviousPage':
+      case 'startCursor':
+      case 'endCursor':
+        return (pageInfo) => JSON.stringify(pageInfo[name])
+      default:
+        return undefined
+    }
+  })
+}
+
+/** Where a page of objects of several kinds stands in its list. */
+export function unionPageInfo(page: UnionPage): PageInfo {
+  const { rows, hasNextPage, hasPreviousPage } = page
+  const cursorOf = (row: UnionRow | undefined): string | null =>
+    row === undefined ? null : page.cursorOf(row)
+  return {
+    hasNextPage,
+    hasPreviousPage,
+    startCursor: cursorOf(rows[0]),
+    endCursor: cursorOf(rows.at(-1)),
+  }
+}

@@ -1,0 +1,26 @@
+import type { VariableValues } from 'graphql'
+import type { KindAt } from '../operation/kind-part.ts'
+import type { RelatedNeed } from '../operation/schema-relations.ts'
+import type { FieldArguments } from './field-arguments.ts'
+
+/** A field whose arguments may name further kinds, as a request's variables or the cluster will tell. */
+export interface AskedKinds {
+  readonly args: FieldArguments
+  needs(values: Readonly<Record<string, unknown>>, cluster: string): readonly RelatedNeed[]
+}
+
+/** What a part of a plan reads of the cluster that it is asked in. */
+export interface PlanNeeds {
+  readonly kinds: readonly RelatedNeed[]
+  readonly asked: readonly AskedKinds[]
+}
+
+/** The kinds that a request needs of a cluster. Throws the GraphQLError of an argument that cannot be coerced. */
+export function neededKinds(
+  { kinds, asked }: PlanNeeds,
+  cluster: string,
+  variables: VariableValues,
+): readonly KindAt[] {
+  const further = asked.flatMap((one) => one.needs(one.args.coerce(variables), cluster))
+  return [...kinds, ...further].map((need) => ({ cluster, ...need }))
+}

@@ -1,0 +1,129 @@
+import type { FieldNode } from 'graphql'
+import { searchSource } from '../operation/search-source.ts'
+import type {
+  SearchArguments,
+  SearchCount,
+  SearchResultSource,
+  SearchSource,
+} from '../schema/read-context.ts'
+import type { FieldArguments } from './field-arguments.ts'
+import { NotCoveredError } from './not-covered.ts'
+import { objectRefWriter } from './object-ref-writer.ts'
+import { pageInfoWriter } from './page-info-writer.ts'
+import { plainWriter } from './plain-writer.ts'
+import type { PlanCompiler } from './plan-compiler.ts'
+import type { PlanRun } from './plan-run.ts'
+import type { RootWriter } from './writers.ts'
+
+interface Found<T> {
+  readonly run: PlanRun
+  readonly found: T
+}
+
+type FoundWriter<T> = (from: Found<T>) => string
+
+type SearchEdge = ReturnType<SearchSource['edges']>[number]
+
+/** Compiles `Query.search`. Throws {@link NotCoveredError}. */
+export function searchWriter(
+  args: FieldArguments,
+  nodes: readonly FieldNode[],
+  compiler: PlanCompiler,
+): RootWriter {
+  const { place, served } = compiler
+  compiler.asks({
+    args,
+    needs: ({ kinds }) =>
+      (Array.isArray(kinds) ? (kinds as readonly string[]) : []).flatMap((name) => {
+        const kind = served.kinds.get(name)
+        return kind === undefined || kind.uncached ? [] : [{ kind, indexes: {} }]
+      }),
+  })
+  const write = plainWriter<Found<SearchSource>>(
+    'SearchResultConnection',
+    nodes,
+    compiler,
+    (name, same) => pageMember(name, same, compiler),
+  )
+  return {
+    args,
+    needs: compiler.takeNeeds(),
+    write(run) {
+      const { budget, limits, parts } = run
+      budget.report?.at(place)
+      const options = { served: run.served, parts, budget, maxPageSize: limits.maxPageSize }
+      const found = searchSource(options, run.argumentsOf(args) as unknown as SearchArguments)
+      if (found.failures.length > 0) throw new NotCoveredError('a failure beside the answer')
+      return write({ run, found })
+    },
+  }
+}
+
+function pageMember(
+  name: string,
+  same: readonly FieldNode[],
+  compiler: PlanCompiler,
+): FoundWriter<SearchSource> | undefined {
+  switch (name) {
+    case 'nodes': {
+      const one = resultWriter(same, compiler)
+      return ({ run, found }) => run.list(found.rows(), (row) => one({ run, found: row }))
+    }
+    case 'edges': {
+      const one = plainWriter<Found<SearchEdge>>('SearchResultEdge', same, compiler, edgeMember)
+      return ({ run, found }) => run.list(found.edges(), (edge) => one({ run, found: edge }))
+    }
+    case 'pageInfo': {
+      const pageInfo = pageInfoWriter(same, compiler)
+      return ({ found }) => pageInfo(found.pageInfo())
+    }
+    case 'totalCount':
+      return ({ found }) => String(found.totalCount())
+    case 'counts': {
+      const one = plainWriter<SearchCount>('SearchCount', same, compiler, countMember)
+      return ({ run, found }) => run.list(found.counts(), one)
+    }
+    case 'kinds':
+      return ({ run, found }) => run.paid(JSON.stringify(found.kinds()))
+    default:
+      return undefined
+  }
+  function edgeMember(
+    member: string,
+    nodes: readonly FieldNode[],
+  ): FoundWriter<SearchEdge> | undefined {
+    switch (member) {
+      case 'cursor':
+        return ({ run, found }) => run.paid(JSON.stringify(found.cursor))
+      case 'node': {
+        const node = resultWriter(nodes, compiler)
+        return ({ run, found }) => node({ run, found: found.node })
+      }
+      default:
+        return undefined
+    }
+  }
+}
+
+function countMember(name: string): ((count: SearchCount) => string) | undefined {
+  return name === 'kind' || name === 'count' ? (count) => JSON.stringify(count[name]) : undefined
+}
+
+function resultWriter(
+  nodes: readonly FieldNode[],
+  compiler: PlanCompiler,
+): FoundWriter<SearchResultSource> {
+  return plainWriter<Found<SearchResultSource>>('SearchResult', nodes, compiler, (name, same) => {
+    switch (name) {
+      case 'object': {
+        const object = objectRefWriter(same, compiler)
+        return ({ run, found }) => object(run, found.object)
+      }
+      case 'matched':
+      case 'value':
+        return ({ run, found }) => run.paid(JSON.stringify(found[name]))
+      default:
+        return undefined
+    }
+  })
+}

@@ -1,0 +1,89 @@
+import type { FieldNode } from 'graphql'
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import { hasValue } from '../../query/condition/condition.ts'
+import type { Kind, MixedRelationField } from '../model/kind.ts'
+import { mixedParts } from '../operation/mixed-relation.ts'
+import { namedKinds, ownedKindsOf } from '../operation/owned-kinds.ts'
+import type { RelatedNeed } from '../operation/schema-relations.ts'
+import type { OwnedArguments } from '../schema/read-context.ts'
+import type { FieldArguments } from './field-arguments.ts'
+import { mixedConnectionWriter } from './mixed-writer.ts'
+import type { PlanCompiler } from './plan-compiler.ts'
+import type { RowWriter } from './writers.ts'
+
+/** Compiles `owned`: what an object owns of the kinds that it is known to own, of those in memory and of those that are named. */
+export function ownedWriter(
+  owner: Kind,
+  args: FieldArguments,
+  nodes: readonly FieldNode[],
+  compiler: PlanCompiler,
+): RowWriter {
+  const { served } = compiler
+  compiler.asks({
+    args,
+    needs({ kinds }, cluster) {
+      const cache = served.clusters.get(cluster)
+      const known = served.relations.ownedKinds(owner)
+      return [
+        ...known.filter(({ resource }) => cache?.serves(resource) === true),
+        ...namesOf(kinds).flatMap((name) => served.kinds.get(name) ?? []),
+      ].map((kind): RelatedNeed => ({ kind, indexes: {} }))
+    },
+  })
+  const write = mixedConnectionWriter(nodes, compiler)
+  const { place } = compiler
+  return (run, { cluster, view }, id) => {
+    run.budget.report?.at(place)
+    const asked: OwnedArguments = run.argumentsOf(args)
+    const { namespace } = splitObjectKey(view.keyOf(id))
+    const places = run.once(args, `${cluster}/${namespace}`, () => {
+      const named = namedKinds(run.served, asked.kinds)
+      const of = { cluster, owner, named, namespace }
+      return ownedKindsOf({ served: run.served, parts: run.parts, ...of })
+    })
+    const uid = view.uidOf(id)
+    const condition = hasValue('ownerUid', uid === '' ? [] : [uid])
+    const { failures } = places
+    const parts = places.parts.map((part) => ({ ...part, condition }))
+    return write(run, { cluster, list: `${cluster}/owned/${uid}`, parts, failures }, asked)
+  }
+}
+
+/** Compiles a relation to objects of several kinds: of those in memory, of those that are named, and of the one that is meant. */
+export function mixedRelationWriter(
+  from: Kind,
+  field: MixedRelationField,
+  { args, nodes }: { readonly args: FieldArguments; readonly nodes: readonly FieldNode[] },
+  compiler: PlanCompiler,
+): RowWriter {
+  const { relations } = compiler.served
+  compiler.asks({
+    args,
+    needs: ({ kinds }) =>
+      field.relations.flatMap((one) => {
+        if (!namesOf(kinds).includes(one.definition.to)) return []
+        const needs = relations.byField.get(one)?.needs.values() ?? []
+        return [...needs].filter(({ kind }) => !kind.uncached)
+      }),
+  })
+  const write = mixedConnectionWriter(nodes, compiler)
+  const { place } = compiler
+  return (run, { cluster, view }, id) => {
+    const { budget, parts, served } = run
+    budget.report?.at(place)
+    const asked: OwnedArguments = run.argumentsOf(args)
+    const named = run.once(args, '', () => namedKinds(served, asked.kinds))
+    const origin = { view, id, budget }
+    const found = mixedParts(field, { relations, parts, cluster, named, origin })
+    const object = view.uidOf(id) || view.keyOf(id)
+    return write(
+      run,
+      { ...found, cluster, list: `${cluster}/${from.typeName}.${field.name}/${object}` },
+      asked,
+    )
+  }
+}
+
+function namesOf(kinds: unknown): readonly string[] {
+  return Array.isArray(kinds) ? (kinds as readonly string[]) : []
+}
