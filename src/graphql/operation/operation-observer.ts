@@ -70,7 +70,9 @@ export function refusedDocument(
   errors: readonly GraphQLError[],
   viewer: Viewer | undefined,
 ): RefusedDocument {
-  const codes = errors.map(({ extensions }) => String(extensions['code'] ?? 'BAD_USER_INPUT'))
+  const codes = errors.map(({ extensions: { code } }) =>
+    typeof code === 'string' ? code : 'BAD_USER_INPUT',
+  )
   const hash = text.length > maxHashedLength ? undefined : textHash(text)
   return { viewer, length: text.length, hash, codes: [...new Set(codes)] }
 }

@@ -64,7 +64,12 @@ export function operationPlugin(options: OperationPluginOptions): Plugin {
           .map((error) => requestError(error, document, history.hint(schema, document, error))),
       )
       return ({ valid, result }) => {
-        if (!valid) rejected(params.documentAST.loc?.source.body ?? '', result as readonly GraphQLError[], context)
+        if (!valid)
+          rejected(
+            params.documentAST.loc?.source.body ?? '',
+            result as readonly GraphQLError[],
+            context,
+          )
       }
     },
     onExecute({ setExecuteFn }) {
