@@ -1,6 +1,10 @@
 import { pino } from 'pino'
 import { documentHash } from '../graphql/operation/operation-observer.ts'
-import type { OperationObserver, OperationReport } from '../graphql/operation/operation-observer.ts'
+import type {
+  OperationObserver,
+  OperationReport,
+  RefusedDocument,
+} from '../graphql/operation/operation-observer.ts'
 import type { GatewayLog } from '../gateway/gateway-log.ts'
 import type { ServerObserver, ServerRefusal } from '../server/server-observer.ts'
 
@@ -8,8 +12,8 @@ import type { ServerObserver, ServerRefusal } from '../server/server-observer.ts
 const maxWaitingBytes = 16_777_216
 
 /**
- * The audit log: a JSON object per line for every operation that was answered, every subscription that ended, and everybody who
- * was refused. It says who, what kinds and how much; never tokens, values of variables, or objects.
+ * The audit log: a JSON object per line for every operation that was answered, every subscription that ended, every document
+ * that was refused, and everybody who was. It says who, what kinds and how much; never tokens, values of variables, or objects.
  */
 export class AuditLog implements OperationObserver, ServerObserver, AsyncDisposable {
   readonly #stream: ReturnType<typeof pino.destination>
@@ -36,6 +40,11 @@ export class AuditLog implements OperationObserver, ServerObserver, AsyncDisposa
 
   ended(report: OperationReport): void {
     this.#logger.info({ event: 'subscription-ended', ...entryOf(report) })
+  }
+
+  rejected({ viewer, hash, length, codes }: RefusedDocument): void {
+    const what = { ...(hash === undefined ? {} : { hash }), length, decision: 'refused', codes }
+    this.#logger.info({ event: 'refused-document', ...whoOf(viewer), ...what })
   }
 
   refused({ transport, code, viewer, address }: ServerRefusal): void {

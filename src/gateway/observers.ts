@@ -15,6 +15,9 @@ export function observersOf(
     framed: () => {
       for (const one of all) one.framed?.()
     },
+    rejected: (document) => {
+      for (const one of all) one.rejected?.(document)
+    },
     ended: (report) => {
       for (const one of all) one.ended?.(report)
     },

@@ -17,6 +17,13 @@ const users = [
 const query = 'query HowManyPods { pods { totalCount nodes { metadata { name } } } }'
 const subscription = 'subscription Follow { nodes { synced } }'
 
+/** No GraphQL; not of the schema; too long to be hashed. */
+const refusedDocuments = [
+  '{ secret-of-a-document',
+  '{ secretOfADocument }',
+  `{ ${' '.repeat(70_000)} secretOfADocument }`,
+] as const
+
 type Entry = Readonly<Record<string, unknown>>
 
 describe('informerql serve, observed', () => {
@@ -91,6 +98,7 @@ describe('informerql serve, observed', () => {
     await post({ query: '{ nodes(first: -1) { totalCount } }' }, ann)
     await post({ query })
     await post({ query }, 'secret-of-nobody')
+    for (const document of refusedDocuments) await post({ query: document }, ann)
     const client = createClient({
       url: url.replace('http', 'ws'),
       webSocketImpl: WebSocket,
@@ -112,7 +120,7 @@ describe('informerql serve, observed', () => {
   })
 
   it('writes down who has asked for what, and who was refused', async () => {
-    await expect.poll(async () => (await entries()).length, { timeout: 10_000 }).toBe(7)
+    await expect.poll(async () => (await entries()).length, { timeout: 10_000 }).toBe(10)
     const all = await entries()
     const ann = { user: 'ann', uid: 'u-1', groups: ['developers', 'system:authenticated'] }
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string
@@ -133,17 +141,25 @@ describe('informerql serve, observed', () => {
       },
       refused('http'),
       refused('http'),
+      refusedDocument(refusedDocuments[0], 'BAD_USER_INPUT'),
+      refusedDocument(refusedDocuments[1], 'BAD_USER_INPUT'),
+      refusedDocument(refusedDocuments[2], 'BAD_USER_INPUT'),
       {
         ...answered,
         event: 'subscription',
         operation: 'Follow',
         kinds: ['default/Node'],
-        by: 'graphql-js',
+        by: 'plan',
         rows: 0,
       },
       expect.objectContaining({ event: 'subscription-ended', operation: 'Follow' }) as Entry,
       refused('websocket'),
     ])
+    function refusedDocument({ length }: string, code: string): Entry {
+      const isHashed = length < 65_536
+      const told = { ...(isHashed ? { hash } : {}), length, decision: 'refused', codes: [code] }
+      return { log, ...ann, event: 'refused-document', time, ...told }
+    }
     function refused(transport: string): Entry {
       const code = 'UNAUTHENTICATED'
       return { log, event: 'refused', time, transport, code, address: '127.0.0.1' }

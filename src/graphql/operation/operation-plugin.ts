@@ -1,13 +1,13 @@
-import type { DocumentNode, GraphQLError, GraphQLSchema, Source } from 'graphql'
+import { type DocumentNode, GraphQLError, type GraphQLSchema, type Source } from 'graphql'
 import type { ExecutionArgs, ExecutionResult } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import { followedGenerator } from '../../lib/followed-generator.ts'
 import { requestError } from './client-error.ts'
-import { Execution, type ExplainingPlans } from './execution.ts'
+import { Execution, type ExplainingPlans, type OperationWishes } from './execution.ts'
 import type { OperationDocuments } from './operation-documents.ts'
 import type { OpenSubscriptions } from './open-subscriptions.ts'
 import { inTime } from './operation-deadline.ts'
-import type { OperationObserver } from './operation-observer.ts'
+import { type OperationObserver, refusedDocument } from './operation-observer.ts'
 import { OperationRecord } from './operation-record.ts'
 import type { SchemaHistory } from './schema-history.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
@@ -41,23 +41,36 @@ export function operationPlugin(options: OperationPluginOptions): Plugin {
     new Execution({ ...options, served: bySchema.get(schema) ?? served() })
   const recordOf = (args: ExecutionArgs): OperationRecord | undefined =>
     observer === undefined ? undefined : new OperationRecord(observer, args)
+  const rejected = (text: string, errors: readonly GraphQLError[], context: unknown): void => {
+    const { viewer } = context as OperationWishes
+    observer?.rejected?.(refusedDocument(text, errors, viewer))
+  }
   return {
     onEnveloped({ setSchema }) {
       const now = served()
       bySchema.set(now.schema, now)
       setSchema(now.schema)
     },
-    onParse({ setParseFn }) {
-      setParseFn((source: string | Source) =>
-        documents.parse(typeof source === 'string' ? source : source.body),
-      )
+    onParse({ setParseFn, params, context }) {
+      setParseFn((source: string | Source) => documents.parse(textOf(source)))
+      return ({ result }) => {
+        if (result instanceof GraphQLError) rejected(textOf(params.source), [result], context)
+      }
     },
-    onValidate({ setValidationFn }) {
+    onValidate({ setValidationFn, params, context }) {
       setValidationFn((schema: GraphQLSchema, document: DocumentNode) =>
         documents
           .validate(schema, document)
           .map((error) => requestError(error, document, history.hint(schema, document, error))),
       )
+      return ({ valid, result }) => {
+        if (!valid)
+          rejected(
+            params.documentAST.loc?.source.body ?? '',
+            result as readonly GraphQLError[],
+            context,
+          )
+      }
     },
     onExecute({ setExecuteFn }) {
       setExecuteFn(async (args: ExecutionArgs) => {
@@ -81,6 +94,10 @@ export function operationPlugin(options: OperationPluginOptions): Plugin {
       })
     },
   }
+}
+
+function textOf(source: string | Source): string {
+  return typeof source === 'string' ? source : source.body
 }
 
 type Answers = AsyncGenerator<ExecutionResult, void, void>

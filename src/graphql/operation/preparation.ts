@@ -24,7 +24,7 @@ export async function prepareOperation(
 ): Promise<PreparedKinds> {
   const { served, limits } = options
   const prepared = new PreparedKinds({ served, syncDeadlineMs: limits.syncDeadlineMs, access })
-  await prepared.prepare(operationKinds(served, operation))
+  await prepared.prepareNamed(operationKinds(served, operation))
   return prepared
 }
 
@@ -54,7 +54,7 @@ export async function inRounds<T>(
   let repeats = 0
   let { settled, result } = await execute(round)
   while (needsMore(settled)) {
-    if (isThere(prepared, settled)) repeats += 1
+    if (isExpected(prepared, settled)) repeats += 1
     else round += 1
     if (round > maxRounds || repeats > maxRepeats) break
     await prepared.prepare(settled.needed)
@@ -64,9 +64,9 @@ export async function inRounds<T>(
   return result
 }
 
-/** Whether only permissions are missing, of kinds that are there: they are not known yet, or have been dropped meanwhile. */
-function isThere(prepared: PreparedKinds, { needed, neededIndexes }: SettledKinds): boolean {
-  return neededIndexes.length === 0 && needed.every((need) => prepared.isThere(need))
+/** Whether only permissions were missing, of kinds that were known: they are not known yet, or have been dropped meanwhile. */
+function isExpected(prepared: PreparedKinds, { needed, neededIndexes }: SettledKinds): boolean {
+  return neededIndexes.length === 0 && needed.every((need) => prepared.isExpected(need))
 }
 
 function needsMore({ needed, neededIndexes }: SettledKinds): boolean {
@@ -101,7 +101,7 @@ export function settleKinds(
 ): SettledParts | Promise<SettledParts> {
   const access = viewer === undefined ? undefined : new ViewerAccess(served, viewer)
   const prepared = new PreparedKinds({ served, syncDeadlineMs: limits.syncDeadlineMs, access })
-  const settled = (round: number): SettledParts => {
+  const settled = (round: number, repeats = 0): SettledParts => {
     const parts = prepared.settle({ last: round === maxRounds })
     return {
       part: (at, reading) => parts.part(at, reading),
@@ -112,13 +112,16 @@ export function settleKinds(
         return parts.needed.length > 0
       },
       more() {
-        if (round >= maxRounds || parts.needed.length === 0) return undefined
+        if (parts.needed.length === 0) return undefined
+        const isRepeat = access !== undefined && isExpected(prepared, parts)
+        const next = isRepeat ? ([round, repeats + 1] as const) : ([round + 1, repeats] as const)
+        if (next[0] > maxRounds || next[1] > maxRepeats) return undefined
         const wait = prepared.prepare(parts.needed)
-        return wait === undefined ? settled(round + 1) : wait.then(() => settled(round + 1))
+        return wait === undefined ? settled(...next) : wait.then(() => settled(...next))
       },
       release: () => prepared[Symbol.dispose](),
     }
   }
-  const wait = prepared.prepare(kinds)
+  const wait = prepared.prepareNamed(kinds)
   return wait === undefined ? settled(1) : wait.then(() => settled(1))
 }

@@ -26,6 +26,8 @@ export class PreparedKinds implements Disposable {
   readonly #acquired = new Map<string, Map<Kind, Lease | UnreadableResourceError>>()
   /** Why nothing is known of what the viewer may see; by cluster. */
   readonly #failures = new Map<string, unknown>()
+  /** The kinds that were known before anything was read; by cluster. */
+  readonly #named = new Map<string, Set<Kind>>()
   #disposed = false
 
   constructor(options: PreparedKindsOptions) {
@@ -43,6 +45,24 @@ export class PreparedKinds implements Disposable {
       if (wait !== undefined) waits.push(wait)
     }
     return waits.length === 0 ? undefined : Promise.all(waits)
+  }
+
+  /** The same of kinds that are known before anything is read: what a viewer may see of them may be known only later. */
+  prepareNamed(kinds: readonly KindNeed[]): Promise<unknown> | undefined {
+    for (const { cluster, kind } of kinds) {
+      let named = this.#named.get(cluster)
+      if (named === undefined) this.#named.set(cluster, (named = new Set()))
+      named.add(kind)
+    }
+    return this.prepare(kinds)
+  }
+
+  /**
+   * Whether a need is no further kind that only what has been read names: nothing but a permission can have been missing. What is
+   * nested in what was missing is missed one level a round, so these rounds are not counted with the others.
+   */
+  isExpected(need: KindNeed): boolean {
+    return this.#named.get(need.cluster)?.has(need.kind) === true || this.isThere(need)
   }
 
   /** Has lazy indexes made, and waits until they are there, or the deadline; never rejects. */
