@@ -5,7 +5,7 @@ export interface LiveFailure {
   readonly error: Error
   readonly code: string | undefined
   /** Ask again; ask again with other credentials, if there are any; or neither, as nothing changes by asking again. */
-  readonly then: 'retry' | 'renew' | 'end'
+  readonly remedy: 'retry' | 'renew' | 'none'
   /** The least to wait before asking again, where the gateway says so. */
   readonly retryAfterMs: number | undefined
 }
@@ -48,7 +48,7 @@ export function failureOf(reason: unknown): LiveFailure {
   return {
     error,
     code: undefined,
-    then: isOver ? 'end' : 'retry',
+    remedy: isOver ? 'none' : 'retry',
     retryAfterMs: undefined,
   }
 }
@@ -61,7 +61,7 @@ function failureOfOperation(errors: readonly LiveError[]): LiveFailure {
   return {
     error: new Error(first?.message ?? 'the subscription failed', { cause: errors }),
     code: name,
-    then: isPassing ? 'retry' : name === 'UNAUTHENTICATED' ? 'renew' : 'end',
+    remedy: isPassing ? 'retry' : name === 'UNAUTHENTICATED' ? 'renew' : 'none',
     retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : undefined,
   }
 }

@@ -146,10 +146,10 @@ export class LiveStream<Frame extends { readonly resumeToken?: string }> {
     if (this.#status === 'live') this.#become('reconnecting', undefined)
   }
 
-  #ended({ error, code, then, retryAfterMs }: LiveFailure): void {
+  #ended({ error, code, remedy, retryAfterMs }: LiveFailure): void {
     this.#unsubscribe = undefined
     if (this.#status === 'closed') return
-    if (then === 'end' || (then === 'renew' && !this.#renews())) {
+    if (remedy === 'none' || (remedy === 'renew' && !this.#renews())) {
       this.#end()
       this.#become('failed', error)
       this.#synced.reject(error)

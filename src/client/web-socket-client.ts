@@ -119,7 +119,7 @@ export class WebSocketClient implements LiveTransport {
     this.#connection = undefined
     this.#tell('closed')
     const ended = this.#isRefused(reason) ? this.#refusal(reason) : reason
-    if (failureOf(ended).then === 'end') {
+    if (failureOf(ended).remedy === 'none') {
       const all = [...this.#subscriptions.values()]
       this.#subscriptions.clear()
       for (const { sink } of all) sink.error(ended)

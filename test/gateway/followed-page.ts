@@ -8,7 +8,7 @@ export interface HeldPage {
 }
 
 /** A frame, and what was held behind it. */
-interface PageBehind {
+export interface PageBehind {
   readonly frame: Fields
   readonly held: HeldPage
 }
@@ -23,7 +23,7 @@ export interface FollowedPage {
 }
 
 /** The fold that the documentation gives to clients; says what no step may do. */
-function applied(
+export function appliedSteps(
   { rows: before }: HeldPage,
   frame: Fields,
   problem: (text: string) => void,
@@ -80,7 +80,7 @@ export function followPage(
       next: ({ data, errors }) => {
         if (data == null) problems.push(JSON.stringify(errors))
         else {
-          held = applied(held, data.page, (text) => problems.push(text))
+          held = appliedSteps(held, data.page, (text) => problems.push(text))
           seen.push({ frame: data.page, held })
         }
         checked()
