@@ -14,6 +14,12 @@ export {
   type RowOf,
 } from './client/live-collection.ts'
 export type { LiveDocument, TypedDocument } from './client/live-document.ts'
+export {
+  type LivePage,
+  livePage,
+  type LivePageOptions,
+  type LivePageSnapshot,
+} from './client/live-page.ts'
 export type { LiveSnapshot, LiveStatus } from './client/live-snapshot.ts'
 export type {
   LiveError,
@@ -22,7 +28,9 @@ export type {
   LiveSink,
   LiveTransport,
 } from './client/live-transport.ts'
+export type { LiveQuery } from './client/live-stream.ts'
 export type { LiveView, ViewOptions } from './client/live-view.ts'
+export { PageFold, type PageFrame, type PageStep } from './client/page-fold.ts'
 export type { Compare } from './client/sorted-rows.ts'
 export type { RowChange } from './client/staged-fold.ts'
 export { WebSocketClient, type WebSocketClientOptions } from './client/web-socket-client.ts'

@@ -1,10 +1,9 @@
 import type { Frame } from './frame-fold.ts'
-import { documentText, type LiveDocument } from './live-document.ts'
-import { failureOf, type LiveFailure } from './live-failure.ts'
 import type { LiveSnapshot, LiveStatus } from './live-snapshot.ts'
+import { type LiveQuery, liveRequest, LiveStream } from './live-stream.ts'
+import type { LiveRequest, LiveTransport } from './live-transport.ts'
 import { LiveView, type ViewOptions } from './live-view.ts'
-import type { LiveRequest, LiveResult, LiveTransport } from './live-transport.ts'
-import { retryDelayMs } from './retry-delay.ts'
+import { reportFailure } from './listener-failure.ts'
 import type { Compare } from './sorted-rows.ts'
 import { type RowChange, StagedFold } from './staged-fold.ts'
 
@@ -18,17 +17,16 @@ export type RowOf<Result> = Result extends object
   : never
 
 /** What {@link liveCollection} opens, and how its rows are shown. */
-export interface LiveCollectionOptions<Result, Variables, Row> {
-  /** A client of graphql-ws, or a {@link WebSocketClient}. It may be shared by many. */
-  readonly client: LiveTransport
+export interface LiveCollectionOptions<Result, Variables, Row> extends LiveQuery<
+  Result,
+  Variables
+> {
   /**
    * A subscription with one root field, to a list or a single object, that asks for `reset synced changes { type removal objectId
    * object { … } }`. It goes on where it was after a lost connection if it asks for `resumeToken`, too, and takes
    * `$resumeFrom: String` for its argument `resumeFrom`; else it begins anew.
    */
-  readonly query: LiveDocument<Result, Variables>
-  readonly variables?: Omit<Variables, 'resumeFrom'>
-  readonly operationName?: string
+  readonly query: LiveQuery<Result, Variables>['query']
   /** The order of the rows; default: in which they came. */
   readonly compare?: Compare<Row>
   /** Told of what a listener has thrown; default: reported as an uncaught error is. */
@@ -42,13 +40,8 @@ export interface LiveCollectionOptions<Result, Variables, Row> {
 export function liveCollection<Result, Variables, Row = RowOf<Result>>(
   options: LiveCollectionOptions<Result, Variables, Row>,
 ): LiveCollection<Row> {
-  const { client, query, variables, operationName, compare, listenerFailed } = options
-  const request = {
-    query: documentText(query),
-    variables: { ...variables },
-    ...(operationName === undefined ? {} : { operationName }),
-  }
-  return new LiveCollection<Row>({ client, request, compare, listenerFailed })
+  const { client, compare, listenerFailed } = options
+  return new LiveCollection<Row>({ client, request: liveRequest(options), compare, listenerFailed })
 }
 
 interface CollectionOptions<Row> {
@@ -65,21 +58,22 @@ export class LiveCollection<Row> implements Disposable {
   readonly #all: LiveView<Row>
   readonly #views = new Set<LiveView<Row>>()
   readonly #changed = new Set<(changes: readonly RowChange<Row>[]) => void>()
-  readonly #synced = Promise.withResolvers<void>()
-  readonly #forgetClosed: (() => void) | undefined
-  #resumeToken: string | undefined
-  #unsubscribe: (() => void) | undefined
-  #retry: ReturnType<typeof setTimeout> | undefined
-  #failures = 0
-  #status: LiveStatus = 'loading'
-  #error: Error | undefined
+  readonly #stream: LiveStream<Frame<Row>>
 
   constructor(options: CollectionOptions<Row>) {
     this.#options = options
-    this.#synced.promise.catch(() => {})
+    const { client, request } = options
+    this.#stream = new LiveStream({
+      client,
+      request,
+      received: (frame: Frame<Row>) => {
+        this.#show(this.#fold.apply(frame))
+        return this.#fold.synced ? 'synced' : 'incomplete'
+      },
+      stateChanged: () => this.#stateChanged(),
+    })
     this.#all = this.view({ compare: options.compare })
-    this.#forgetClosed = options.client.on?.('closed', () => this.#lost())
-    this.#open()
+    this.#stream.open()
   }
 
   /** The objects by the id of each. Changed in place: for renderers there is {@link getSnapshot}. */
@@ -88,12 +82,12 @@ export class LiveCollection<Row> implements Disposable {
   }
 
   get status(): LiveStatus {
-    return this.#status
+    return this.#stream.status
   }
 
   /** Resolves when the first snapshot is complete; rejects when that cannot be any more. */
   get synced(): Promise<void> {
-    return this.#synced.promise
+    return this.#stream.synced
   }
 
   /** The same until something changes. Needs no `this`. */
@@ -111,7 +105,7 @@ export class LiveCollection<Row> implements Disposable {
   /** The same rows in another order, or some of them. Costs as much as its changes, until it is closed. */
   view(options: ViewOptions<Row>): LiveView<Row> {
     const view: LiveView<Row> = new LiveView<Row>(options, {
-      state: () => ({ status: this.#status, error: this.#error }),
+      state: () => ({ status: this.#stream.status, error: this.#stream.error }),
       failed: (error) => this.#listenerFailed(error),
       closed: () => void this.#views.delete(view),
     })
@@ -122,67 +116,11 @@ export class LiveCollection<Row> implements Disposable {
 
   /** Ends the subscription. What is shown stays. */
   close(): void {
-    if (this.#status === 'closed') return
-    this.#end()
-    this.#become('closed', undefined)
-    this.#synced.reject(new Error('the collection was closed before it was complete'))
+    this.#stream.close()
   }
 
   [Symbol.dispose](): void {
     this.close()
-  }
-
-  #open(): void {
-    this.#retry = undefined
-    const { query, operationName, variables } = this.#options.request
-    const token = (): string | undefined => this.#resumeToken
-    const request: LiveRequest = {
-      query,
-      ...(operationName === undefined ? {} : { operationName }),
-      // Read each time that it is sent: a transport that subscribes again by itself then goes on where this is.
-      get variables() {
-        const resumeFrom = token()
-        return resumeFrom === undefined ? variables : { ...variables, resumeFrom }
-      },
-    }
-    let over = false
-    const ended = (reason: unknown): void => {
-      if (over) return
-      over = true
-      this.#ended(failureOf(reason))
-    }
-    const unsubscribe = this.#options.client.subscribe(request, {
-      next: (result) => {
-        if (!over) this.#next(result, ended)
-      },
-      error: ended,
-      complete: () => ended({ code: 1000, reason: 'the gateway ended the subscription' }),
-    })
-    // It may have ended before it returned.
-    if (over) unsubscribe()
-    else {
-      this.#unsubscribe = () => {
-        over = true
-        unsubscribe()
-      }
-    }
-  }
-
-  #next({ data, errors }: LiveResult, ended: (reason: unknown) => void): void {
-    const frame = Object.values((data ?? {}) as Record<string, Frame<Row> | null>)[0] ?? undefined
-    if (frame === undefined) {
-      this.#unsubscribe?.()
-      ended(errors ?? [{ message: 'the subscription brought no frame' }])
-      return
-    }
-    const changes = this.#fold.apply(frame)
-    this.#resumeToken = frame.resumeToken ?? this.#resumeToken
-    this.#failures = 0
-    this.#show(changes)
-    if (this.#fold.synced) {
-      this.#become('live', undefined)
-      this.#synced.resolve()
-    } else if (this.#status === 'live') this.#become('reconnecting', undefined)
   }
 
   #show(changes: readonly RowChange<Row>[]): void {
@@ -198,50 +136,12 @@ export class LiveCollection<Row> implements Disposable {
     }
   }
 
-  /** The transport's connection is gone; it may come back by itself. */
-  #lost(): void {
-    if (this.#status === 'live') this.#become('reconnecting', undefined)
-  }
-
-  #ended({ error, code, isLasting, retryAfterMs }: LiveFailure): void {
-    this.#unsubscribe = undefined
-    if (this.#status === 'closed') return
-    if (isLasting) {
-      this.#end()
-      this.#become('failed', error)
-      this.#synced.reject(error)
-      return
-    }
-    // What it stood for may be another thing now.
-    if (code === 'SCHEMA_CHANGED') this.#resumeToken = undefined
-    this.#become(this.#status === 'loading' ? 'loading' : 'reconnecting', error)
-    const delayMs = Math.max(retryDelayMs(this.#failures++), retryAfterMs ?? 0)
-    this.#retry = setTimeout(() => this.#open(), delayMs)
-  }
-
-  #end(): void {
-    clearTimeout(this.#retry)
-    this.#forgetClosed?.()
-    const unsubscribe = this.#unsubscribe
-    this.#unsubscribe = undefined
-    unsubscribe?.()
-  }
-
-  #become(status: LiveStatus, error: Error | undefined): void {
-    if (this.#status === status && this.#error === error) return
-    this.#status = status
-    this.#error = error
+  #stateChanged(): void {
     for (const view of this.#views) view.stateChanged()
     for (const view of this.#views) view.tell()
   }
 
   #listenerFailed(error: unknown): void {
-    const { listenerFailed } = this.#options
-    if (listenerFailed !== undefined) listenerFailed(error)
-    else {
-      queueMicrotask(() => {
-        throw error
-      })
-    }
+    reportFailure(error, this.#options.listenerFailed)
   }
 }

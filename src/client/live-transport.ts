@@ -34,4 +34,6 @@ export interface LiveTransport {
   subscribe(request: LiveRequest, sink: LiveSink): () => void
   /** Tells when a connection is there, and when it is lost. Returns what ends the listening. */
   on?(event: 'connected' | 'closed', listener: () => void): () => void
+  /** Connects anew with other credentials, as those before were refused. Returns whether there may be others. */
+  renew?(): boolean
 }

@@ -1,5 +1,5 @@
 import type { LiveRequest, LiveSink, LiveTransport } from './live-transport.ts'
-import { failureOf } from './live-failure.ts'
+import { type Closing, failureOf, refusedCloseCode } from './live-failure.ts'
 import { retryDelayMs } from './retry-delay.ts'
 import { WebSocketConnection, type WebSocketConstructor } from './web-socket-connection.ts'
 
@@ -7,10 +7,12 @@ import { WebSocketConnection, type WebSocketConstructor } from './web-socket-con
 export interface WebSocketClientOptions {
   /** `wss://host/graphql`; a function is asked before each connection. */
   readonly url: string | (() => string)
-  /** The payload of `connection_init`, such as `{ authorization: 'Bearer …' }`; a function is asked before each connection. */
-  readonly connectionParams?:
-    | Readonly<Record<string, unknown>>
-    | (() => Readonly<Record<string, unknown>> | Promise<Readonly<Record<string, unknown>>>)
+  /**
+   * The payload of `connection_init`, such as `{ authorization: 'Bearer …' }`. A function is asked before each connection, and told
+   * why the credentials before were refused, if they were: then it is to bring others. Credentials that are no function and are
+   * refused end all subscriptions.
+   */
+  readonly connectionParams?: ConnectionParams | AskForParams
   /** Default: the one of the browser, or of Node. */
   readonly webSocket?: WebSocketConstructor
   /** How long a connection may take until the gateway has acknowledged it, milliseconds; default 15,000. */
@@ -18,6 +20,9 @@ export interface WebSocketClientOptions {
   /** How often a silent connection is asked whether it is still there, and how long it may take to say so; default 20,000. */
   readonly pingIntervalMs?: number
 }
+
+type ConnectionParams = Readonly<Record<string, unknown>>
+type AskForParams = (refused?: Closing) => ConnectionParams | Promise<ConnectionParams>
 
 interface Subscription {
   readonly request: LiveRequest
@@ -28,7 +33,7 @@ interface Subscription {
  * A client of the protocol `graphql-transport-ws` (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md): one
  * WebSocket for all subscriptions, opened for the first and closed after the last. A lost connection is opened again, after
  * a longer wait each time, and all subscriptions are sent again, each with the variables that it has by then. A connection that
- * the gateway refuses for good ends them all with `{ code, reason }`.
+ * the gateway refuses for good ends them all with `{ code, reason }`; where it refuses the credentials, others are asked for.
  */
 export class WebSocketClient implements LiveTransport {
   readonly #options: WebSocketClientOptions
@@ -38,6 +43,8 @@ export class WebSocketClient implements LiveTransport {
   #retry: ReturnType<typeof setTimeout> | undefined
   #failures = 0
   #count = 0
+  /** Why the last credentials were refused, until others are taken. */
+  #refused: Closing | undefined
 
   constructor(options: WebSocketClientOptions) {
     this.#options = options
@@ -54,6 +61,14 @@ export class WebSocketClient implements LiveTransport {
   on(event: 'connected' | 'closed', listener: () => void): () => void {
     this.#listeners[event].add(listener)
     return () => void this.#listeners[event].delete(listener)
+  }
+
+  /** Connects anew, and asks for other credentials; `false` where they are no function. */
+  renew(): boolean {
+    if (typeof this.#options.connectionParams !== 'function') return false
+    this.#connection?.close()
+    this.#closed({ code: refusedCloseCode, reason: 'other credentials are wanted' })
+    return true
   }
 
   #forget(id: string): void {
@@ -76,9 +91,10 @@ export class WebSocketClient implements LiveTransport {
       webSocket: webSocket ?? globalThis.WebSocket,
       url: () => (typeof url === 'function' ? url() : url),
       connectionParams: async () =>
-        typeof connectionParams === 'function' ? connectionParams() : connectionParams,
+        typeof connectionParams === 'function' ? connectionParams(this.#refused) : connectionParams,
       acknowledged: () => {
         this.#failures = 0
+        this.#refused = undefined
         this.#tell('connected')
         for (const [id, { request }] of this.#subscriptions) connection.start(id, request)
       },
@@ -102,15 +118,27 @@ export class WebSocketClient implements LiveTransport {
   #closed(reason: unknown): void {
     this.#connection = undefined
     this.#tell('closed')
-    if (failureOf(reason).isLasting) {
+    const ended = this.#isRefused(reason) ? this.#refusal(reason) : reason
+    if (failureOf(ended).remedy === 'none') {
       const all = [...this.#subscriptions.values()]
       this.#subscriptions.clear()
-      for (const { sink } of all) sink.error(reason)
+      for (const { sink } of all) sink.error(ended)
       return
     }
     if (this.#subscriptions.size > 0) {
+      clearTimeout(this.#retry)
       this.#retry = setTimeout(() => this.#connect(), retryDelayMs(this.#failures++))
     }
+  }
+
+  #isRefused(reason: unknown): reason is Closing {
+    return (reason as Partial<Closing> | undefined)?.code === refusedCloseCode
+  }
+
+  #refusal({ code, reason }: Closing): Closing {
+    const isLasting = typeof this.#options.connectionParams !== 'function'
+    this.#refused = { code, reason }
+    return { code, reason, isLasting }
   }
 
   #tell(event: 'connected' | 'closed'): void {

@@ -127,7 +127,8 @@ export function fixedReader(
         objectId: idOfRow(row),
         object: row,
       }))
-      yield { reset: true, totalCount: changes.length, changes, resourceVersion: '7' }
+      const rest = { resumeToken: 'token', resourceVersion: '7' }
+      yield { reset: true, synced: true, totalCount: changes.length, changes, ...rest }
     },
   }
   const fleet: ResolverContext['fleet'] = {

@@ -6,6 +6,7 @@ import {
   isObjectType,
   type OperationDefinitionNode,
 } from 'graphql'
+import type { PageStep } from '../../query/page/page-steps.ts'
 import type { Kind } from '../model/kind.ts'
 import type { RelatedNeed } from '../operation/schema-relations.ts'
 import { collectFields, selectionsOf } from '../plan/collected-fields.ts'
@@ -19,6 +20,8 @@ import { fieldSourceOf } from '../schema/field-source.ts'
 export interface FrameParts {
   readonly reset: boolean
   readonly synced: boolean
+  /** Of a page. */
+  readonly totalCount: number | undefined
   readonly changes: string
   readonly resumeToken: string
   readonly resourceVersion: string
@@ -33,11 +36,20 @@ export interface ChangeParts {
   readonly finalStateKnown: boolean
 }
 
+/** What a frame says of one row of a page, whose text is `object`. */
+export interface PageStepParts {
+  readonly step: PageStep['step']
+  readonly index: number
+  readonly from: number | null
+  readonly objectId: string
+  readonly object: string
+}
+
 type Write<T> = (parts: T) => string
 
-/** A subscription to a list or an object, compiled: what it reads, and how its frames are written as JSON text. */
+/** A subscription to a list, a page or an object, compiled: what it reads, and how its frames are written as JSON text. */
 export interface FramePlan {
-  readonly form: 'listFrames' | 'lookupFrames'
+  readonly form: 'listFrames' | 'lookupFrames' | 'livePages'
   readonly kind: Kind
   readonly args: FieldArguments
   /** The kinds that its objects are written from: its own, and those that relations lead to. */
@@ -48,7 +60,7 @@ export interface FramePlan {
   readonly row: RowWriter | undefined
   /** The payload of a frame, `{"data":…}`. */
   readonly frame: Write<FrameParts>
-  readonly change: Write<ChangeParts>
+  readonly change: Write<ChangeParts | PageStepParts>
 }
 
 /** Compiles a subscription. Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
@@ -66,10 +78,11 @@ export function compileFrames(
     throw new NotCoveredError('a subscription to anything but one field')
   }
   const source = fieldSourceOf(field)
-  if (source.form !== 'listFrames' && source.form !== 'lookupFrames') {
+  const { form } = source
+  if (form !== 'listFrames' && form !== 'lookupFrames' && form !== 'livePages') {
     throw new NotCoveredError(`Subscription.${field.name}`)
   }
-  const { kind, form } = source
+  const { kind } = source
   if (kind.uncached) throw new NotCoveredError('a live read')
   return compiler.within(key, () => {
     compiler.reads(kind)
@@ -96,11 +109,14 @@ function frameWriter(
   let inner: Pick<FramePlan, 'change' | 'row'> | undefined
   const members = membersOf<FrameParts>(type, nodes, compiler, (field, same) => {
     const source = fieldSourceOf(field)
-    if (source.form !== 'frame') throw new NotCoveredError(field.name)
+    if (source.form !== 'frame' && source.form !== 'livePage') {
+      throw new NotCoveredError(field.name)
+    }
     const { part } = source
     if (part === 'changes') {
       if (inner !== undefined) throw new NotCoveredError('changes under two names')
-      inner = changeWriter(kind, typeOf(field), same, compiler)
+      const writer = source.form === 'frame' ? changeWriter : stepWriter
+      inner = writer(kind, typeOf(field), same, compiler)
       return ({ changes }) => changes
     }
     return (parts) => JSON.stringify(parts[part])
@@ -122,8 +138,7 @@ function changeWriter(
     const { part } = source
     switch (part) {
       case 'object':
-        if (row !== undefined) throw new NotCoveredError('an object under two names')
-        row = compiler.withoutLateReads(() => compiler.row(kind, selectionsOf(same)))
+        row = objectWriter(kind, same, compiler, row)
         return ({ object }) => object
       case 'previous':
         throw new NotCoveredError('previous')
@@ -131,7 +146,35 @@ function changeWriter(
         return (parts) => JSON.stringify(parts[part])
     }
   })
-  return { change, row }
+  return { change: (parts) => ('type' in parts ? change(parts) : ''), row }
+}
+
+function stepWriter(
+  kind: Kind,
+  type: GraphQLObjectType,
+  nodes: readonly FieldNode[],
+  compiler: PlanCompiler,
+): Pick<FramePlan, 'change' | 'row'> {
+  let row: RowWriter | undefined
+  const step = membersOf<PageStepParts>(type, nodes, compiler, (field, same) => {
+    const source = fieldSourceOf(field)
+    if (source.form !== 'livePageChange') throw new NotCoveredError(field.name)
+    const { part } = source
+    if (part !== 'object') return (parts) => JSON.stringify(parts[part])
+    row = objectWriter(kind, same, compiler, row)
+    return ({ object }) => object
+  })
+  return { change: (parts) => ('step' in parts ? step(parts) : ''), row }
+}
+
+function objectWriter(
+  kind: Kind,
+  nodes: readonly FieldNode[],
+  compiler: PlanCompiler,
+  known: RowWriter | undefined,
+): RowWriter {
+  if (known !== undefined) throw new NotCoveredError('an object under two names')
+  return compiler.withoutLateReads(() => compiler.row(kind, selectionsOf(nodes)))
 }
 
 /** Writes the fields of one of the gateway's own types. */

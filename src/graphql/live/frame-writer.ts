@@ -1,11 +1,12 @@
 import { encodeResumeToken, type ResumePosition } from '../operation/resume-token.ts'
 import type { FramePlan } from './frame-plan.ts'
-import type { LiveChangeText } from './live-change.ts'
+import type { PageState } from './group-content.ts'
+import type { ToldChange } from './live-change.ts'
 
 /** The resource version of each kind that is read, by type name; the followed kind's is the first. */
 export type Positions = Readonly<Record<string, string>>
 
-export interface FrameWriterOptions extends Omit<ResumePosition, 'positions'> {
+export interface FrameWriterOptions extends Omit<ResumePosition, 'positions' | 'rows'> {
   readonly plan: FramePlan
   readonly maxFrameObjects: number
   readonly maxFrameBytes: number
@@ -13,7 +14,7 @@ export interface FrameWriterOptions extends Omit<ResumePosition, 'positions'> {
 
 /** Some changes that fit into one frame. */
 interface FramePart {
-  readonly changes: readonly LiveChangeText[]
+  readonly changes: readonly ToldChange[]
   readonly text: string
 }
 
@@ -25,14 +26,18 @@ export interface FramesAt {
   /** What tokens say before the last frame. */
   readonly before: Positions
   readonly positions: Positions
+  /** How a page is behind the last one. */
+  readonly page: PageState | undefined
 }
 
 /** A frame as it is sent, and what it says. */
 export interface WrittenFrame {
-  readonly changes: readonly LiveChangeText[]
+  readonly changes: readonly ToldChange[]
   /** The payload, UTF-8. */
   readonly payload: Buffer
   readonly positions: Positions
+  /** What a page has come to with it; empty in the midst of the steps to it. */
+  readonly rows: string | undefined
 }
 
 /** Writes the frames of one group. */
@@ -47,37 +52,42 @@ export class FrameWriter {
    * Changes as frames within the limits, at least one, each written when it is asked for. Only behind the last of them has
    * everything been sent that led to its position, so the others keep the one before.
    */
-  *frames(changes: readonly LiveChangeText[], at: FramesAt): Generator<WrittenFrame, void> {
+  *frames(changes: readonly ToldChange[], at: FramesAt): Generator<WrittenFrame, void> {
     let waiting: FramePart | undefined
     let { reset } = at
-    const { wasSynced, before, positions } = at
+    const { wasSynced, before, positions, page } = at
+    const within = page && { ...page, rows: '' }
     for (const part of this.#parts(changes)) {
       if (waiting !== undefined) {
-        yield this.#written(waiting, { reset, synced: wasSynced, positions: before })
+        yield this.#written(waiting, { reset, synced: wasSynced, positions: before, page: within })
         reset = false
       }
       waiting = part
     }
-    if (waiting !== undefined) yield this.#written(waiting, { reset, synced: true, positions })
+    if (waiting !== undefined) {
+      yield this.#written(waiting, { reset, synced: true, positions, page })
+    }
   }
 
   #written(
     { changes, text }: FramePart,
-    at: { readonly reset: boolean; readonly synced: boolean; readonly positions: Positions },
+    at: Pick<FramesAt, 'reset' | 'positions' | 'page'> & { readonly synced: boolean },
   ): WrittenFrame {
     const { plan, cluster, list, access } = this.#options
-    const { reset, synced, positions } = at
+    const { reset, synced, positions, page } = at
+    const rows = page?.rows
     const payload = plan.frame({
       reset,
       synced,
+      totalCount: page?.totalCount,
       changes: `[${text}]`,
-      resumeToken: encodeResumeToken({ cluster, list, access, positions }),
+      resumeToken: encodeResumeToken({ cluster, list, access, positions, rows }),
       resourceVersion: positions[plan.kind.typeName] ?? '',
     })
-    return { changes, payload: Buffer.from(payload), positions }
+    return { changes, payload: Buffer.from(payload), positions, rows }
   }
 
-  *#parts(changes: readonly LiveChangeText[]): Generator<FramePart, void> {
+  *#parts(changes: readonly ToldChange[]): Generator<FramePart, void> {
     const { plan, maxFrameObjects, maxFrameBytes } = this.#options
     let texts: string[] = []
     let length = 0

@@ -1,7 +1,7 @@
 import type { FrameRing } from './frame-ring.ts'
 import type { FrameWriter, Positions } from './frame-writer.ts'
+import type { GroupContent } from './group-content.ts'
 import type { GroupSnapshot } from './group-snapshot.ts'
-import { mergedChanges } from './live-change.ts'
 
 /** How a subscription has ended: with the errors that are its last message, or so that graphql-js is to go on with it. */
 export type StreamEnd =
@@ -14,6 +14,7 @@ export interface MemberGroup {
   readonly ring: FrameRing
   readonly writer: FrameWriter
   readonly counts: MemberCounts
+  readonly rows: Pick<GroupContent, 'merged' | 'page'>
   snapshot(): GroupSnapshot
   leave(member: GroupMember): void
 }
@@ -171,7 +172,7 @@ export class GroupMember {
   }
 
   #merged(): Buffer | undefined {
-    const { ring, writer, counts } = this.#group
+    const { ring, writer, counts, rows } = this.#group
     counts.merged += 1
     const changes = []
     let positions = this.#positions
@@ -181,10 +182,11 @@ export class GroupMember {
       ;({ positions } = frame)
       for (const change of frame.changes) changes.push(change)
     }
-    const at = { reset: false, wasSynced: true, before: this.#positions, positions }
+    const { page } = rows
+    const at = { reset: false, wasSynced: true, before: this.#positions, positions, page }
     this.#positions = positions
-    const merged = mergedChanges(changes)
-    if (merged.length === 0) return undefined
+    const merged = rows.merged(changes)
+    if (merged.length === 0 && page === undefined) return undefined
     this.#rows += merged.length
     this.#ahead = Array.from(writer.frames(merged, at), ({ payload }) => payload)
     return this.#ahead.shift()

@@ -1,24 +1,27 @@
+import { objectIdOf } from '../model/object-id.ts'
 import { isInScope } from '../../query/condition/scope.ts'
 import type { KindPart } from '../operation/kind-part.ts'
 import type { FrameRing } from './frame-ring.ts'
 import type { FrameWriter, Positions } from './frame-writer.ts'
 import type { Resumption } from './group-member.ts'
-import type { GroupRows } from './group-rows.ts'
-import { additionOf, type LiveChangeText, mergedChanges, type ToldObject } from './live-change.ts'
+import type { HeldContent } from './group-forms.ts'
+import { GroupPage } from './group-page.ts'
+import { GroupRows } from './group-rows.ts'
+import { additionOf, type LiveChangeText, type ToldChange, type ToldObject } from './live-change.ts'
 
 /** An object as a member of a group has been told of it; what was written of it is not always known. */
 type HeldObject = Pick<ToldObject, 'key'> & { readonly text?: string }
 
 /** Where members come from. */
 interface LeftGroup {
-  readonly rows: GroupRows
+  readonly rows: HeldContent
   readonly ring: FrameRing
 }
 
 export interface GroupMovesOptions {
   readonly from: LeftGroup
   readonly to: {
-    readonly rows: GroupRows
+    readonly rows: HeldContent
     readonly writer: FrameWriter
     /** The number of the next frame of its ring, and where its members are when they have read all before it. */
     readonly next: number
@@ -47,20 +50,36 @@ export class GroupMoves {
   #moveFrom(number: number): Resumption {
     const { from, to, part } = this.#options
     const { rows, writer, next, positions } = to
-    const changes = movedChanges(heldBy(from, number), rows, part)
+    const changes = movedChanges(from.rows, unreadOf(from.ring, number), rows, part)
+    const { page } = rows
     // A token of before would lose what has been there all the time, and was not to be seen.
-    const at = { reset: false, wasSynced: true, before: {}, positions }
-    const frames = changes.length === 0 ? [] : writer.frames(changes, at)
+    const at = { reset: false, wasSynced: true, before: {}, positions, page }
+    const isNothing = changes.length === 0 && page === undefined
+    const frames = isNothing ? [] : writer.frames(changes, at)
     const payloads = Array.from(frames, ({ payload }) => payload)
     return { frames: payloads, rows: changes.length, next, positions }
   }
+}
+
+/** By the form of the subscription, which is the same for both groups. */
+function movedChanges(
+  from: HeldContent,
+  unread: readonly ToldChange[],
+  to: HeldContent,
+  part: KindPart,
+): readonly ToldChange[] {
+  if (from instanceof GroupPage && to instanceof GroupPage) return to.stepsFor(from, unread)
+  if (from instanceof GroupRows && to instanceof GroupRows) {
+    return movedRows(heldBy(from, unread), to, part)
+  }
+  throw new TypeError('a group of pages and one of lists have no members in common')
 }
 
 /**
  * What is to be told to who held what the members of a group did, so that it holds what those of another do, by what is seen
  * there: what it may no longer see is HIDDEN, and of what is removed nothing is told but its identity.
  */
-function movedChanges(
+function movedRows(
   held: ReadonlyMap<string, HeldObject>,
   to: GroupRows,
   part: KindPart,
@@ -70,7 +89,7 @@ function movedChanges(
   const removalOf = (key: string, objectId: string): 'UNMATCHED' | 'DELETED' => {
     const id = part.view.idOf(key)
     if (id === undefined) return 'DELETED'
-    return to.objectIdOf(part, { key, uid: part.view.uidOf(id) }) === objectId
+    return objectIdOf(part, { key, uid: part.view.uidOf(id) }) === objectId
       ? 'UNMATCHED'
       : 'DELETED'
   }
@@ -88,14 +107,19 @@ function movedChanges(
   return [...removals, ...others]
 }
 
-/** What a member holds that has not been given the frame with this number, nor those behind it. */
-function heldBy({ rows, ring }: LeftGroup, next: number): ReadonlyMap<string, HeldObject> {
-  const held = new Map<string, HeldObject>(rows.told().map((one) => [one.objectId, one]))
-  const unread: LiveChangeText[] = []
+/** What a member has not been given that is to be given the frame with this number next. */
+function unreadOf(ring: FrameRing, next: number): readonly ToldChange[] {
+  const unread: ToldChange[] = []
   for (let number = next; number < ring.next; number += 1) {
     unread.push(...(ring.get(number)?.changes ?? []))
   }
-  for (const { type, objectId, key } of mergedChanges(unread)) {
+  return unread
+}
+
+/** What a member holds that has not been given these changes. */
+function heldBy(rows: GroupRows, unread: readonly ToldChange[]): ReadonlyMap<string, HeldObject> {
+  const held = new Map<string, HeldObject>(rows.told().map((one) => [one.objectId, one]))
+  for (const { type, objectId, key } of rows.merged(unread)) {
     if (type === 'ADDED') held.delete(objectId)
     else held.set(objectId, { key })
   }

@@ -1,5 +1,6 @@
 import type { Listener } from '../../informer/delivery/listener.ts'
 import { WorkBudget } from '../../query/condition/work-budget.ts'
+import type { Kind } from '../model/kind.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
 import type { KindAt, KindPart } from '../operation/kind-part.ts'
 import type { PreparedKinds } from '../operation/prepared-kinds.ts'
@@ -19,6 +20,16 @@ export interface GroupReadingOptions extends Omit<PlanRunOptions, 'parts' | 'bud
   readonly sight: Sight
   /** Leases of the kinds that are read, which the group gives back at its end. */
   readonly prepared: PreparedKinds
+}
+
+/** What a group reads at one moment. */
+interface Moment {
+  /** The followed one first. */
+  readonly kinds: readonly Kind[]
+  readonly settled: SettledKinds
+  /** What of the followed kind may be seen. */
+  readonly part: KindPart
+  readonly budget: WorkBudget
 }
 
 /** What a group reads: the kinds of which its members may see something, as they see them. */
@@ -47,6 +58,13 @@ export class GroupReading {
   /** What has happened to kinds, in this tick. */
   now(): SettledKinds {
     return this.#options.prepared.settle()
+  }
+
+  /** What has happened until now, and what it is told by. */
+  moment(): Moment {
+    const settled = this.now()
+    const kinds = this.needs.map(({ kind }) => kind)
+    return { kinds, settled, part: this.followed(settled), budget: this.run(settled).budget }
   }
 
   /** How far the stores are. */

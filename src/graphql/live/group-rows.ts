@@ -1,22 +1,27 @@
-import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { Condition } from '../../query/condition/condition.ts'
 import { unrestricted } from '../../query/condition/scope.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { type LiveChange, LiveSet } from '../../query/live-set.ts'
-import { encodeObjectId } from '../model/object-id.ts'
-import type { KindAt, KindPart } from '../operation/kind-part.ts'
+import { objectIdOf } from '../model/object-id.ts'
+import type { KindPart } from '../operation/kind-part.ts'
 import { PlanRun, type PlanRunOptions } from '../plan/plan-run.ts'
 import type { FramePlan } from './frame-plan.ts'
-import { additionOf, type LiveChangeText, removalOf, type ToldObject } from './live-change.ts'
+import type { FinalStates, GroupContent } from './group-content.ts'
+import {
+  additionOf,
+  type LiveChangeText,
+  mergedChanges,
+  removalOf,
+  type ToldChange,
+  type ToldObject,
+} from './live-change.ts'
 import { RowDependencies } from './row-dependencies.ts'
-
-/** What is known of deletions by whoever listens: false where one was not seen but concluded. */
-export type FinalStates = (uid: string) => boolean
 
 const removals = { gone: 'DELETED', unmatched: 'UNMATCHED', hidden: 'HIDDEN' } as const
 
 /** The objects that the members of a group have been told of, with what was written of them. */
-export class GroupRows {
+export class GroupRows implements GroupContent {
+  readonly page = undefined
   readonly dependencies: RowDependencies = new RowDependencies()
   readonly #plan: FramePlan
   readonly #condition: Condition
@@ -49,6 +54,18 @@ export class GroupRows {
   /** All that has been told, as it is now: a copy. */
   told(): readonly ToldObject[] {
     return [...this.#told.values()]
+  }
+
+  keys(): readonly string[] {
+    return [...this.#told.keys()]
+  }
+
+  all(): readonly LiveChangeText[] {
+    return this.told().map(additionOf)
+  }
+
+  merged(changes: readonly ToldChange[]): readonly LiveChangeText[] {
+    return mergedChanges(changes.filter((change) => 'type' in change))
   }
 
   toldOf(key: string): ToldObject | undefined {
@@ -95,7 +112,7 @@ export class GroupRows {
       const now = {
         key,
         uid,
-        objectId: before?.uid === uid ? before.objectId : this.objectIdOf(part, change),
+        objectId: before?.uid === uid ? before.objectId : objectIdOf(part, change),
         text,
       }
       this.#tell(now, before)
@@ -112,15 +129,5 @@ export class GroupRows {
   #forget(key: string): void {
     this.#units -= this.#told.get(key)?.text.length ?? 0
     this.#told.delete(key)
-  }
-
-  /** The `id` of an object. */
-  objectIdOf(
-    { cluster, kind }: KindAt,
-    { key, uid }: { readonly key: string; readonly uid: string },
-  ): string {
-    const { group, kind: name } = kind.resource
-    const object = uid === '' ? splitObjectKey(key) : { uid }
-    return encodeObjectId({ cluster, group, kind: name, object })
   }
 }

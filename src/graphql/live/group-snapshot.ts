@@ -1,5 +1,5 @@
 import type { FrameWriter, Positions, WrittenFrame } from './frame-writer.ts'
-import { additionOf, type ToldObject } from './live-change.ts'
+import type { GroupContent } from './group-content.ts'
 
 /**
  * All that the members of a group hold at one place in its ring, in frames for those who come anew. The frames are written when
@@ -15,17 +15,19 @@ export class GroupSnapshot {
   #written: Buffer[] = []
 
   constructor(
-    told: readonly ToldObject[],
+    content: Pick<GroupContent, 'all' | 'page'>,
     { writer, next, positions }: { writer: FrameWriter; next: number; positions: Positions },
   ) {
     this.next = next
+    const told = content.all()
     this.rows = told.length
     this.positions = positions
-    this.#frames = writer.frames(told.map(additionOf), {
+    this.#frames = writer.frames(told, {
       reset: true,
       wasSynced: false,
       before: {},
       positions,
+      page: content.page,
     })
   }
 

@@ -1,4 +1,4 @@
-import type { ChangeParts } from './frame-plan.ts'
+import type { ChangeParts, PageStepParts } from './frame-plan.ts'
 
 /** An object as the members of a group have been told of it. */
 export interface ToldObject {
@@ -13,6 +13,9 @@ export interface ToldObject {
 export interface LiveChangeText extends ChangeParts {
   readonly key: string
 }
+
+/** What members are told of one row: a change of an object, or a step of a page. */
+export type ToldChange = LiveChangeText | PageStepParts
 
 /** The addition of an object, as a snapshot tells it. */
 export function additionOf({ key, objectId, text }: ToldObject): LiveChangeText {

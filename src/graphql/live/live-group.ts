@@ -14,10 +14,11 @@ import type {
   Resumption,
   StreamEnd,
 } from './group-member.ts'
-import { GroupRows } from './group-rows.ts'
+import { contentOf, type HeldContent, missedBy } from './group-forms.ts'
 import { GroupSnapshot } from './group-snapshot.ts'
 import { GroupSnapshots } from './group-snapshots.ts'
-import { isReached, missedByOne, reachMs } from './resumption.ts'
+import type { ToldChange } from './live-change.ts'
+import { isReached, reachMs } from './resumption.ts'
 import { Announcer } from './announcer.ts'
 import { PendingChanges } from './pending-changes.ts'
 import { GroupReading, type GroupReadingOptions } from './group-reading.ts'
@@ -55,7 +56,7 @@ export class LiveGroup implements MemberGroup {
   readonly ring: FrameRing
   readonly writer: FrameWriter
   readonly counts: MemberCounts
-  readonly rows: GroupRows
+  readonly rows: HeldContent
   readonly #options: LiveGroupOptions
   readonly #members = new Set<GroupMember>()
   readonly #announcer = new Announcer(this.#members)
@@ -81,7 +82,7 @@ export class LiveGroup implements MemberGroup {
     this.counts = counts
     const { cluster } = list.at
     this.writer = new FrameWriter({ ...limits, cluster, list: list.list, access, plan })
-    this.rows = new GroupRows(plan, list.condition)
+    this.rows = contentOf(plan, list)
     const withheld = new WithheldNames(cluster, () => this.#seats.askMore())
     this.#reading = new GroupReading(options, withheld)
     const move = async (seat: ViewerSeat): Promise<void> => options.move(this, seat)
@@ -187,15 +188,13 @@ export class LiveGroup implements MemberGroup {
     )
     if (!(await this.hasReached(from.positions))) return undefined
     // From here on in one tick.
-    const { positions, rows } = this
-    const now = this.#reading.now()
-    const part = this.#reading.followed(now)
-    const kinds = this.#reading.needs.map(({ kind }) => kind)
-    const missed = missedByOne({ kinds, list, part, settled: now, rows, from })
+    const { positions, rows, ring } = this
+    const missed = missedBy({ ...this.#reading.moment(), list, rows, ring, from })
     if (missed === undefined) return undefined
-    const at = { reset: false, wasSynced: true, before: from.positions, positions }
+    const { page } = rows
+    const at = { reset: false, wasSynced: true, before: from.positions, positions, page }
     const frames = Array.from(this.writer.frames(missed, at), ({ payload }) => payload)
-    return { frames, rows: missed.length, next: this.ring.next, positions }
+    return { frames, rows: missed.length, next: ring.next, positions }
   }
 
   /** Waits for a while until the members have been told of all that leads to a position. */
@@ -231,7 +230,7 @@ export class LiveGroup implements MemberGroup {
   snapshot(): GroupSnapshot {
     const { writer, positions, ring, rows } = this
     return this.#snapshots.current(
-      () => new GroupSnapshot(rows.told(), { writer, next: ring.next, positions }),
+      () => new GroupSnapshot(rows, { writer, next: ring.next, positions }),
     )
   }
 
@@ -298,14 +297,17 @@ export class LiveGroup implements MemberGroup {
     const { keys, positions, isFinalStateKnown } = this.#pending.take(isWideDue)
     if (this.#pending.isWide) this.#flushLater()
     const startMs = performance.now()
-    const all = isWideDue ? new Set([...keys, ...this.rows.told().map(({ key }) => key)]) : keys
+    const all = isWideDue ? new Set([...keys, ...this.rows.keys()]) : keys
     const before = this.#positions
+    let count = this.rows.page?.totalCount
     await this.#inChunks(
       [...all],
       (changes, isLast) => {
-        const at = { reset: false, wasSynced: true, before }
+        const { page } = this.rows
+        const at = { reset: false, wasSynced: true, before, page }
         const now = isLast ? { ...before, ...positions } : before
-        if (changes.length > 0) {
+        if (changes.length > 0 || page?.totalCount !== count) {
+          count = page?.totalCount
           for (const frame of this.writer.frames(changes, { ...at, positions: now })) {
             this.ring.push(frame)
           }
@@ -335,7 +337,7 @@ export class LiveGroup implements MemberGroup {
   /** Writes what is to be told of keys, a bounded number of them at a time, so that others get their turn in between. */
   async #inChunks(
     keys: readonly string[],
-    tell: (changes: Parameters<FrameWriter['frames']>[0], isLast: boolean) => void,
+    tell: (changes: readonly ToldChange[], isLast: boolean) => void,
     isFinalStateKnown: (uid: string) => boolean = () => true,
   ): Promise<void> {
     const { maxFrameObjects } = this.#options.limits
@@ -348,12 +350,8 @@ export class LiveGroup implements MemberGroup {
       const settled = await this.#reading.settled()
       turns.run(() => {
         const part = this.#reading.followed(settled)
-        const changes = this.rows.changes(
-          chunk,
-          part,
-          this.#reading.run(settled),
-          isFinalStateKnown,
-        )
+        const run = this.#reading.run(settled)
+        const changes = this.rows.changes(chunk, part, run, isFinalStateKnown)
         tell(changes, start + maxFrameObjects >= keys.length)
       })
     }

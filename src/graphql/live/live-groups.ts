@@ -7,6 +7,7 @@ import {
   type FollowedList,
   listToFollow,
   objectToFollow,
+  pageToFollow,
 } from '../operation/followed-list.ts'
 import type { OpenSubscriptions } from '../operation/open-subscriptions.ts'
 import { PreparedKinds } from '../operation/prepared-kinds.ts'
@@ -74,10 +75,7 @@ export class LiveGroups {
   async join(joining: Joining): Promise<GroupMember | undefined> {
     const { served, plan, variables, viewer } = joining
     const args = plan.args.coerce(variables) as ListSubscriptionArguments
-    const list =
-      plan.form === 'listFrames'
-        ? listToFollow(served, plan.kind, args)
-        : objectToFollow(served, plan.kind, args as unknown as LookupSubscriptionArguments)
+    const list = this.#followed(served, plan, args)
     const coalesceMs = checkedCoalesceMs(args.coalesceMs) ?? this.#options.limits.coalesceMs
     const { resumeFrom = null } = args
     const from = resumeFrom === null ? undefined : decodeResumeToken(resumeFrom)
@@ -92,6 +90,17 @@ export class LiveGroups {
       if (member !== 'again') return member
     }
     return undefined
+  }
+
+  #followed(served: ServedSchema, { form, kind }: FramePlan, args: object): FollowedList {
+    switch (form) {
+      case 'listFrames':
+        return listToFollow(served, kind, args)
+      case 'lookupFrames':
+        return objectToFollow(served, kind, args as LookupSubscriptionArguments)
+      case 'livePages':
+        return pageToFollow(served, kind, args, this.#options.limits.maxPageSize)
+    }
   }
 
   /** `again` where the group has ended meanwhile, or is not the viewer's any more. */

@@ -3,11 +3,13 @@ import { compareResourceVersions, resourceVersion } from '../../kubernetes/resou
 import { objectTest, type ObjectTest } from '../../query/condition/object-test.ts'
 import { isInScope } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
+import { objectIdOf } from '../model/object-id.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
 import type { KindPart } from '../operation/kind-part.ts'
 import type { SettledKinds } from '../operation/settled-kinds.ts'
 import type { ResumePosition } from '../operation/resume-token.ts'
 import type { Positions } from './frame-writer.ts'
+import type { GroupContent } from './group-content.ts'
 import type { GroupRows } from './group-rows.ts'
 import { additionOf, type LiveChangeText } from './live-change.ts'
 
@@ -35,14 +37,10 @@ const changesBeyondSnapshot = 100
  * told of some of them, a change may be told again, and a removal of what it does not hold.
  */
 export function missedByOne(options: MissedOptions): readonly LiveChangeText[] | undefined {
-  const { kinds, list, part, settled, rows, from } = options
-  const { cluster } = list.at
-  const [changes, ...related] = kinds.map((kind) => {
-    const position = from.positions[kind.typeName]
-    if (position === undefined) return undefined
-    return settled.history({ cluster, kind }).since(resourceVersion(position))
-  })
-  if (changes === undefined || related.includes(undefined)) return undefined
+  const { kinds, list, part, rows } = options
+  const since = changesSince(options)
+  if (since === undefined) return undefined
+  const { changes, related } = since
   const matched = objectTest(list.condition, list.at.kind.indexes)
   const told: LiveChangeText[] = []
   const byKey = Map.groupBy(changes, ({ key }) => key)
@@ -55,6 +53,30 @@ export function missedByOne(options: MissedOptions): readonly LiveChangeText[] |
     told.push({ ...additionOf(now), type: 'MODIFIED' })
   }
   return told.length > rows.size + changesBeyondSnapshot ? undefined : told
+}
+
+/** What has happened to the kinds that are read since a position; `undefined` where that is not known. */
+export function changesSince({
+  kinds,
+  list,
+  settled,
+  from,
+}: Omit<MissedOptions, 'rows'>): ChangesSince | undefined {
+  const { cluster } = list.at
+  const [changes, ...related] = kinds.map((kind) => {
+    const position = from.positions[kind.typeName]
+    if (position === undefined) return undefined
+    return settled.history({ cluster, kind }).since(resourceVersion(position))
+  })
+  const known = related.filter((one) => one !== undefined)
+  if (changes === undefined || known.length < related.length) return undefined
+  return { changes, related: known }
+}
+
+/** What has happened to the kind that is followed, and to those that its rows are written from besides. */
+interface ChangesSince {
+  readonly changes: readonly Change[]
+  readonly related: readonly (readonly Change[])[]
 }
 
 /**
@@ -79,7 +101,7 @@ function differences(
       key,
       type: 'REMOVED',
       removal: isThere ? 'UNMATCHED' : 'DELETED',
-      objectId: rows.objectIdOf(part, { key, uid }),
+      objectId: objectIdOf(part, { key, uid }),
       object: 'null',
       finalStateKnown: true,
     })
@@ -104,16 +126,16 @@ function matchedBefore(change: Change, matched: ObjectTest): boolean {
 }
 
 /** The rows that were written from objects which have changed. */
-function relatedRows(
+export function relatedRows(
   kinds: readonly Kind[],
-  related: readonly (readonly Change[] | undefined)[],
-  rows: GroupRows,
+  related: readonly (readonly Change[])[],
+  rows: Pick<GroupContent, 'dependencies' | 'keys'>,
 ): ReadonlySet<string> {
   const keys = new Set<string>()
-  for (const [number, changes = []] of related.entries()) {
+  for (const [number, changes] of related.entries()) {
     const type = kinds[number + 1]?.typeName ?? ''
     if (changes.length === 0) continue
-    if (rows.dependencies.isWide(type)) return new Set(rows.told().map(({ key }) => key))
+    if (rows.dependencies.isWide(type)) return new Set(rows.keys())
     for (const { key } of changes) {
       for (const row of rows.dependencies.rowsOf(type, key)) keys.add(row)
     }

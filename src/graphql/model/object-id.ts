@@ -1,4 +1,6 @@
+import { splitObjectKey } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
+import type { Kind } from './kind.ts'
 
 /** What an object's `id` says. */
 export interface ObjectIdentity {
@@ -31,6 +33,16 @@ export function encodeObjectId({ cluster, group, kind, object }: ObjectIdentity)
   const last = 'uid' in object ? object.uid : `${object.namespace}${separator}${object.name}`
   const text = `${version}${separator}${cluster}${separator}${group}${separator}${kind}${separator}${last}`
   return Buffer.from(text).toString('base64url')
+}
+
+/** The `id` of an object of a kind, as its store knows it. */
+export function objectIdOf(
+  { cluster, kind }: { readonly cluster: string; readonly kind: Kind },
+  { key, uid }: { readonly key: string; readonly uid: string },
+): string {
+  const { group, kind: name } = kind.resource
+  const object = uid === '' ? splitObjectKey(key) : { uid }
+  return encodeObjectId({ cluster, group, kind: name, object })
 }
 
 /** Reads an `id`. Throws {@link ObjectIdError}. */

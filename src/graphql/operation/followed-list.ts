@@ -9,9 +9,12 @@ import {
 } from '../../query/condition/condition.ts'
 import { compileListCondition } from '../../query/condition/list-condition.ts'
 import { listHash } from '../../query/page/cursor.ts'
+import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
+import { pageSizeOf } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
 import type {
   ListSubscriptionArguments,
+  LivePageArguments,
   LookupSubscriptionArguments,
 } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
@@ -28,6 +31,14 @@ export interface FollowedList {
   readonly within: readonly string[] | undefined
   /** What it is known by on every replica: equal to that of a connection with the same arguments. */
   readonly list: string
+  /** Where only its first objects are followed. */
+  readonly page?: FollowedPage | undefined
+}
+
+/** The beginning of a list in an order. */
+export interface FollowedPage {
+  readonly size: number
+  readonly terms: readonly OrderTerm[]
 }
 
 /** The list that the arguments of a subscription choose. Throws `ArgumentError` and `ClientError`. */
@@ -46,6 +57,21 @@ export function listToFollow(
   if (other !== undefined) throw aboutOthers(other)
   const condition = allOf([idsCondition(args.ids, at), filtered])
   return { at, condition, within: namespacesOf(condition), list: listHash(identity) }
+}
+
+/** The page that the arguments of a subscription choose. Throws `ArgumentError` and `ClientError`. */
+export function pageToFollow(
+  served: ServedSchema,
+  kind: Kind,
+  args: LivePageArguments,
+  maxPageSize: number,
+): FollowedList & { readonly page: FollowedPage } {
+  const followed = listToFollow(served, kind, args)
+  const { size } = pageSizeOf({ first: args.first }, maxPageSize)
+  const terms = compileOrder(args.orderBy, kind.indexes)
+  const order = terms.map(({ index, descending }) => `${descending ? '-' : '+'}${index}`)
+  const list = listHash({ list: `${followed.list}/${size}`, orderBy: order })
+  return { ...followed, list, page: { size, terms } }
 }
 
 /** Changes of other objects do not tell a subscription that one of its own has come to match. */

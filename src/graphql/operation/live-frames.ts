@@ -6,10 +6,8 @@ import type { SharedInformer } from '../../informer/shared-informer.ts'
 import type { Condition } from '../../query/condition/condition.ts'
 import { type LiveChange, LiveSet } from '../../query/live-set.ts'
 import { WorkBudget, type WorkLimits } from '../../query/condition/work-budget.ts'
-import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
-import type { Kind } from '../model/kind.ts'
-import { encodeObjectId } from '../model/object-id.ts'
+import { objectIdOf } from '../model/object-id.ts'
 import type { Frame, FrameChange } from '../schema/read-context.ts'
 import { accessFingerprint } from './access-fingerprint.ts'
 import type { KindPart } from './kind-part.ts'
@@ -197,8 +195,8 @@ function changeOf(
   change: LiveChange,
   seen: readonly Change[],
 ): FrameChange {
-  const { key, uid } = change
-  const objectId = objectIdOf(kind, cluster, key, uid)
+  const { uid } = change
+  const objectId = objectIdOf({ kind, cluster }, change)
   const last = seen.findLast((one) => one.uid === uid)
   if (change.type !== 'DELETED') {
     return {
@@ -222,13 +220,3 @@ function changeOf(
 }
 
 const removals = { gone: 'DELETED', unmatched: 'UNMATCHED', hidden: 'HIDDEN' } as const
-
-function objectIdOf({ resource }: Kind, cluster: string, key: string, uid: string): string {
-  const { group, kind } = resource
-  return encodeObjectId({
-    cluster,
-    group,
-    kind,
-    object: uid === '' ? splitObjectKey(key) : { uid },
-  })
-}

@@ -2,14 +2,15 @@ import { sleep } from '../../lib/backoff.ts'
 import { interruptible } from '../../lib/interruptible.ts'
 import type { SharedInformer } from '../../informer/shared-informer.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
-import { splitObjectKey } from '../../kubernetes/object.ts'
 import { WorkBudget, type WorkLimits } from '../../query/condition/work-budget.ts'
-import { type PageEntry, pageSteps } from '../../query/page/page-steps.ts'
-import { encodeObjectId } from '../model/object-id.ts'
+import { type PageEntry, pageSteps, rowsText } from '../../query/page/page-steps.ts'
+import { objectIdOf } from '../model/object-id.ts'
 import type { LivePage, LivePageChange } from '../schema/read-context.ts'
 import type { KindPart } from './kind-part.ts'
 import { type ListPlace, type ListRequest, type PageMeans, pageOf } from './list-request.ts'
 import type { LiveScope } from './live-scope.ts'
+import { accessFingerprint } from './access-fingerprint.ts'
+import { encodeResumeToken } from './resume-token.ts'
 import { subscriptionListener } from './subscription-listener.ts'
 
 export interface LivePageOptions extends KindPart {
@@ -17,6 +18,8 @@ export interface LivePageOptions extends KindPart {
   readonly informer: SharedInformer
   readonly place: ListPlace
   readonly request: ListRequest
+  /** What the page is known by: for the resume tokens. */
+  readonly list: string
   /** What the viewer may see from now on; absent: always everything. */
   readonly live?: LiveScope | undefined
   readonly coalesceMs: number
@@ -50,8 +53,9 @@ async function* pages(
     let before: ReadPage | undefined
     while (true) {
       const scope = (await live?.now(leaving)) ?? options.scope
-      const now = read({ ...options, scope })
-      const page = difference(options, before, now)
+      const seen = { ...options, scope }
+      const now = read(seen)
+      const page = difference(seen, before, now)
       if (page !== undefined) yield page
       before = now
       const first = await Promise.race([next, ...(other === undefined ? [] : [other])])
@@ -77,25 +81,23 @@ function read(options: LivePageOptions): ReadPage {
   const page = pageOf(options, place, request, { budget, maxPageSize, related })
   budget.spend('rows', page.ids.length)
   return {
-    entries: page.ids.map((row) => ({ id: idOf(options, row), version: view.held(row), row })),
+    // By its UID: an object that was made again under its name is another one.
+    entries: page.ids.map((row) => ({
+      id: objectIdOf(options, { key: view.keyOf(row), uid: view.uidOf(row) }),
+      version: view.held(row),
+      row,
+    })),
     totalCount: page.totalCount(),
   }
 }
 
-/** By its UID: an object that was made again under its name is another one. */
-function idOf({ view, kind, cluster }: KindPart, row: ObjectId): string {
-  const { group, kind: name } = kind.resource
-  const uid = view.uidOf(row)
-  const object = uid === '' ? splitObjectKey(view.keyOf(row)) : { uid }
-  return encodeObjectId({ cluster, group, kind: name, object })
-}
-
 /** `undefined` where nothing is another. In the tick in which the page was read. */
 function difference(
-  { view, kind, cluster }: KindPart,
+  part: LivePageOptions,
   before: ReadPage | undefined,
   now: ReadPage,
 ): LivePage | undefined {
+  const { view, kind, cluster, list } = part
   const steps = pageSteps(before?.entries ?? [], now.entries)
   if (before !== undefined && steps.length === 0 && before.totalCount === now.totalCount) {
     return undefined
@@ -112,5 +114,14 @@ function difference(
     }
   })
   const { resourceVersion } = view
-  return { reset: before === undefined, totalCount: now.totalCount, changes, resourceVersion }
+  const resumeToken = encodeResumeToken({
+    cluster,
+    list,
+    access: accessFingerprint([part]),
+    positions: { [kind.typeName]: resourceVersion },
+    rows: rowsText(now.entries),
+  })
+  const { totalCount } = now
+  const reset = before === undefined
+  return { reset, synced: true, totalCount, changes, resumeToken, resourceVersion }
 }

@@ -1,4 +1,3 @@
-import { pageSizeOf } from '../../query/page/page.ts'
 import { indexesOf } from '../../query/condition/condition.ts'
 import type { Kind } from '../model/kind.ts'
 import type {
@@ -19,6 +18,7 @@ import {
   type FollowedList,
   listToFollow,
   objectToFollow,
+  pageToFollow,
 } from './followed-list.ts'
 import { accessFingerprint } from './access-fingerprint.ts'
 import { decodeResumeToken } from './resume-token.ts'
@@ -55,13 +55,15 @@ export class LiveReader implements LiveSource {
 
   subscribePage(kind: Kind, args: LivePageArguments): AsyncIterable<LivePage> {
     const { served, limits, kinds, access } = this.#options
-    const { at, within, condition } = listToFollow(served, kind, args)
+    const { at, within, condition, list } = pageToFollow(served, kind, args, limits.maxPageSize)
     const reading = { watch: true, within: () => within }
     const part = kinds.part(at, reading)
+    const { resumeFrom = null } = args
+    if (resumeFrom !== null) decodeResumeToken(resumeFrom)
     for (const index of indexesOf(condition)) part.view.index(index)
-    pageSizeOf(args, limits.maxPageSize)
     return livePages({
       ...part,
+      list,
       informer: kinds.informer(at, reading),
       place: { list: kind.listField, condition: idsCondition(args.ids, at) },
       request: listRequest(served, kind, args),

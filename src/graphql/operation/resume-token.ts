@@ -12,6 +12,8 @@ export interface ResumePosition {
    * then. Empty within a snapshot that is not complete, from where nothing can be resumed.
    */
   readonly positions: Readonly<Record<string, string>>
+  /** Of a page: which rows it had, as a short text. Empty where it was not complete. */
+  readonly rows?: string | undefined
 }
 
 /** Raised when what stands in a token changes. */
@@ -29,8 +31,9 @@ export class ResumeTokenError extends ArgumentError {
 }
 
 /** A resume token: opaque, the same on every replica, unsigned like a cursor, as a forged one moves only its owner's own position. */
-export function encodeResumeToken({ cluster, list, access, positions }: ResumePosition): string {
-  const fields = [version, cluster, list, access, positions]
+export function encodeResumeToken(position: ResumePosition): string {
+  const { cluster, list, access, positions, rows } = position
+  const fields = [version, cluster, list, access, positions, ...(rows === undefined ? [] : [rows])]
   return Buffer.from(JSON.stringify(fields)).toString('base64url')
 }
 
@@ -38,12 +41,13 @@ export function encodeResumeToken({ cluster, list, access, positions }: ResumePo
 export function decodeResumeToken(token: string): ResumePosition | undefined {
   const fields = fieldsOf(token)
   if (fields === undefined) throw new ResumeTokenError(token)
-  const [, cluster, list, access, positions] = fields
+  const [, cluster, list, access, positions, rows] = fields
   if (fields[0] !== version) return undefined
   if (!isText(cluster) || !isText(list) || !isText(access) || !isPositions(positions)) {
     throw new ResumeTokenError(token)
   }
-  return { cluster, list, access, positions }
+  if (rows !== undefined && !isText(rows)) throw new ResumeTokenError(token)
+  return { cluster, list, access, positions, rows }
 }
 
 function fieldsOf(token: string): readonly unknown[] | undefined {

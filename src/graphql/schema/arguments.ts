@@ -119,13 +119,12 @@ export function listSubscriptionArguments(
 
 /** The arguments of a live page. */
 export function livePageArguments(kind: Kind, types: SchemaTypes): GraphQLFieldConfigArgumentMap {
-  const { coalesceMs } = streamArguments
   const { first } = pageArguments
   return {
     ...filterArguments(kind, types),
     ...orderArguments(kind, types),
     ...(first === undefined ? {} : { first }),
-    ...(coalesceMs === undefined ? {} : { coalesceMs }),
+    ...streamArguments,
   }
 }
 

@@ -54,8 +54,16 @@ export function buildLivePageType(kind: Kind, types: SchemaTypes): GraphQLObject
         type: new GraphQLNonNull(GraphQLBoolean),
         description: 'Forget the rows that you hold before you take the steps.',
       },
+      synced: {
+        type: new GraphQLNonNull(GraphQLBoolean),
+        description: 'The page is complete: true from then until the next reset.',
+      },
       totalCount: { type: int, description: 'All objects of the list, on every page.' },
       changes: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(change))) },
+      resumeToken: {
+        type: new GraphQLNonNull(GraphQLString),
+        description: 'Continue behind these steps: `resumeFrom`. One from amid a page begins anew.',
+      },
       resourceVersion: { type: new GraphQLNonNull(GraphQLString) },
     }),
   })

@@ -224,8 +224,10 @@ export interface LivePageChange {
 /** What a live page sends. */
 export interface LivePage {
   readonly reset: boolean
+  readonly synced: boolean
   readonly totalCount: number
   readonly changes: readonly LivePageChange[]
+  readonly resumeToken: string
   readonly resourceVersion: string
 }
 

@@ -1,6 +1,6 @@
-import type { IndexFunction } from '../../informer/store/store-view.ts'
 import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
-import { type IndexDefinition, indexFunctionOf } from '../index/index-definition.ts'
+import type { IndexDefinition } from '../index/index-definition.ts'
+import { indexFunctions } from '../index/index-functions.ts'
 import type { Condition, IndexReference } from './condition.ts'
 import { isWithin } from './value-ranges.ts'
 
@@ -15,15 +15,7 @@ export function objectTest(
   condition: Condition,
   definitions: readonly IndexDefinition[],
 ): ObjectTest {
-  const functions = new Map<string, IndexFunction | undefined>()
-  const functionOf = (name: string): IndexFunction | undefined => {
-    if (!functions.has(name)) functions.set(name, builtIn[name] ?? declared(name))
-    return functions.get(name)
-  }
-  const declared = (name: string): IndexFunction | undefined => {
-    const definition = definitions.find((one) => one.name === name)
-    return definition === undefined ? undefined : indexFunctionOf(definition)
-  }
+  const functionOf = indexFunctions(definitions)
   const valuesOf = (
     { form, name }: IndexReference,
     object: KubernetesObject,
@@ -72,15 +64,4 @@ function meets(
     case 'related':
       return undefined
   }
-}
-
-const builtIn: Readonly<Record<string, IndexFunction>> = {
-  namespace: ({ metadata }) => present(metadata.namespace),
-  name: ({ metadata }) => present(metadata.name),
-  uid: ({ metadata }) => present(metadata.uid),
-  ownerUid: ({ metadata }) => metadata.ownerReferences?.map(({ uid }) => uid) ?? [],
-}
-
-function present(value: string | undefined): readonly string[] {
-  return value === undefined ? [] : [value]
 }

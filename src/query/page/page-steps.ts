@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 /** One thing on a page: who it is, and which version of it. Two with the same version are the same. */
 export interface PageEntry {
   readonly id: string
@@ -48,6 +50,23 @@ export function pageSteps(before: readonly PageEntry[], now: readonly PageEntry[
     if (known.has(id) && versions.get(id) !== version) steps.push({ step: 'UPDATE', index, id })
   }
   return steps
+}
+
+/** Which rows a page has, as a short text: the same ones in the same order have the same. */
+export function rowsText(rows: readonly { readonly id: string }[]): string {
+  const text = rows.map(({ id }) => id).join('\n')
+  return createHash('sha256').update(text).digest('base64url').slice(0, 16)
+}
+
+/** The page that steps have led from, given what they have led to: the ids of its rows. */
+export function idsBefore(ids: readonly string[], steps: readonly PageStep[]): string[] {
+  const before = [...ids]
+  for (const step of steps.toReversed()) {
+    if (step.step === 'REMOVE') before.splice(step.index, 0, step.id)
+    else if (step.step === 'INSERT') before.splice(step.index, 1)
+    else if (step.step === 'MOVE') before.splice(step.from, 0, ...before.splice(step.index, 1))
+  }
+  return before
 }
 
 /** The most members of a list that are in order already: the longest increasing subsequence. */

@@ -1,0 +1,91 @@
+/** One step of a live page, as the gateway sends it. */
+export interface PageStep<T> {
+  readonly step: 'REMOVE' | 'MOVE' | 'INSERT' | 'UPDATE'
+  readonly index: number
+  /** Of a MOVE. */
+  readonly from?: number | null
+  readonly objectId: string
+  /** Of an INSERT or UPDATE. */
+  readonly object?: T | null
+}
+
+/** What a subscription to a live page sends; ask for at least these fields. */
+export interface PageFrame<T> {
+  /** Forget the rows that you hold before you take the steps. */
+  readonly reset: boolean
+  /** The page is complete: true from then on until the next reset. */
+  readonly synced: boolean
+  readonly totalCount: number
+  readonly changes: readonly PageStep<T>[]
+  readonly resumeToken?: string
+}
+
+interface Entry<T> {
+  readonly id: string
+  readonly row: T
+}
+
+/**
+ * Folds the frames of a live page into its rows, in order. What is shown is never a part: from a reset on, rows are gathered aside
+ * while the old ones stay, and take their place when the page is complete.
+ */
+export class PageFold<T> {
+  #entries: Entry<T>[] = []
+  #rows: readonly T[] = []
+  #totalCount: number | undefined
+  #synced = false
+
+  /** The same array until something changes. */
+  get rows(): readonly T[] {
+    return this.#rows
+  }
+
+  /** All objects of the list, on every page; `undefined` before the first page is complete. */
+  get totalCount(): number | undefined {
+    return this.#totalCount
+  }
+
+  /** Whether what is shown is complete, and is followed. */
+  get synced(): boolean {
+    return this.#synced
+  }
+
+  /**
+   * Applies a frame. Returns `false` where a step does not fit to the rows: then something was lost, what is shown stays as it was,
+   * and nothing but a frame with `reset` may follow.
+   */
+  apply({ reset, synced, totalCount, changes }: PageFrame<T>): boolean {
+    const entries = reset ? [] : [...this.#entries]
+    if (!changes.every((step) => applyStep(entries, step))) {
+      this.#synced = false
+      return false
+    }
+    this.#entries = entries
+    if (reset) this.#synced = false
+    this.#synced ||= synced
+    if (!this.#synced) return true
+    if (reset || changes.length > 0 || this.#rows.length !== entries.length) {
+      this.#rows = entries.map(({ row }) => row)
+    }
+    this.#totalCount = totalCount
+    return true
+  }
+}
+
+/** Whether it fits. */
+function applyStep<T>(entries: Entry<T>[], change: PageStep<T>): boolean {
+  const { step, index, objectId: id, object } = change
+  const from = step === 'MOVE' ? (change.from ?? -1) : index
+  if (step === 'INSERT') {
+    if (index > entries.length || object === undefined || object === null) return false
+    entries.splice(index, 0, { id, row: object })
+    return true
+  }
+  const entry = entries[from]
+  if (entry === undefined || entry.id !== id || index >= entries.length) return false
+  if (step === 'REMOVE') entries.splice(index, 1)
+  else if (step === 'MOVE') entries.splice(index, 0, ...entries.splice(from, 1))
+  else if (object === undefined || object === null) return false
+  else entries[index] = { id, row: object }
+  return true
+}

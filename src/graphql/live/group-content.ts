@@ -1,0 +1,43 @@
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import type { KindPart } from '../operation/kind-part.ts'
+import type { PlanRunOptions } from '../plan/plan-run.ts'
+import type { ToldChange } from './live-change.ts'
+import type { RowDependencies } from './row-dependencies.ts'
+
+/** What is known of deletions by whoever listens: false where one was not seen but concluded. */
+export type FinalStates = (uid: string) => boolean
+
+/** What the frames of a page say besides its steps. */
+export interface PageState {
+  /** All objects of the list. */
+  readonly totalCount: number
+  /** Which rows it has, as a short text: the same ones in the same order have the same. */
+  readonly rows: string
+}
+
+/** What the members of a group have been told of, by the form of their subscription: the objects of a list, or a page of it. */
+export interface GroupContent {
+  readonly dependencies: RowDependencies
+  /** `undefined` for what is no page. */
+  readonly page: PageState | undefined
+  /** What it takes, at the most. */
+  readonly bytes: number
+  /** The keys of what is to be told first: {@link changes} says of each, when it is to be sent, what that is. */
+  matching(part: KindPart, budget: WorkBudget): readonly string[]
+  /**
+   * What is to be told of keys that something happened to, or that are written from objects that something happened to. Nothing
+   * where what is written is as it was. Throws `QueryTooCostlyError`, `NotCoveredError`, and whatever reading throws.
+   */
+  changes(
+    keys: Iterable<string>,
+    part: KindPart,
+    options: PlanRunOptions,
+    isFinalStateKnown: FinalStates,
+  ): readonly ToldChange[]
+  /** The keys of all rows that have been told. */
+  keys(): readonly string[]
+  /** What leads from nothing to what has been told. */
+  all(): readonly ToldChange[]
+  /** The latest of what has been told as fewer changes that lead to the same. */
+  merged(changes: readonly ToldChange[]): readonly ToldChange[]
+}

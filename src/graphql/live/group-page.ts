@@ -1,0 +1,228 @@
+import type { StoreView } from '../../informer/store/store-view.ts'
+import { unrestricted } from '../../query/condition/scope.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import { LiveSet } from '../../query/live-set.ts'
+import { positionOf } from '../../query/page/list-order.ts'
+import { type FrontRow, OrderedFront } from '../../query/page/ordered-front.ts'
+import { listPage } from '../../query/page/page.ts'
+import { idsBefore, type PageStep, pageSteps, rowsText } from '../../query/page/page-steps.ts'
+import { objectIdOf } from '../model/object-id.ts'
+import type { FollowedList, FollowedPage } from '../operation/followed-list.ts'
+import type { KindPart } from '../operation/kind-part.ts'
+import { PlanRun, type PlanRunOptions } from '../plan/plan-run.ts'
+import type { FramePlan, PageStepParts } from './frame-plan.ts'
+import type { GroupContent, PageState } from './group-content.ts'
+import type { ToldChange } from './live-change.ts'
+import { RowDependencies } from './row-dependencies.ts'
+
+/** A row of a page as the members of a group have been told of it. */
+interface PageRow {
+  readonly id: string
+  readonly key: string
+  readonly uid: string
+  /** What was written of it; `null` where nothing is selected. */
+  readonly text: string
+  /** Two with the same are told as the same. */
+  readonly version: unknown
+}
+
+/** So many rows stand ready behind a page, for those that leave it; of a large page as many as it has. */
+const leastReady = 50
+/** What it takes to know that an object is in the list, about. */
+const memberBytes = 80
+
+/** The first objects of a list in an order, as the members of a group have been told of them. */
+export class GroupPage implements GroupContent {
+  readonly dependencies: RowDependencies = new RowDependencies()
+  readonly #plan: FramePlan
+  readonly #list: FollowedList
+  readonly #wanted: FollowedPage
+  readonly #front: OrderedFront
+  #held: LiveSet
+  #told: readonly PageRow[] = []
+  #rowsText = rowsText([])
+
+  constructor(plan: FramePlan, list: FollowedList, wanted: FollowedPage) {
+    const { terms, size } = wanted
+    this.#plan = plan
+    this.#list = list
+    this.#wanted = wanted
+    this.#front = new OrderedFront(terms, size, Math.max(leastReady, size))
+    this.#held = new LiveSet({ condition: list.condition, scope: unrestricted })
+  }
+
+  get page(): PageState {
+    return { totalCount: this.#held.size, rows: this.#rowsText }
+  }
+
+  get bytes(): number {
+    const units = this.#told.reduce((sum, { text }) => sum + text.length, 0)
+    return this.#held.size * memberBytes + units * 2
+  }
+
+  matching({ view, scope }: KindPart, budget: WorkBudget): readonly string[] {
+    this.#held = new LiveSet({ condition: this.#list.condition, scope })
+    return this.#held.matching(view, budget)
+  }
+
+  keys(): readonly string[] {
+    return this.#told.map(({ key }) => key)
+  }
+
+  changes(
+    keys: Iterable<string>,
+    part: KindPart,
+    options: PlanRunOptions,
+  ): readonly PageStepParts[] {
+    const changed = new Set<string>()
+    for (const change of this.#held.changes(part.view, keys, options.budget)) {
+      const { key, uid } = change
+      changed.add(key)
+      if (change.type === 'DELETED') this.#front.delete(key)
+      else this.#front.put(this.#rowOf(part.view, change.id, uid))
+    }
+    return this.#tell(this.#written(this.#present(part, options), changed, part, options))
+  }
+
+  all(): readonly PageStepParts[] {
+    return stepsTo(this.#told, [])
+  }
+
+  merged(changes: readonly ToldChange[]): readonly PageStepParts[] {
+    return this.stepsFor(this, changes)
+  }
+
+  /** What leads to this page whoever holds another one, of the same list, but for these changes that it has not been told of. */
+  stepsFor(held: GroupPage, unread: readonly ToldChange[]): readonly PageStepParts[] {
+    const steps = unread.filter((change) => 'step' in change).map(stepOf)
+    const written = new Set(steps.flatMap(({ step, id }) => (isWritten(step) ? [id] : [])))
+    const versions = new Map(held.#told.map(({ id, version }) => [id, version]))
+    return this.stepsFrom(
+      idsBefore(held.ids(), steps),
+      ({ id, version }) => written.has(id) || versions.get(id) !== version,
+    )
+  }
+
+  /** What leads from these rows to those that have been told, if these have changed meanwhile. */
+  stepsFrom(
+    ids: readonly string[],
+    isChanged: (row: Pick<PageRow, 'id' | 'key' | 'version'>) => boolean,
+  ): readonly PageStepParts[] {
+    const now = new Map(this.#told.map((row) => [row.id, row]))
+    const before = ids.map((id) => {
+      const row = now.get(id)
+      return { id, version: row === undefined || isChanged(row) ? notSent : row.version }
+    })
+    return stepsTo(this.#told, before)
+  }
+
+  /** The `id`s of the rows that have been told. */
+  ids(): readonly string[] {
+    return this.#told.map(({ id }) => id)
+  }
+
+  #rowOf(view: StoreView, id: number, uid: string): FrontRow {
+    const position = positionOf(view, this.#wanted.terms, id)
+    return { key: position.key, uid, position }
+  }
+
+  /** The rows of the page that are there. What has gone, or come, and was not heard of yet, will be. */
+  #present(part: KindPart, options: PlanRunOptions): readonly FrontRow[] {
+    const { view } = part
+    const isThere = ({ key, uid }: FrontRow): boolean => {
+      const id = view.idOf(key)
+      return id !== undefined && view.uidOf(id) === uid
+    }
+    while (true) {
+      if (this.#front.isShort) this.#fill(part, options)
+      const first = this.#front.first()
+      if (first.every(isThere)) return first
+      for (const row of first) if (!isThere(row)) this.#front.delete(row.key)
+    }
+  }
+
+  #fill({ view, scope }: KindPart, { budget }: PlanRunOptions): void {
+    const { capacity } = this.#front
+    const { ids, hasNextPage } = listPage({
+      view,
+      scope,
+      budget,
+      condition: this.#list.condition,
+      terms: this.#wanted.terms,
+      identity: { list: this.#list.list },
+      first: capacity,
+      maxPageSize: capacity,
+    })
+    const rows = ids.map((id) => this.#rowOf(view, id, view.uidOf(id)))
+    this.#front.fill(rows, !hasNextPage)
+  }
+
+  #written(
+    rows: readonly FrontRow[],
+    changed: ReadonlySet<string>,
+    part: KindPart,
+    options: PlanRunOptions,
+  ): readonly PageRow[] {
+    let key = ''
+    const run = new PlanRun({
+      ...options,
+      followed: (relation) => this.dependencies.add(key, relation),
+    })
+    const { view } = part
+    const told = new Map(this.#told.map((row) => [row.key, row]))
+    const now = rows.map((row): PageRow => {
+      const before = told.get(row.key)
+      const known = before?.uid === row.uid ? before : undefined
+      if (known !== undefined && !changed.has(row.key)) return known
+      ;({ key } = row)
+      const at = view.idOf(key)
+      if (at === undefined) throw new TypeError(`${key} is on the page and not in the store`)
+      this.dependencies.forget(key)
+      run.budget.spend('rows', 1)
+      const text = this.#plan.row?.(run, part, at)
+      // Where nothing is selected of the object, all that is asked for is that it changed.
+      const version = text ?? view.held(at)
+      return {
+        id: known?.id ?? objectIdOf(part, row),
+        key,
+        uid: row.uid,
+        text: text ?? 'null',
+        version,
+      }
+    })
+    const staying = new Set(rows.map((row) => row.key))
+    for (const row of this.#told) if (!staying.has(row.key)) this.dependencies.forget(row.key)
+    return now
+  }
+
+  #tell(now: readonly PageRow[]): readonly PageStepParts[] {
+    const steps = stepsTo(now, this.#told)
+    this.#told = now
+    if (steps.some(({ step }) => step !== 'UPDATE')) this.#rowsText = rowsText(now)
+    return steps
+  }
+}
+
+/** The version of a row that is to be sent, whatever was sent of it before. */
+const notSent = Symbol('not sent')
+
+function stepsTo(
+  now: readonly PageRow[],
+  before: readonly Pick<PageRow, 'id' | 'version'>[],
+): readonly PageStepParts[] {
+  return pageSteps(before, now).map((step) => ({
+    step: step.step,
+    index: step.index,
+    from: step.step === 'MOVE' ? step.from : null,
+    objectId: step.id,
+    object: isWritten(step.step) ? (now[step.index]?.text ?? 'null') : 'null',
+  }))
+}
+
+function stepOf({ step, index, from, objectId: id }: PageStepParts): PageStep {
+  return step === 'MOVE' ? { step, index, from: from ?? index, id } : { step, index, id }
+}
+
+function isWritten(step: PageStep['step']): boolean {
+  return step === 'INSERT' || step === 'UPDATE'
+}

@@ -1,0 +1,120 @@
+import { readFile } from 'node:fs/promises'
+import { liveCollection, WebSocketClient, type WebSocketClientOptions } from 'informerql/client'
+import { describe, expect, it } from 'vitest'
+import { type Reply, startScriptedGateway } from './scripted-gateway.ts'
+
+/** What the client does: asks again, asks again with other credentials, or ends as `failed`. */
+type Remedy = 'retries' | 'renews' | 'ends'
+
+const ofCodes: Readonly<Record<string, Remedy>> = {
+  BAD_USER_INPUT: 'ends',
+  UNAUTHENTICATED: 'renews',
+  IDENTITY_UNAVAILABLE: 'retries',
+  FORBIDDEN: 'ends',
+  NOT_FOUND: 'ends',
+  NOT_SYNCED: 'retries',
+  CLUSTER_UNREACHABLE: 'retries',
+  CACHE_FULL: 'retries',
+  QUERY_TOO_COSTLY: 'ends',
+  TOO_MANY_OPERATIONS: 'retries',
+  DEADLINE_EXCEEDED: 'retries',
+  UNTRUSTED_DOCUMENT: 'ends',
+  RBAC_BUDGET_EXCEEDED: 'ends',
+  UNSUPPORTED: 'ends',
+  PERSISTED_QUERY_NOT_FOUND: 'ends',
+  SCHEMA_CHANGED: 'retries',
+  INTERNAL: 'retries',
+}
+
+const ofClosings: Readonly<Record<number, Remedy>> = {
+  1001: 'retries',
+  1008: 'retries',
+  1013: 'retries',
+  4400: 'ends',
+  4401: 'ends',
+  4403: 'renews',
+  4406: 'ends',
+  4408: 'retries',
+  4409: 'ends',
+  4429: 'retries',
+}
+
+const frame = { reset: true, synced: true, changes: [], resumeToken: 'token' }
+const query =
+  'subscription ($resumeFrom: String) { pods(resumeFrom: $resumeFrom) { reset synced resumeToken changes { objectId } } }'
+
+/** Meets these replies, then a frame; tells what the client has come to. */
+async function met(
+  replies: readonly Reply[],
+  params: (asked: (number | undefined)[]) => WebSocketClientOptions['connectionParams'],
+) {
+  await using gateway = await startScriptedGateway([...replies, { form: 'frame', frame }])
+  const asked: (number | undefined)[] = []
+  const client = new WebSocketClient({ url: gateway.url, connectionParams: params(asked) ?? {} })
+  using pods = liveCollection<unknown, object, object>({ client, query })
+  const failed = await pods.synced.then(
+    () => false,
+    () => true,
+  )
+  const { subscribed, connected } = gateway
+  return { failed, status: pods.status, asked, subscribed, connected }
+}
+
+const fresh = (asked: (number | undefined)[]) => (refused?: { readonly code: number }) => {
+  asked.push(refused?.code)
+  return { authorization: `Bearer ${asked.length}` }
+}
+
+const expected = (remedy: Remedy) => ({
+  failed: remedy === 'ends',
+  status: remedy === 'ends' ? 'failed' : 'live',
+  last: remedy === 'renews' ? 4403 : undefined,
+})
+
+describe('what an error means to the client', () => {
+  it('is known of every documented code', async () => {
+    const tables = await Promise.all(
+      ['docs/clients.md', 'docs/subscriptions.md'].map(async (file) => readFile(file, 'utf8')),
+    )
+    const rows = (text: string | undefined, row: RegExp): string[] =>
+      [...(text ?? '').matchAll(row)].flatMap(([, codes = '']) => codes.split(', ')).toSorted()
+    expect(rows(tables[0]?.split('\n## Errors\n')[1], /^\| `([A-Z_]+)` +\|/gmu)).toEqual(
+      Object.keys(ofCodes).toSorted(),
+    )
+    expect(rows(tables[1], /^\| (\d{4}(?:, \d{4})*) +\|/gmu)).toEqual(Object.keys(ofClosings))
+  })
+
+  it.each(Object.entries(ofCodes))('%s: it %s', async (code, remedy) => {
+    for (const form of ['error', 'next'] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- one way of telling it after the other
+      const { asked, failed, status } = await met([{ form, code }], fresh)
+      expect({ failed, status, last: asked.at(-1) }).toEqual(expected(remedy))
+    }
+  })
+
+  it.each(Object.entries(ofClosings))('closed with %s: it %s', async (code, remedy) => {
+    for (const form of ['refuse', 'close'] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- before it is acknowledged, and behind that
+      const { asked, failed, status } = await met([{ form, closing: Number(code) }], fresh)
+      expect({ failed, status, last: asked.at(-1) }).toEqual(expected(remedy))
+    }
+  })
+
+  it('is for good where other credentials are refused, too, and where there are none', async () => {
+    const refused: Reply = { form: 'error', code: 'UNAUTHENTICATED' }
+    const twice = await met([refused, refused], fresh)
+    expect(twice).toMatchObject({ status: 'failed', asked: [undefined, 4403] })
+    const fixed = () => ({ authorization: 'Bearer fixed' })
+    expect(await met([refused], fixed)).toMatchObject({ status: 'failed', connected: [fixed()] })
+    expect(await met([{ form: 'refuse', closing: 4403 }], fixed)).toMatchObject({
+      status: 'failed',
+      connected: [fixed()],
+    })
+  })
+
+  it('says how long to wait at the least', async () => {
+    const startMs = performance.now()
+    await met([{ form: 'error', code: 'NOT_SYNCED', retryAfterMs: 700 }], fresh)
+    expect(performance.now() - startMs).toBeGreaterThanOrEqual(690)
+  })
+})

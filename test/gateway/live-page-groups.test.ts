@@ -1,0 +1,132 @@
+import { startSimulator, type Simulator } from 'informerql/simulator'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { created, sent } from './created.ts'
+import { followPage, type FollowedPage, type HeldPage } from './followed-page.ts'
+import type { Fields } from './test-cluster.ts'
+
+const podsOf = { group: '', version: 'v1', resource: 'pods' } as const
+const pods = '/api/v1/namespaces/default/pods'
+const pod = (name: string, restartCount = 0): object => ({
+  metadata: { name, namespace: 'default' },
+  spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'nginx:1' }] },
+  status: { phase: 'Running', containerStatuses: [{ name: 'main', restartCount }] },
+})
+const page = {
+  field: 'podsPage(first: 3, orderBy: [{ restarts: DESC }], coalesceMs: 0',
+  selection: 'metadata { name } status { phase }',
+}
+
+describe('subscribers of one page', () => {
+  let cluster: Simulator
+  let gateway: ServedGateway
+
+  beforeEach(async () => {
+    cluster = await startSimulator()
+    gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
+  })
+  afterEach(async () => {
+    await gateway[Symbol.asyncDispose]()
+    await cluster[Symbol.asyncDispose]()
+  })
+
+  const state = () => gateway.gateway.planned.liveState()
+  const names = ({ rows }: HeldPage): string =>
+    rows.map(({ metadata }) => metadata.name as string).join()
+  const showing = async (live: FollowedPage, wanted: string): Promise<FollowedPage> => {
+    await live.until((held) => names(held) === wanted)
+    return live
+  }
+  const restarted = async (name: string, restartCount: number): Promise<Fields> =>
+    sent(cluster, 'PATCH', `${pods}/${name}/status`, {
+      status: { containerStatuses: [{ name: 'main', restartCount }] },
+    })
+  const put = (...all: object[]): void => {
+    for (const one of all) cluster.storage.create(podsOf, one as Fields)
+  }
+  const five = (): void => put(pod('a', 4), pod('b', 3), pod('c', 2), pod('d', 1), pod('e', 0))
+
+  it('share one group, which is over when the last of them leaves', async () => {
+    five()
+    const all = await Promise.all(
+      Array.from({ length: 20 }, async () => showing(followPage(gateway.connect(), page), 'a,b,c')),
+    )
+    expect(state()).toMatchObject({ groups: 1, members: 20 })
+    await restarted('e', 9)
+    await Promise.all(all.map(async (live) => showing(live, 'e,a,b')))
+    for (const { seen } of all) {
+      const changes = seen.slice(1).flatMap(({ frame }) => frame.changes as Fields[])
+      expect(changes.map(({ step, index }) => `${step} ${index}`)).toEqual(['REMOVE 2', 'INSERT 0'])
+    }
+    const late = await showing(followPage(gateway.connect(), page), 'e,a,b')
+    const other = await showing(
+      followPage(gateway.connect(), { ...page, field: page.field.replace('3', '2') }),
+      'e,a',
+    )
+    expect(state()).toMatchObject({ groups: 2, members: 22 })
+    for (const live of [...all, late, other]) live.leave()
+    await expect.poll(() => state()).toMatchObject({ groups: 0, members: 0, heldBytes: 0 })
+  })
+
+  it('hear nothing of what changes no field that they have selected, and nothing on their page', async () => {
+    five()
+    const live = await showing(followPage(gateway.connect(), page), 'a,b,c')
+    await sent(cluster, 'PATCH', `${pods}/a`, { metadata: { annotations: { note: '1' } } })
+    await restarted('e', 1)
+    await restarted('a', 9)
+    await sent(cluster, 'PATCH', `${pods}/b/status`, { status: { phase: 'Failed' } })
+    await live.until(({ rows }) => rows[1]?.status.phase === 'Failed')
+    expect(live.seen).toHaveLength(2)
+    expect(live.seen[1]?.frame).toMatchObject({
+      reset: false,
+      synced: true,
+      totalCount: 5,
+      changes: [{ step: 'UPDATE', index: 1, from: null }],
+    })
+    live.leave()
+  })
+
+  it('hear how many there are, also where the page stays as it is', async () => {
+    five()
+    const live = await showing(followPage(gateway.connect(), page), 'a,b,c')
+    put(pod('z'))
+    await live.until(({ totalCount }) => totalCount === 6)
+    expect(live.seen.at(-1)?.frame.changes).toEqual([])
+    await sent(cluster, 'DELETE', `${pods}/z`)
+    await live.until(({ totalCount }) => totalCount === 5)
+    live.leave()
+  })
+
+  it('hear of the objects that their rows lead to', async () => {
+    five()
+    const selection = 'metadata { name } node { spec { unschedulable } }'
+    const live = followPage(gateway.connect(), { ...page, selection })
+    await showing(live, 'a,b,c')
+    await created(cluster, '/api/v1/nodes', { metadata: { name: 'node-1' } })
+    await live.until(({ rows }) => rows.every(({ node }) => node !== null))
+    const unschedulable = { spec: { unschedulable: true } }
+    await sent(cluster, 'PATCH', '/api/v1/nodes/node-1', unschedulable)
+    await live.until(({ rows }) => rows.every(({ node }) => node.spec?.unschedulable === true))
+    expect(state()).toMatchObject({ groups: 1, members: 1 })
+    live.leave()
+  })
+
+  it('see the rows that stood ready behind the page come in, and those behind them', async () => {
+    const all = Array.from({ length: 130 }, (_, number) => `pod-${String(number).padStart(3, '0')}`)
+    put(...all.map((name) => pod(name)))
+    const live = followPage(gateway.connect(), {
+      ...page,
+      field: 'podsPage(first: 3, coalesceMs: 0',
+    })
+    await showing(live, all.slice(0, 3).join())
+    while (all.length > 0) {
+      for (const name of all.splice(0, 13)) cluster.storage.delete(podsOf, 'default', name)
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await live.until(
+        (held) => names(held) === all.slice(0, 3).join() && held.totalCount === all.length,
+      )
+    }
+    expect(live.seen.filter(({ frame }) => frame.reset)).toHaveLength(1)
+    live.leave()
+  })
+})

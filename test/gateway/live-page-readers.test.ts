@@ -1,0 +1,221 @@
+import { startSimulator, type Simulator } from 'informerql/simulator'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { runSeed, seededRandom } from '../support/random.ts'
+import { followPage } from './followed-page.ts'
+import { PageReader } from './page-reader.ts'
+import type { Fields } from './test-cluster.ts'
+
+const podsOf = { group: '', version: 'v1', resource: 'pods' } as const
+const selection =
+  'metadata { name namespace resourceVersion } status { phase } node { spec { unschedulable } }'
+const waitMs = { timeout: 20_000 }
+
+describe('readers of live pages', () => {
+  let cluster: Simulator
+  let gateway: ServedGateway
+  const readers: PageReader[] = []
+  beforeEach(async () => {
+    cluster = await startSimulator()
+    gateway = await serveGateway({
+      clusters: [{ name: 'one', server: cluster.url }],
+      live: { maxFrames: 16, maxBytes: 1 << 20 },
+    })
+  })
+  afterEach(async () => {
+    for (const reader of readers.splice(0)) reader.leave()
+    await gateway[Symbol.asyncDispose]()
+    await cluster[Symbol.asyncDispose]()
+  })
+
+  const opened = (args: string, selected = selection): PageReader => {
+    const reader = new PageReader(gateway.url, `podsPage(${args}, coalesceMs: 0`, selected)
+    readers.push(reader)
+    return reader
+  }
+
+  it(`hold the first of the list, whatever happens to it and to them (SEED=${runSeed})`, async () => {
+    const random = seededRandom(runSeed)
+    const upTo = (count: number): number => Math.floor(random() * count)
+    const pick = <T>(all: readonly [T, ...T[]]): T => all[upTo(all.length)] ?? all[0]
+    const { storage } = cluster
+    for (const name of ['node-0', 'node-1']) {
+      storage.create({ group: '', version: 'v1', resource: 'nodes' }, {
+        metadata: { name },
+      } as Fields)
+    }
+    const change = (): void => {
+      const [name, namespace] = [`pod-${upTo(30)}`, pick(['default', 'other'])]
+      const before = storage.get(podsOf, namespace, name) as Fields
+      const status = {
+        phase: pick(['Running', 'Failed', 'Pending']),
+        containerStatuses: [{ name: 'main', restartCount: upTo(4) }],
+      }
+      if (before === undefined) {
+        const metadata = { name, namespace, labels: { tier: pick(['a', 'b']) } }
+        const spec = {
+          nodeName: `node-${upTo(3)}`,
+          containers: [{ name: 'main', image: 'nginx:1' }],
+        }
+        storage.create(podsOf, { metadata, spec, status } as Fields)
+      } else if (random() < 0.25) storage.delete(podsOf, namespace, name)
+      else storage.update(podsOf, { ...before, status })
+    }
+    storage.create({ group: '', version: 'v1', resource: 'namespaces' }, {
+      metadata: { name: 'other' },
+    } as Fields)
+    for (let count = 0; count < 60; count += 1) change()
+    const orders = [
+      '[]',
+      '[{ restarts: DESC }, { name: ASC }]',
+      '[{ phase: ASC }, { restarts: ASC }]',
+      '[{ nodeName: DESC }]',
+      '[{ creationTimestamp: DESC }]',
+    ] as const
+    const filters = [
+      '',
+      ', where: { phase: { in: ["Running", "Failed"] } }',
+      ', labelSelector: "tier=a"',
+      ', namespace: "other"',
+      ', where: { or: [{ restarts: { gt: 1 } }, { nodeName: { eq: "node-1" } }] }',
+    ] as const
+    const pages = Array.from(
+      { length: 4 },
+      () => `first: ${pick([1, 3, 7, 20, 100])}, orderBy: ${pick(orders)}${pick(filters)}`,
+    )
+    const all = pages.flatMap((args) => [0, 1, 2].map(() => ({ args, reader: opened(args) })))
+    for (let round = 0; round < 15; round += 1) {
+      for (let count = 0; count < 12; count += 1) {
+        change()
+        const { reader } = all[upTo(all.length)] ?? { reader: undefined }
+        pick([() => {}, () => reader?.cut(), () => reader?.pause(), () => reader?.resume()])()
+        // oxlint-disable-next-line no-await-in-loop -- others get their turn, or not
+        if (random() < 0.3) await new Promise((resolve) => void setTimeout(resolve, upTo(30)))
+      }
+      for (const { reader } of all) reader.resume()
+      for (const { args, reader } of all) {
+        const query = `{ pods(${args}) { totalCount nodes { id ${selection} } } }`
+        // oxlint-disable-next-line no-await-in-loop -- quiet after each round
+        const { pods } = await gateway.data(query)
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        await expect
+          .poll(() => (reader.problems.length > 0 ? reader.problems : reader.held), waitMs)
+          .toEqual({ rows: pods.nodes, totalCount: pods.totalCount })
+      }
+    }
+    const tried = all.reduce((sum, { reader }) => sum + reader.returns.tried, 0)
+    const honoured = all.reduce((sum, { reader }) => sum + reader.returns.honoured, 0)
+    console.log(`live pages: ${honoured} of ${tried} resumes were honoured`)
+    expect(honoured).toBeGreaterThan(0)
+    expect(gateway.gateway.planned.liveState().members).toBe(all.length)
+  }, 120_000)
+
+  it('that stop reading begin anew when they read again, and cost the others nothing', async () => {
+    const { storage } = cluster
+    const big = (name: string, round: number): Fields => ({
+      metadata: {
+        name,
+        namespace: 'default',
+        annotations: { text: `${round} ${'x'.repeat(200_000)}` },
+      },
+      spec: { containers: [{ name: 'main', image: 'nginx:1' }] },
+      status: { containerStatuses: [{ name: 'main', restartCount: round % 7 }] },
+    })
+    const names = ['a', 'b', 'c', 'd', 'e']
+    for (const name of names) storage.create(podsOf, big(name, 0))
+    const args = 'first: 4, orderBy: [{ restarts: DESC }]'
+    const selected = 'metadata { name annotations }'
+    const stopped = opened(args, selected)
+    const other = opened(args, selected)
+    await expect.poll(() => [stopped, other].map(({ held }) => held.rows.length)).toEqual([4, 4])
+    stopped.pause()
+    for (let round = 1; round <= 25; round += 1) {
+      for (const [at, name] of names.entries()) {
+        const before = storage.get(podsOf, 'default', name) as Fields
+        const { metadata, status } = big(name, round + at)
+        storage.update(podsOf, {
+          ...before,
+          metadata: { ...before['metadata'], ...metadata },
+          status,
+        })
+      }
+      // oxlint-disable-next-line no-await-in-loop -- in order
+      await new Promise((resolve) => void setTimeout(resolve, 40))
+    }
+    const { pods } = await gateway.data(`{ pods(${args}) { totalCount nodes { id ${selected} } } }`)
+    const last = { rows: pods.nodes, totalCount: pods.totalCount }
+    await expect.poll(() => other.held, waitMs).toEqual(last)
+    expect(stopped.frames).toBeLessThan(other.frames)
+    stopped.resume()
+    await expect.poll(() => stopped.held, waitMs).toEqual(last)
+    expect([...stopped.problems, ...other.problems]).toEqual([])
+    expect(stopped.resets).toBe(2)
+    expect(gateway.gateway.planned.liveState().resets).toBe(1)
+  }, 60_000)
+
+  it('go on after all have left, and at another gateway that has followed the kind meanwhile', async () => {
+    const { storage } = cluster
+    const pod = (name: string, restartCount: number): Fields => ({
+      metadata: { name, namespace: 'default' },
+      spec: { containers: [{ name: 'main', image: 'nginx:1' }] },
+      status: { containerStatuses: [{ name: 'main', restartCount }] },
+    })
+    for (const [at, name] of ['a', 'b', 'c', 'd', 'e'].entries())
+      storage.create(podsOf, pod(name, at))
+    const args = 'first: 3, orderBy: [{ restarts: DESC }], coalesceMs: 0'
+    const rows = 'metadata { name }'
+    await using another = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
+    const page = { field: `podsPage(${args}`, selection: rows }
+    const before = followPage(gateway.connect(), page)
+    await before.until(({ rows: held }) => held.length === 3)
+    before.leave()
+    const elsewhere = followPage(another.connect(), { ...page, selection: 'id' })
+    await elsewhere.until(({ rows: held }) => held.length === 3)
+    elsewhere.leave()
+    const restarted = storage.get(podsOf, 'default', 'a') as Fields
+    storage.update(podsOf, { ...restarted, status: pod('a', 9)['status'] })
+    storage.delete(podsOf, 'default', 'd')
+    storage.create(podsOf, pod('f', 3))
+    for (const client of [gateway.connect(), another.connect()]) {
+      const after = followPage(client, page, before.seen.at(-1))
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await after.until(
+        ({ rows: held }) => held.map(({ metadata }) => metadata.name).join() === 'a,e,f',
+      )
+      const steps: string[] = after.seen.flatMap(({ frame }) =>
+        frame.changes.map(({ step }: Fields) => step),
+      )
+      expect(after.seen[0]?.frame.reset).toBe(false)
+      expect(steps.toSorted()).toEqual(['INSERT', 'INSERT', 'REMOVE', 'REMOVE'])
+      after.leave()
+    }
+  })
+
+  it('begin anew with the token of another page, and of one that was not complete', async () => {
+    cluster.storage.create(podsOf, {
+      metadata: { name: 'a', namespace: 'default' },
+      spec: {},
+    } as Fields)
+    const first = followPage(gateway.connect(), {
+      field: 'podsPage(first: 3',
+      selection: 'metadata { name }',
+    })
+    await first.until(({ rows }) => rows.length === 1)
+    const other = followPage(
+      gateway.connect(),
+      { field: 'podsPage(first: 4', selection: 'metadata { name }' },
+      first.seen[0],
+    )
+    await other.until(({ rows }) => rows.length === 1)
+    expect(other.seen[0]?.frame.reset).toBe(true)
+    first.leave()
+    other.leave()
+    const answers = gateway
+      .connect()
+      .iterate({ query: 'subscription { podsPage(resumeFrom: "?") { totalCount } }' })
+    const { value } = await answers.next()
+    expect(value?.errors).toMatchObject([
+      { extensions: { code: 'BAD_USER_INPUT', argument: 'resumeFrom' } },
+    ])
+  })
+})
