@@ -157,20 +157,83 @@ describe('subscriptions that ask the same', () => {
     expect(live.problems).toEqual([])
   })
 
-  it('are answered one by one where they ask for what was before', async () => {
-    await created(cluster, pods, pod('a'))
+  it('are told what was before: at a path, at several, as a whole', async () => {
+    await created(cluster, pods, pod('a', { tier: 'x' }))
     await phased('a', 'Running')
-    const frames = gateway.connect().iterate<{ pods: { changes: object[] } }>({
-      query: `subscription {
-        pods(coalesceMs: 0) { changes { type previous(path: "status.phase") object { status { phase } } } }
-      }`,
+    type Changes = readonly Fields[]
+    const frames = (selection: string, variables: Record<string, unknown> = {}, more = '') =>
+      gateway.connect().iterate<{ pods: { changes: Changes } }>({
+        query: `subscription${Object.keys(variables).length > 0 ? '($path: String)' : ''} {
+          pods(coalesceMs: 0${more}) { changes { type ${selection} } }
+        }`,
+        variables,
+      })
+    const phase = 'object { status { phase } }'
+    const readers = [
+      frames(`previous(path: "status.phase") ${phase}`),
+      frames(
+        `was: previous(path: $path) names: previous(path: "spec.containers[*].name") ${phase}`,
+        {
+          path: 'status.phase',
+        },
+      ),
+      frames(`previous object { metadata { name } }`),
+      frames(`previous(path: "metadata.labels.tier") ${phase}`, {}, ', labelSelector: "tier=x"'),
+    ]
+    const next = async (): Promise<readonly Changes[]> =>
+      Promise.all(
+        readers.map(async (reader) => (await reader.next()).value?.data?.pods.changes ?? []),
+      )
+    expect(await next()).toMatchObject([
+      [{ type: 'ADDED', previous: null }],
+      [{ type: 'ADDED', was: null, names: null }],
+      [{ type: 'ADDED', previous: null }],
+      [{ type: 'ADDED', previous: null }],
+    ])
+    expect(state()).toMatchObject({ groups: 4 })
+    await phased('a', 'Failed')
+    const [[ofPath], [ofPaths], [ofWhole], [ofLabel]] = (await next()) as [
+      Changes,
+      Changes,
+      Changes,
+      Changes,
+    ]
+    expect(ofPath).toEqual({
+      type: 'MODIFIED',
+      previous: 'Running',
+      object: { status: { phase: 'Failed' } },
     })
-    await frames.next()
+    expect(ofPaths).toMatchObject({ type: 'MODIFIED', was: 'Running', names: ['main'] })
+    expect(ofWhole).toMatchObject({ previous: { kind: 'Pod', status: { phase: 'Running' } } })
+    expect(ofLabel).toMatchObject({ type: 'MODIFIED', previous: 'x' })
+    // Of these, only who asks for the whole, or for labels, has something to hear.
+    await patched(`${pods}/a`, { metadata: { labels: { tier: 'y' } } })
+    const [, , third, fourth] = readers
+    expect((await third?.next())?.value?.data?.pods.changes).toMatchObject([
+      { type: 'MODIFIED', previous: { metadata: { labels: { tier: 'x' } } } },
+    ])
+    expect((await fourth?.next())?.value?.data?.pods.changes).toMatchObject([
+      { type: 'REMOVED', previous: 'x' },
+    ])
+    await phased('a', 'Succeeded')
+    expect((await readers[0]?.next())?.value?.data?.pods.changes).toMatchObject([
+      { type: 'MODIFIED', previous: 'Failed' },
+    ])
+    await Promise.all(readers.map(async (reader) => reader.return?.()))
+  })
+
+  it('are answered one by one where a path cannot be read, which is told with its change', async () => {
+    await created(cluster, pods, pod('a'))
+    const frames = gateway.connect().iterate({
+      query: 'subscription { pods(coalesceMs: 0) { changes { previous(path: "a[") } } }',
+    })
+    expect((await frames.next()).value?.data).toEqual({ pods: { changes: [{ previous: null }] } })
     expect(state()).toMatchObject({ groups: 0 })
     await phased('a', 'Failed')
-    expect((await frames.next()).value?.data?.pods.changes).toEqual([
-      { type: 'MODIFIED', previous: 'Running', object: { status: { phase: 'Failed' } } },
-    ])
+    expect((await frames.next()).value?.errors?.[0]).toMatchObject({
+      path: ['pods', 'changes', 0, 'previous'],
+      extensions: { code: 'BAD_USER_INPUT' },
+    })
     await frames.return?.()
   })
 })

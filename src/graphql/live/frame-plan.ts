@@ -15,6 +15,7 @@ import { NotCoveredError } from '../plan/not-covered.ts'
 import type { PlanCompiler } from '../plan/plan-compiler.ts'
 import type { RowWriter } from '../plan/writers.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
+import { PreviousText } from './previous-text.ts'
 
 /** What a frame says; `changes` is the text of the list. */
 export interface FrameParts {
@@ -34,6 +35,8 @@ export interface ChangeParts {
   readonly objectId: string
   readonly object: string
   readonly finalStateKnown: boolean
+  /** What each field `previous` has, in their order; absent: null. */
+  readonly previous?: readonly string[] | undefined
 }
 
 /** What a frame says of one row of a page, whose text is `object`. */
@@ -58,6 +61,8 @@ export interface FramePlan {
   readonly needs: readonly RelatedNeed[]
   /** Writes an object; `undefined` where none is selected. */
   readonly row: RowWriter | undefined
+  /** The fields `previous` of a change, in their order. */
+  readonly previous: readonly PreviousText[]
   /** The payload of a frame, `{"data":…}`. */
   readonly frame: Write<FrameParts>
   readonly change: Write<ChangeParts | PageStepParts>
@@ -105,8 +110,8 @@ function frameWriter(
   type: GraphQLObjectType,
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
-): Pick<FramePlan, 'frame' | 'change' | 'row'> {
-  let inner: Pick<FramePlan, 'change' | 'row'> | undefined
+): Pick<FramePlan, 'frame' | 'change' | 'row' | 'previous'> {
+  let inner: Pick<FramePlan, 'change' | 'row' | 'previous'> | undefined
   const members = membersOf<FrameParts>(type, nodes, compiler, (field, same) => {
     const source = fieldSourceOf(field)
     if (source.form !== 'frame' && source.form !== 'livePage') {
@@ -121,8 +126,8 @@ function frameWriter(
     }
     return (parts) => JSON.stringify(parts[part])
   })
-  const { change = () => '', row } = inner ?? {}
-  return { frame: members, change, row }
+  const { change = () => '', row, previous = [] } = inner ?? {}
+  return { frame: members, change, row, previous }
 }
 
 function changeWriter(
@@ -130,8 +135,9 @@ function changeWriter(
   type: GraphQLObjectType,
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
-): Pick<FramePlan, 'change' | 'row'> {
+): Pick<FramePlan, 'change' | 'row' | 'previous'> {
   let row: RowWriter | undefined
+  const previous: PreviousText[] = []
   const change = membersOf<ChangeParts>(type, nodes, compiler, (field, same) => {
     const source = fieldSourceOf(field)
     if (source.form !== 'change') throw new NotCoveredError(field.name)
@@ -140,13 +146,17 @@ function changeWriter(
       case 'object':
         row = objectWriter(kind, same, compiler, row)
         return ({ object }) => object
-      case 'previous':
-        throw new NotCoveredError('previous')
+      case 'previous': {
+        const [node] = same
+        if (node === undefined) throw new NotCoveredError('previous')
+        const at = previous.push(new PreviousText(field, node)) - 1
+        return (parts) => parts.previous?.[at] ?? 'null'
+      }
       default:
         return (parts) => JSON.stringify(parts[part])
     }
   })
-  return { change: (parts) => ('type' in parts ? change(parts) : ''), row }
+  return { change: (parts) => ('type' in parts ? change(parts) : ''), row, previous }
 }
 
 function stepWriter(
@@ -154,7 +164,7 @@ function stepWriter(
   type: GraphQLObjectType,
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
-): Pick<FramePlan, 'change' | 'row'> {
+): Pick<FramePlan, 'change' | 'row' | 'previous'> {
   let row: RowWriter | undefined
   const step = membersOf<PageStepParts>(type, nodes, compiler, (field, same) => {
     const source = fieldSourceOf(field)
@@ -164,7 +174,7 @@ function stepWriter(
     row = objectWriter(kind, same, compiler, row)
     return ({ object }) => object
   })
-  return { change: (parts) => ('step' in parts ? step(parts) : ''), row }
+  return { change: (parts) => ('step' in parts ? step(parts) : ''), row, previous: [] }
 }
 
 function objectWriter(

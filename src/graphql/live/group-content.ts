@@ -1,11 +1,17 @@
+import type { HeldObject } from '../../informer/codec/object-codec.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { KindPart } from '../operation/kind-part.ts'
 import type { PlanRunOptions } from '../plan/plan-run.ts'
 import type { ToldChange } from './live-change.ts'
 import type { RowDependencies } from './row-dependencies.ts'
 
-/** What is known of deletions by whoever listens: false where one was not seen but concluded. */
-export type FinalStates = (uid: string) => boolean
+/** What is known of objects from their changes alone. */
+export interface SeenChanges {
+  /** False where a deletion was not seen but concluded. */
+  readonly isFinalStateKnown: (uid: string) => boolean
+  /** An object as it was before its changes, where that was asked for and is known. */
+  readonly previousOf: (uid: string) => HeldObject | undefined
+}
 
 /** What the frames of a page say besides its steps. */
 export interface PageState {
@@ -32,7 +38,7 @@ export interface GroupContent {
     keys: Iterable<string>,
     part: KindPart,
     options: PlanRunOptions,
-    isFinalStateKnown: FinalStates,
+    seen: SeenChanges,
   ): readonly ToldChange[]
   /** The keys of all rows that have been told. */
   keys(): readonly string[]

@@ -1,3 +1,4 @@
+import type { HeldObject } from '../../informer/codec/object-codec.ts'
 import type { Condition } from '../../query/condition/condition.ts'
 import { unrestricted } from '../../query/condition/scope.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
@@ -6,7 +7,7 @@ import { objectIdOf } from '../model/object-id.ts'
 import type { KindPart } from '../operation/kind-part.ts'
 import { PlanRun, type PlanRunOptions } from '../plan/plan-run.ts'
 import type { FramePlan } from './frame-plan.ts'
-import type { FinalStates, GroupContent } from './group-content.ts'
+import type { GroupContent, SeenChanges } from './group-content.ts'
 import {
   additionOf,
   type LiveChangeText,
@@ -80,7 +81,7 @@ export class GroupRows implements GroupContent {
     keys: Iterable<string>,
     part: KindPart,
     options: PlanRunOptions,
-    isFinalStateKnown: FinalStates,
+    { isFinalStateKnown, previousOf }: SeenChanges,
   ): readonly LiveChangeText[] {
     let row = ''
     const run = new PlanRun({
@@ -93,6 +94,10 @@ export class GroupRows implements GroupContent {
       run.budget.spend('rows', 1)
       return this.#plan.row?.(run, part, change.id) ?? 'null'
     }
+    const { view } = part
+    const selected = this.#plan.previous
+    const previousTexts = (held: HeldObject | undefined): readonly string[] | undefined =>
+      held === undefined ? undefined : selected.map((field) => field.text(run, view, held))
     const changes: LiveChangeText[] = []
     for (const change of this.#held.changes(part.view, keys, options.budget)) {
       const { key, uid } = change
@@ -103,12 +108,20 @@ export class GroupRows implements GroupContent {
         const id = change.cause === 'unmatched' ? part.view.idOf(key) : undefined
         const text = id === undefined ? before.text : write({ type: 'MODIFIED', key, uid, id })
         this.dependencies.forget(key)
-        changes.push(removalOf({ ...before, text }, removals[change.cause], isFinalStateKnown(uid)))
+        const previous = id === undefined ? undefined : previousTexts(previousOf(uid))
+        const [removal, isKnown] = [removals[change.cause], isFinalStateKnown(uid)]
+        changes.push(removalOf({ ...before, text }, removal, isKnown, previous))
         continue
       }
       const text = write(change)
       // Where nothing is selected of the object, all that is asked for is that it changed.
-      if (before?.uid === uid && before.text === text && this.#plan.row !== undefined) continue
+      const isAsBefore = before?.uid === uid && before.text === text
+      const previous = previousTexts(previousOf(uid))
+      const isSelected = (): boolean => {
+        const now = previous && previousTexts(view.held(change.id))
+        return previous?.some((was, at) => was !== now?.[at]) === true
+      }
+      if (isAsBefore && this.#plan.row !== undefined && !isSelected()) continue
       const now = {
         key,
         uid,
@@ -116,7 +129,7 @@ export class GroupRows implements GroupContent {
         text,
       }
       this.#tell(now, before)
-      changes.push({ ...additionOf(now), type: change.type })
+      changes.push({ ...additionOf(now), type: change.type, previous })
     }
     return changes
   }

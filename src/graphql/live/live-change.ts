@@ -34,9 +34,10 @@ export function removalOf(
   { key, objectId, text }: ToldObject,
   removal: Exclude<ChangeParts['removal'], null>,
   finalStateKnown = true,
+  previous?: ChangeParts['previous'],
 ): LiveChangeText {
   const object = removal === 'HIDDEN' ? 'null' : text
-  return { key, type: 'REMOVED', removal, objectId, object, finalStateKnown }
+  return { key, type: 'REMOVED', removal, objectId, object, finalStateKnown, previous }
 }
 
 /**
@@ -51,7 +52,9 @@ export function mergedChanges(changes: Iterable<LiveChangeText>): readonly LiveC
     // Behind all that went before it, as its namesake's removal is.
     merged.delete(objectId)
     const both = before === undefined ? change : followedBy(before, change)
-    if (both !== undefined) merged.set(objectId, both)
+    if (both === undefined) continue
+    // What was before the first of them.
+    merged.set(objectId, { ...both, previous: before?.previous ?? change.previous })
   }
   return [...merged.values()]
 }

@@ -20,6 +20,7 @@ import { GroupSnapshots } from './group-snapshots.ts'
 import type { ToldChange } from './live-change.ts'
 import { isReached, reachMs } from './resumption.ts'
 import { Announcer } from './announcer.ts'
+import type { SeenChanges } from './group-content.ts'
 import { PendingChanges } from './pending-changes.ts'
 import { GroupReading, type GroupReadingOptions } from './group-reading.ts'
 import { GroupSeats } from './group-seats.ts'
@@ -45,6 +46,7 @@ export interface LiveGroupOptions extends GroupReadingOptions {
   readonly ended: (end: StreamEnd) => void
 }
 
+const nothingSeen: SeenChanges = { isFinalStateKnown: () => true, previousOf: () => undefined }
 /** Writing all rows anew, as one of the many objects that they are written from has changed, may take this part of the time. */
 const wideShare = 1 / 20
 
@@ -61,7 +63,7 @@ export class LiveGroup implements MemberGroup {
   readonly #members = new Set<GroupMember>()
   readonly #announcer = new Announcer(this.#members)
   readonly #leaving = new AbortController()
-  readonly #pending = new PendingChanges()
+  readonly #pending: PendingChanges
   readonly #seats: GroupSeats
   readonly #reading: GroupReading
   #listeners: Listener[] = []
@@ -78,6 +80,7 @@ export class LiveGroup implements MemberGroup {
     const { fingerprint: access } = sight
     this.#options = options
     this.ring = new FrameRing(ring)
+    this.#pending = new PendingChanges(plan.previous.length > 0)
     this.#snapshots = new GroupSnapshots(this.ring)
     this.counts = counts
     const { cluster } = list.at
@@ -294,7 +297,7 @@ export class LiveGroup implements MemberGroup {
 
   async #flushOnce(): Promise<void> {
     const isWideDue = this.#pending.isWide && performance.now() >= this.#wideDueMs
-    const { keys, positions, isFinalStateKnown } = this.#pending.take(isWideDue)
+    const { keys, positions, ...seen } = this.#pending.take(isWideDue)
     if (this.#pending.isWide) this.#flushLater()
     const startMs = performance.now()
     const all = isWideDue ? new Set([...keys, ...this.rows.keys()]) : keys
@@ -316,7 +319,7 @@ export class LiveGroup implements MemberGroup {
         this.#positions = now
         this.#snapshots.moved()
       },
-      isFinalStateKnown,
+      seen,
     )
     if (isWideDue) {
       const endMs = performance.now()
@@ -338,7 +341,7 @@ export class LiveGroup implements MemberGroup {
   async #inChunks(
     keys: readonly string[],
     tell: (changes: readonly ToldChange[], isLast: boolean) => void,
-    isFinalStateKnown: (uid: string) => boolean = () => true,
+    seen: SeenChanges = nothingSeen,
   ): Promise<void> {
     const { maxFrameObjects } = this.#options.limits
     for (let start = 0; start === 0 || start < keys.length; start += maxFrameObjects) {
@@ -351,7 +354,7 @@ export class LiveGroup implements MemberGroup {
       turns.run(() => {
         const part = this.#reading.followed(settled)
         const run = this.#reading.run(settled)
-        const changes = this.rows.changes(chunk, part, run, isFinalStateKnown)
+        const changes = this.rows.changes(chunk, part, run, seen)
         tell(changes, start + maxFrameObjects >= keys.length)
       })
     }

@@ -1,22 +1,30 @@
+import type { HeldObject } from '../../informer/codec/object-codec.ts'
 import type { Change } from '../../informer/store/change.ts'
+import type { SeenChanges } from './group-content.ts'
 import type { Positions } from './frame-writer.ts'
 import type { RowDependencies } from './row-dependencies.ts'
 
 /** What is to be told, and the position that this leads to. */
-export interface TakenChanges {
+export interface TakenChanges extends SeenChanges {
   readonly keys: ReadonlySet<string>
   readonly positions: Positions
-  readonly isFinalStateKnown: (uid: string) => boolean
 }
 
 /** What has happened since a group last told its members: the keys of rows, each once however often. */
 export class PendingChanges {
   #keys = new Set<string>()
   #unseen = new Set<string>()
+  #previous = new Map<string, HeldObject | undefined>()
+  readonly #keepsPrevious: boolean
   #positions: Record<string, string> = {}
   /** Of kinds any change of which may concern any row. */
   #widePositions: Record<string, string> = {}
   #isWide = false
+
+  /** `keepsPrevious`: whether it is asked for how objects were before. */
+  constructor(keepsPrevious: boolean) {
+    this.#keepsPrevious = keepsPrevious
+  }
 
   get isEmpty(): boolean {
     return Object.keys(this.#positions).length === 0 && !this.#isWide
@@ -29,8 +37,9 @@ export class PendingChanges {
 
   /** Objects of the followed kind have changed. */
   add(type: string, position: string, changes: readonly Change[]): void {
-    for (const { key, uid, type: what, finalStateKnown } of changes) {
+    for (const { key, uid, type: what, finalStateKnown, previousHeld } of changes) {
       this.#keys.add(key)
+      if (this.#keepsPrevious && !this.#previous.has(uid)) this.#previous.set(uid, previousHeld)
       if (what === 'DELETED' && !finalStateKnown) this.#unseen.add(uid)
     }
     this.#positions[type] = position
@@ -56,15 +65,21 @@ export class PendingChanges {
 
   /** Takes what is pending; what needs all rows only where they are all written now. */
   take(withWide: boolean): TakenChanges {
-    const [keys, unseen] = [this.#keys, this.#unseen]
+    const [keys, unseen, previous] = [this.#keys, this.#unseen, this.#previous]
     const positions = { ...this.#positions, ...(withWide ? this.#widePositions : {}) }
     this.#keys = new Set()
     this.#unseen = new Set()
+    this.#previous = new Map()
     this.#positions = {}
     if (withWide) {
       this.#isWide = false
       this.#widePositions = {}
     }
-    return { keys, positions, isFinalStateKnown: (uid) => !unseen.has(uid) }
+    return {
+      keys,
+      positions,
+      isFinalStateKnown: (uid) => !unseen.has(uid),
+      previousOf: (uid) => previous.get(uid),
+    }
   }
 }
