@@ -67,6 +67,8 @@ export class LiveClient {
   #stand: Stand
   #socket: WebSocket | undefined
   #isOver = false
+  #isThere = false
+  #isPaused = false
 
   constructor(truth: Truth, followed: Followed, from?: Stand) {
     const { field, extra, selection } = followed
@@ -86,11 +88,18 @@ export class LiveClient {
     return this.#stand.held
   }
 
+  /** Whether it has been answered on the connection that it has, or could not know that it was. */
+  get isThere(): boolean {
+    return this.#isThere || this.#isPaused
+  }
+
   pause(): void {
+    this.#isPaused = true
     this.#socket?.pause()
   }
 
   go(): void {
+    this.#isPaused = false
     this.#socket?.resume()
   }
 
@@ -106,7 +115,10 @@ export class LiveClient {
     let isFirst = true
     socket.on('error', () => {})
     socket.on('open', () => socket.send('{"type":"connection_init"}'))
-    socket.on('close', () => void sleep(20).then(() => this.#connect()))
+    socket.on('close', () => {
+      this.#isThere = false
+      void sleep(20).then(() => this.#connect())
+    })
     socket.on('message', (data: Buffer) => {
       if (this.#isOver) return
       const { type, payload } = JSON.parse(data.toString())
@@ -117,6 +129,7 @@ export class LiveClient {
         if (isFirst) this.#begin(payload.data.frame, from)
         this.#take(payload.data.frame)
         isFirst = false
+        this.#isThere = true
       } else if (type !== 'ping') socket.terminate()
     })
   }

@@ -33,9 +33,8 @@ const followed: readonly Followed[] = lists.flatMap((list) =>
 
 const steps = 80
 const quietMs = 30_000
+const backMs = 5_000
 const hourMs = 3_600_000
-/** So many of the places where each client stood are come back to in the end. */
-const standsPerClient = Number(process.env['STANDS'] ?? 4)
 
 /** What was written, whoever knows of it. */
 class Ledger {
@@ -95,9 +94,10 @@ export class LiveSchedule implements AsyncDisposable {
     return new LiveSchedule(cluster, door, await serve(cluster, door), seed)
   }
 
-  /** Runs it; what is wrong in the end, in words. */
-  async problems(): Promise<readonly string[]> {
+  /** Runs it; what is wrong in the end, in words. So many of the places where each client stood are come back to then. */
+  async problems(standsPerClient: number): Promise<readonly string[]> {
     const clock = vi.spyOn(Date, 'now')
+    await this.#allThere()
     try {
       for (let step = 0; step < steps; step += 1) {
         // oxlint-disable-next-line no-await-in-loop -- one step after the other
@@ -111,12 +111,14 @@ export class LiveSchedule implements AsyncDisposable {
     const problems = await Promise.all(
       this.clients.map(async (client) => this.#problemsOf(client, expected, 'the end')),
     )
-    const again = await Promise.all(
-      this.clients.flatMap(({ stands, followed: list }) =>
-        this.#some(stands).map(async (stand) => this.#resumed(stand, list, expected)),
-      ),
-    )
-    return [...problems, ...again].flat()
+    for (const { stands, followed: list } of this.clients) {
+      const some = this.#some(stands, standsPerClient)
+      problems.push(
+        // oxlint-disable-next-line no-await-in-loop -- those of one client at a time
+        ...(await Promise.all(some.map(async (stand) => this.#resumed(stand, list, expected)))),
+      )
+    }
+    return problems.flat()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -145,7 +147,18 @@ export class LiveSchedule implements AsyncDisposable {
       const { timeOrigin } = performance
       clock.mockImplementation(() => Math.round(timeOrigin + performance.now() + jumpMs))
     } else await this.#write()
+    // Else what happens next happens while they are coming back.
+    if (dice < 0.12 && random() < 0.5) await this.#allThere()
     if (random() < 0.3) await sleep(random() * 20)
+  }
+
+  /** Until all clients are back, or some of them are held up for a long time. */
+  async #allThere(): Promise<void> {
+    const deadlineMs = performance.now() + backMs
+    while (!this.clients.every(({ isThere }) => isThere) && performance.now() < deadlineMs) {
+      // oxlint-disable-next-line no-await-in-loop -- until they are back
+      await sleep(5)
+    }
   }
 
   async #restart(): Promise<void> {
@@ -233,9 +246,9 @@ export class LiveSchedule implements AsyncDisposable {
     }
   }
 
-  #some(stands: readonly Stand[]): readonly Stand[] {
-    if (stands.length <= standsPerClient) return stands
-    return Array.from({ length: standsPerClient }, () => {
+  #some(stands: readonly Stand[], count: number): readonly Stand[] {
+    if (stands.length <= count) return stands
+    return Array.from({ length: count }, () => {
       const at = Math.floor(this.#random() * stands.length)
       return stands[at] as Stand
     })
