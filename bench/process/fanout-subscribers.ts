@@ -1,11 +1,12 @@
 /**
  * Many graphql-ws subscribers of all pods, each on a WebSocket of its own. Arguments: the gateway's URL, how many, how long in
- * milliseconds, coalesceMs, how many different selections they have, and how many of them stop reading. Every fiftieth of them, about,
- * reads what it is sent; the others only take it off the wire, so that the subscribers are not what is measured. Who stops has asked
+ * milliseconds, coalesceMs, how many different selections they have, and how many of them stop reading, and how many
+ * users they are, whose tokens are `viewer-0` and so on (0: nobody is asked). Every fiftieth of them, about, reads what it is sent; the others only take it off the wire, so that the subscribers are not what is measured. Who stops has asked
  * for all pods as a whole some times before, which is more than the kernel holds for it.
  */
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
+import { viewerToken } from '../support/identities.ts'
 import { Latencies } from '../support/latencies.ts'
 import { writtenAnnotation } from '../support/pod-updates.ts'
 
@@ -30,6 +31,7 @@ const [
   coalesceMs = '0',
   selections = '1',
   stopping = '0',
+  users = '0',
 ] = process.argv.slice(2)
 const sockets = Number(count)
 const sampled = Math.ceil(sockets / 50)
@@ -86,7 +88,9 @@ async function subscribe(number: number): Promise<void> {
     }
   })
   await once(socket, 'open')
-  socket.send(JSON.stringify({ type: 'connection_init' }))
+  const authorization = `Bearer ${viewerToken(number % Number(users))}`
+  const payload = Number(users) === 0 ? {} : { payload: { authorization } }
+  socket.send(JSON.stringify({ type: 'connection_init', ...payload }))
   await synced.promise
   if (isSampled || stopped === Number(stopping)) return
   stopped += 1

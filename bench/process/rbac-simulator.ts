@@ -1,18 +1,19 @@
 /**
  * A simulated API server whose RBAC decides, for one benchmark, until its parent goes. Arguments: pods; namespaces that the
- * viewer of namespaces may read. Tells its parent `{ url }`.
+ * viewer of namespaces may read; how many users see the same; updates of pods per second. Tells its parent `{ url }`.
  */
 import { population, startSimulator } from '../../src/simulator.ts'
-import { gatewayToken, viewerTokens } from '../support/identities.ts'
+import { gatewayToken, readersGroup, viewerToken, viewerTokens } from '../support/identities.ts'
+import { updatePods } from '../support/pod-updates.ts'
 import { serveParent } from '../support/service.ts'
 
-const [pods = '', namespaces = ''] = process.argv.slice(2)
+const [pods = '', namespaces = '', users = '0', updatesPerSecond = '0'] = process.argv.slice(2)
 const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' }
 const apiVersion = `${rbac.group}/${rbac.version}`
 const reading = [{ apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list', 'watch'] }]
-const binds = (user: string) => ({
+const binds = (name: string, kind = 'User') => ({
   roleRef: { apiGroup: rbac.group, kind: 'ClusterRole', name: 'reads' },
-  subjects: [{ apiGroup: rbac.group, kind: 'User', name: user }],
+  subjects: [{ apiGroup: rbac.group, kind, name }],
 })
 
 const simulator = await startSimulator({
@@ -20,6 +21,10 @@ const simulator = await startSimulator({
   users: [
     { token: gatewayToken, user: 'gateway', groups: ['system:masters'] },
     ...Object.entries(viewerTokens).map(([user, token]) => ({ token, user })),
+    ...Array.from({ length: Number(users) }, (_, number) => {
+      const token = viewerToken(number)
+      return { token, user: token, groups: [readersGroup] }
+    }),
   ],
   populate(storage) {
     const now = new Date('2026-01-15T12:00:00Z')
@@ -31,6 +36,8 @@ const simulator = await startSimulator({
     }
     make('clusterroles', 'ClusterRole', { name: 'reads' }, { rules: reading })
     make('clusterrolebindings', 'ClusterRoleBinding', { name: 'everywhere' }, binds('everywhere'))
+    const readers = binds(readersGroup, 'Group')
+    make('clusterrolebindings', 'ClusterRoleBinding', { name: readersGroup }, readers)
     for (let number = 0; number < Number(namespaces); number += 1) {
       const namespace = `cold-${number}`
       storage.create(
@@ -45,5 +52,9 @@ const simulator = await startSimulator({
     }
   },
 })
+const stopping = new AbortController()
+const updating = updatePods(simulator.storage, Number(updatesPerSecond), stopping.signal)
 await serveParent({ url: simulator.url })
+stopping.abort()
+await updating
 await simulator[Symbol.asyncDispose]()

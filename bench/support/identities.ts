@@ -3,3 +3,11 @@ export const gatewayToken = 'gateway-token'
 
 /** Who asks: one who reads everywhere, and one who reads in some namespaces only. */
 export const viewerTokens = { everywhere: 'everywhere-token', namespaces: 'namespaces-token' }
+
+/** The token of one of many who see the same, all of them members of {@link readersGroup}. */
+export function viewerToken(number: number): string {
+  return `viewer-${number}`
+}
+
+/** Its members may read everything. */
+export const readersGroup = 'readers'

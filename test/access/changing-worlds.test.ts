@@ -5,6 +5,7 @@ import { runSeed, seededRandom } from '../support/random.ts'
 import { serveViewers, type ViewedGateway } from '../support/viewed-gateway.ts'
 import { type Fields, inParallel } from '../gateway/test-cluster.ts'
 import { type AccessCluster, describeAccess, users } from './access-cluster.ts'
+import { mayFollow } from './asked-access.ts'
 import { hasHeard } from './followed-rbac.ts'
 import { RandomRbac } from './random-rbac.ts'
 
@@ -58,33 +59,6 @@ class PodSubscription {
       else this.held.set(key, object.metadata.annotation)
     }
   }
-}
-
-/** What the authorizer itself allows somebody, namespace by namespace: to list and to watch. */
-const mayFollow = async (
-  { must }: AccessCluster,
-  { username, uid, groups }: (typeof users)[number],
-  namespaces: readonly string[],
-): Promise<ReadonlySet<string>> => {
-  const may = async (verb: string, namespace: string): Promise<boolean> => {
-    const body = {
-      apiVersion: 'authorization.k8s.io/v1',
-      kind: 'SubjectAccessReview',
-      spec: {
-        user: username,
-        uid,
-        groups,
-        resourceAttributes: { verb, resource: 'pods', namespace },
-      },
-    }
-    const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
-    return (await must(path, { method: 'POST', body })).status.allowed
-  }
-  const allowed = new Set<string>()
-  await inParallel(namespaces, async (namespace) => {
-    if ((await may('list', namespace)) && (await may('watch', namespace))) allowed.add(namespace)
-  })
-  return allowed
 }
 
 describeAccess('A running subscription', (cluster: () => AccessCluster) => {

@@ -1,0 +1,40 @@
+import { inParallel } from '../gateway/test-cluster.ts'
+import type { AccessCluster, users } from './access-cluster.ts'
+
+/** What is asked of the authorizer, as a SubjectAccessReview has it. */
+export interface AskedAccess {
+  readonly verb: string
+  readonly resource: string
+  readonly namespace?: string
+  readonly name?: string
+}
+
+/** What the authorizer itself says to whether somebody may do something. */
+export const isAllowed = async (
+  { must }: AccessCluster,
+  { username, uid, groups }: (typeof users)[number],
+  asked: AskedAccess,
+): Promise<boolean> => {
+  const body = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SubjectAccessReview',
+    spec: { user: username, uid, groups, resourceAttributes: asked },
+  }
+  const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
+  return (await must(path, { method: 'POST', body })).status.allowed
+}
+
+/** Where somebody may list and watch pods, namespace by namespace. */
+export const mayFollow = async (
+  cluster: AccessCluster,
+  user: (typeof users)[number],
+  namespaces: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  const allowed = new Set<string>()
+  await inParallel(namespaces, async (namespace) => {
+    const may = async (verb: string): Promise<boolean> =>
+      isAllowed(cluster, user, { verb, resource: 'pods', namespace })
+    if ((await may('list')) && (await may('watch'))) allowed.add(namespace)
+  })
+  return allowed
+}
