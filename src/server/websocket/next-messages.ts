@@ -1,5 +1,18 @@
 import type { Duplex } from 'node:stream'
 
+/** The operation that messages are of. */
+export interface NextEnvelope {
+  readonly id: string
+  /** All of a message that stands before its payload. */
+  readonly ahead: Buffer
+}
+
+export function nextEnvelope(id: string): NextEnvelope {
+  return { id, ahead: Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`) }
+}
+
+const behind = Buffer.from('}')
+
 /** From so many bytes on, a payload is not copied for each connection that it goes to. */
 const sharedFromBytes = 16_384
 /** So many ids are told the same payload as a rule: clients count their operations, or number them by a UUID of each. */
@@ -14,53 +27,56 @@ export class NextMessages {
   readonly #byId = new Map<string, Buffer>()
 
   /** Writes one to a connection that nothing is compressed for, and where no message is under way. */
-  write(connection: Duplex, id: string, payload: Buffer): void {
+  write(connection: Duplex, envelope: NextEnvelope, payload: Buffer): void {
     if (payload.length < sharedFromBytes) {
-      connection.write(this.#whole(id, payload))
+      connection.write(this.#whole(envelope, payload))
       return
     }
+    const { ahead } = envelope
     connection.cork()
-    connection.write(ahead(id, payload))
+    connection.write(message(ahead.length + payload.length + behind.length, [ahead]))
     connection.write(payload)
     connection.write(behind)
     connection.uncork()
   }
 
-  #whole(id: string, payload: Buffer): Buffer {
+  #whole({ id, ahead }: NextEnvelope, payload: Buffer): Buffer {
     if (payload !== this.#payload) {
       this.#payload = payload
       this.#byId.clear()
     }
     const known = this.#byId.get(id)
     if (known !== undefined) return known
-    const message = Buffer.concat([ahead(id, payload), payload, behind])
-    if (this.#byId.size < maxSharedIds) this.#byId.set(id, message)
-    return message
+    const length = ahead.length + payload.length + behind.length
+    const whole = message(length, [ahead, payload, behind])
+    if (this.#byId.size < maxSharedIds) this.#byId.set(id, whole)
+    return whole
   }
-}
-
-const behind = Buffer.from('}')
-
-/** All that stands before a payload: the header of the WebSocket frame, and the beginning of the message. */
-function ahead(id: string, payload: Buffer): Buffer {
-  const text = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`)
-  return Buffer.concat([header(text.length + payload.length + behind.length), text])
 }
 
 const finalText = 0x81
 const length16 = 126
 const length64 = 127
 
-function header(length: number): Buffer {
-  if (length < length16) return Buffer.from([finalText, length])
-  if (length < 65_536) {
-    const bytes = Buffer.from([finalText, length16, 0, 0])
-    bytes.writeUInt16BE(length, 2)
-    return bytes
-  }
-  const bytes = Buffer.alloc(10)
+/** A message of a length, as far as its parts go: behind the header of its WebSocket frame. */
+function message(length: number, parts: readonly Buffer[]): Buffer {
+  const headerBytes = length < length16 ? 2 : length < 65_536 ? 4 : 10
+  const size = parts.reduce((sum, part) => sum + part.length, headerBytes)
+  const bytes = Buffer.allocUnsafe(size)
   bytes[0] = finalText
-  bytes[1] = length64
-  bytes.writeBigUInt64BE(BigInt(length), 2)
+  if (headerBytes === 2) bytes[1] = length
+  else if (headerBytes === 4) {
+    bytes[1] = length16
+    bytes.writeUInt16BE(length, 2)
+  } else {
+    bytes[1] = length64
+    bytes.writeUInt32BE(0, 2)
+    bytes.writeUInt32BE(length, 6)
+  }
+  let at = headerBytes
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
   return bytes
 }
