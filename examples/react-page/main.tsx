@@ -3,20 +3,17 @@
  *
  *     npx vite examples/react-page
  */
-import { liveCollection, WebSocketClient } from 'informerql/client'
+import { liveCollection } from 'informerql/client'
 import { StrictMode, useMemo, useState, useSyncExternalStore } from 'react'
 import { createRoot } from 'react-dom/client'
+import { client } from './client.ts'
+import { Restarts } from './restarts.tsx'
 
 interface Pod {
   readonly id: string
   readonly metadata: { readonly namespace: string; readonly name: string }
   readonly status: { readonly phase: string | null } | null
 }
-
-// Vite hands /graphql on to the gateway (vite.config.ts); another one may be named: ?gateway=wss://host/graphql
-const gateway =
-  new URLSearchParams(location.search).get('gateway') ?? `ws://${location.host}/graphql`
-const client = new WebSocketClient({ url: gateway })
 
 const pods = liveCollection<unknown, object, Pod>({
   client,
@@ -71,6 +68,7 @@ function Page() {
         <option>Failed</option>
       </select>
       <Pods phase={phase} />
+      <Restarts />
     </>
   )
 }

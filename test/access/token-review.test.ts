@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { OperationOrigin, Viewer } from 'informerql'
+import { createClient } from 'graphql-ws'
+import { liveCollection, type LiveTransport, WebSocketClient } from 'informerql/client'
 import { startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
@@ -141,6 +143,34 @@ describe('bearer tokens by TokenReview', () => {
     ['nobody’s', { authorization: 'Bearer nobodys' }, 4403],
   ])('credentials that are %s close a WebSocket', async (_, init, code) => {
     expect(await closed(await open(init))).toBe(code)
+  })
+
+  it.each<[string, (token: () => string) => LiveTransport]>([
+    [
+      'its own client',
+      (token) =>
+        new WebSocketClient({
+          url: gateway.url.replace('http', 'ws'),
+          connectionParams: () => ({ authorization: `Bearer ${token()}` }),
+        }),
+    ],
+    [
+      'the client of graphql-ws',
+      (token) =>
+        createClient({
+          url: gateway.url.replace('http', 'ws'),
+          webSocketImpl: WebSocket,
+          connectionParams: () => ({ authorization: `Bearer ${token()}` }),
+          retryWait: () => new Promise((resolve) => void setTimeout(resolve, 20)),
+        }),
+    ],
+  ])('a token that is refused is followed by another one: %s', async (_, transport) => {
+    const tokens = ['nobodys', ann.token]
+    const client = transport(() => tokens.shift() ?? '')
+    const subscription = 'subscription { nodes { reset synced changes { objectId } } }'
+    using nodes = liveCollection<unknown, object, object>({ client, query: subscription })
+    await nodes.synced
+    expect(tokens).toEqual([])
   })
 
   it('what needs no credentials are probes alone', async () => {

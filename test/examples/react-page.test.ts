@@ -100,6 +100,21 @@ describeInBrowser('the React page', (browser) => {
     await names.getByText('web-b').waitFor({ state: 'detached' })
     expect(await names.allInnerTexts()).toEqual(['web-a'])
 
+    const restarts = page.getByRole('region', { name: 'restarts' })
+    await restarts.getByText('1 of 1').waitFor()
+    for (const name of ['web-c', 'web-d', 'web-e']) await addPod(cluster, name)
+    const containerStatuses = [{ name: 'main', restartCount: 4 }]
+    const before = await must(cluster, `${pods}/web-d`)
+    const body = { ...before, status: { ...before.status, containerStatuses } }
+    await must(cluster, `${pods}/web-d/status`, { method: 'PUT', body })
+    await restarts.getByText('3 of 4').waitFor()
+    await restarts.locator('li:first-child').getByText('shop/web-d').waitFor()
+    expect(await restarts.locator('li').allInnerTexts()).toEqual([
+      'shop/web-d',
+      'shop/web-a',
+      'shop/web-c',
+    ])
+
     await page.getByRole('combobox').selectOption('Failed')
     await names.first().waitFor({ state: 'detached' })
     expect(problems).toEqual([])

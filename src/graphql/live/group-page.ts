@@ -75,11 +75,13 @@ export class GroupPage implements GroupContent {
     options: PlanRunOptions,
   ): readonly PageStepParts[] {
     const changed = new Set<string>()
-    for (const change of this.#held.changes(part.view, keys, options.budget)) {
+    const asked = [...keys]
+    // Also those that stand ready, as they were read before they were heard of, and match no more: nobody was told of them.
+    for (const key of asked) this.#front.delete(key)
+    for (const change of this.#held.changes(part.view, asked, options.budget)) {
       const { key, uid } = change
       changed.add(key)
-      if (change.type === 'DELETED') this.#front.delete(key)
-      else this.#front.put(this.#rowOf(part.view, change.id, uid))
+      if (change.type !== 'DELETED') this.#front.put(this.#rowOf(part.view, change.id, uid))
     }
     return this.#tell(this.#written(this.#present(part, options), changed, part, options))
   }
