@@ -84,10 +84,11 @@ export function hasKey(keys: readonly string[]): Condition {
 
 /** All of the conditions; `everything` where there are none. */
 export function allOf(conditions: readonly Condition[]): Condition {
-  const [one = everything, other = everything] = conditions
+  // Relations ask for few things at once, and do so for each row.
+  const [former = everything, latter = everything] = conditions
   if (conditions.length <= 2) {
-    if (other.form === 'everything' || one.form === 'nothing') return one
-    if (one.form === 'everything' || other.form === 'nothing') return other
+    if (latter.form === 'everything' || former.form === 'nothing') return former
+    if (former.form === 'everything' || latter.form === 'nothing') return latter
   }
   const flat = conditions
     .flatMap((one) => (one.form === 'and' ? one.conditions : [one]))

@@ -229,7 +229,7 @@ class Walker<P extends WalkPart> {
     if (members.length < 2) return members
     return members
       .map((id) => ({ id, key: view.keyOf(id) }))
-      .sort((a, b) => compareKeys(a.key, b.key))
+      .toSorted((a, b) => compareKeys(a.key, b.key))
       .map(({ id }) => id)
   }
 }
