@@ -25,8 +25,13 @@ const { values: options } = parseArgs({
 const processes = `${import.meta.dirname}/process`
 
 await using simulator = await startService(`${processes}/simulator.ts`, [options.pods])
-await using gateway = await startService(`${processes}/gateway.ts`, [simulator.url])
-await using graphqlJs = await startService(`${processes}/gateway.ts`, [simulator.url, 'yoga'])
+// Both fill their caches at once.
+const starting = [
+  startService(`${processes}/gateway.ts`, [simulator.url]),
+  startService(`${processes}/gateway.ts`, [simulator.url, 'yoga']),
+] as const
+await using gateway = await starting[0]
+await using graphqlJs = await starting[1]
 
 const namespaces = await namespacesOfMost()
 // The first page loads what it reads.

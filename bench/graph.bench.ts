@@ -2,7 +2,7 @@
  * `graph(depth: 4)` over many objects, from Deployments that reach at least 300 of them: by a plan, beside graphql-js behind yoga
  * as it comes, and beside bare node:http with the same bytes:
  *
- *     npm run bench -- graph [--pods 100000] [--rounds 3] [--seconds 3] [--record]
+ *     npm run bench -- graph [--pods 100000] [--rounds 3] [--seconds 2] [--record]
  */
 import { parseArgs } from 'node:util'
 import { askGraphQL } from './support/graphql-client.ts'
@@ -15,17 +15,22 @@ const { values: options } = parseArgs({
   options: {
     pods: { type: 'string', default: '100000' },
     rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '2' },
     record: { type: 'boolean', default: false },
   },
 })
 const processes = `${import.meta.dirname}/process`
-const warmUpMs = 1000
+const warmUpMs = 500
 const fewestNodes = 300
 
 await using simulator = await startService(`${processes}/simulator.ts`, [options.pods])
-await using plans = await startService(`${processes}/gateway.ts`, [simulator.url])
-await using graphqlJs = await startService(`${processes}/gateway.ts`, [simulator.url, 'yoga'])
+// Both fill their caches at once.
+const starting = [
+  startService(`${processes}/gateway.ts`, [simulator.url]),
+  startService(`${processes}/gateway.ts`, [simulator.url, 'yoga']),
+] as const
+await using plans = await starting[0]
+await using graphqlJs = await starting[1]
 await using sameBytes = await startService(`${processes}/same-bytes.ts`, [plans.url])
 
 const query = `query ($roots: [ID!]!, $relations: [String!]) {
@@ -53,9 +58,11 @@ const ways: Readonly<Record<string, readonly string[] | null>> = {
 }
 
 const counts = loaded.map((field) => `${field} { totalCount }`).join(' ')
-for (const { url } of [plans, graphqlJs]) {
-  await askGraphQL(url, { query: `{ deployments { totalCount } ${counts} }` })
-}
+await Promise.all(
+  [plans, graphqlJs].map(async ({ url }) =>
+    askGraphQL(url, { query: `{ deployments { totalCount } ${counts} }` }),
+  ),
+)
 const tables: ResultTable[] = []
 const notes: string[] = []
 for (const [way, relations] of Object.entries(ways)) {

@@ -93,6 +93,10 @@ export class InformerStore<T extends KubernetesObject = KubernetesObject> implem
     return this.#store.labelsOf(id)
   }
 
+  hasSameLabels(one: ObjectId, other: ObjectId): boolean {
+    return this.#store.hasSameLabels(one, other)
+  }
+
   /**
    * Read-your-writes: resolves when the store has applied `wanted` or something later. Rejects with `DeadlineError`,
    * or with `IncomparableResourceVersionError` where only equality could be tested.

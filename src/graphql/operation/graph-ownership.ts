@@ -4,12 +4,11 @@ import type { Lead, WalkStep } from '../../query/relation/graph-walk.ts'
 import type { Kind } from '../model/kind.ts'
 import type { GraphLink } from './graph-links.ts'
 import type { GraphPicks } from './graph-request.ts'
-import type { CachedParts, KindPart } from './kind-part.ts'
-import type { ServedSchema } from './served-schema.ts'
+import type { KindPart } from './kind-part.ts'
 
 export interface CommonStepsOptions {
-  readonly served: ServedSchema
-  readonly parts: CachedParts
+  /** The kinds that are in memory, in the cluster where the steps begin. */
+  readonly inMemory: readonly KindPart[]
   /** Where the steps begin. */
   readonly part: KindPart
   readonly picks: GraphPicks | undefined
@@ -25,9 +24,8 @@ export function commonSteps(options: CommonStepsOptions): {
   readonly steps: readonly WalkStep<KindPart>[]
   readonly kinds: readonly Kind[]
 } {
-  const { part, picks, declared } = options
+  const { part, picks, declared, inMemory: others } = options
   const { kind, view } = part
-  const others = inMemory(options)
   const steps: WalkStep<KindPart>[] = []
   const kinds: Kind[] = []
   const isPicked = (field: 'owners' | 'owned'): boolean => picks?.hasCommon(field, kind) ?? true
@@ -44,12 +42,15 @@ export function commonSteps(options: CommonStepsOptions): {
       declared.filter(({ link }) => link.ownership === 'down').map(({ to }) => to.view),
     )
     for (const to of others) {
-      if (below.has(to.view) || to.view.index('ownerUid').objectCount === 0) continue
+      const index = to.view.index('ownerUid')
+      if (below.has(to.view) || index.objectCount === 0) continue
       kinds.push(to.kind)
       steps.push({
         relation: `${to.kind.typeName}.owners`,
         backwards: true,
-        leads: (id) => [{ to, condition: hasValue('ownerUid', uidsOf(part, id)) }],
+        to,
+        index,
+        value: (id) => view.uidOf(id),
       })
     }
   }
@@ -68,16 +69,4 @@ function* ownersOf(
     const to = others.find(has)
     if (to !== undefined) yield { to, condition: hasValue('uid', [uid]) }
   }
-}
-
-function inMemory({ served, parts, part: { cluster } }: CommonStepsOptions): readonly KindPart[] {
-  return (served.clusters.get(cluster)?.resources() ?? []).flatMap(({ group, kind: name }) => {
-    const kind = served.kindOf(group, name)
-    return kind === undefined ? [] : (parts.cachedPart({ cluster, kind }) ?? [])
-  })
-}
-
-function uidsOf({ view }: KindPart, id: ObjectId): readonly string[] {
-  const uid = view.uidOf(id)
-  return uid === '' ? [] : [uid]
 }

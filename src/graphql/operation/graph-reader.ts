@@ -48,6 +48,8 @@ class GraphReader {
   readonly #kinds = new Set<string>()
   readonly #notFollowed = new Set<string>()
   readonly #failures = new Set<ClientError>()
+  /** What is in memory, by cluster. */
+  readonly #inMemory = new Map<string, readonly KindPart[]>()
 
   constructor(options: GraphReaderOptions, request: GraphRequest) {
     this.#options = options
@@ -71,7 +73,7 @@ class GraphReader {
   }
 
   stepsOf(part: KindPart): readonly WalkStep<KindPart>[] {
-    const { served, parts } = this.#options
+    const { served } = this.#options
     const { picks } = this.#request
     const links = graphLinksOf(served.relations).get(part.kind.typeName) ?? []
     const followed: { readonly link: GraphLink; readonly to: KindPart }[] = []
@@ -89,7 +91,8 @@ class GraphReader {
       steps.push(this.#step(part, link, read, to))
     }
     const declared = followed.filter(({ link }) => link.ownership !== undefined)
-    const common = commonSteps({ served, parts, part, picks, declared })
+    const inMemory = this.#allOf(part.cluster)
+    const common = commonSteps({ inMemory, part, picks, declared })
     for (const kind of common.kinds) this.#kinds.add(kind.typeName)
     return [...steps, ...common.steps]
   }
@@ -117,7 +120,8 @@ class GraphReader {
     return {
       relation: link.edge,
       backwards: link.backwards,
-      leads: (id) => [{ to, condition: link.follow({ view, id, budget, part }) }],
+      to,
+      condition: (id) => link.follow({ view, id, budget, part }),
     }
   }
 
@@ -134,6 +138,20 @@ class GraphReader {
       read.set(need.kind.typeName, part)
     }
     return read
+  }
+
+  #allOf(cluster: string): readonly KindPart[] {
+    const { served, parts } = this.#options
+    let all = this.#inMemory.get(cluster)
+    if (all === undefined) {
+      const resources = served.clusters.get(cluster)?.resources() ?? []
+      all = resources.flatMap(({ group, kind: name }) => {
+        const kind = served.kindOf(group, name)
+        return kind === undefined ? [] : (parts.cachedPart({ cluster, kind }) ?? [])
+      })
+      this.#inMemory.set(cluster, all)
+    }
+    return all
   }
 
   #partOf(cluster: string, need: RelatedNeed): KindPart | undefined {

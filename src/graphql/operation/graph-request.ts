@@ -6,6 +6,7 @@ import type { WantedIndexes } from '../../cache/lease.ts'
 import { type GraphLink, graphLinksOf } from './graph-links.ts'
 import { identityIn } from './ids-condition.ts'
 import type { KindAt } from './kind-part.ts'
+import type { SchemaRelations } from './schema-relations.ts'
 import type { ServedSchema } from './served-schema.ts'
 
 /** How far graphs go: unless the arguments say otherwise, and at most. */
@@ -32,8 +33,19 @@ export interface GraphRequest {
   readonly picks: GraphPicks | undefined
 }
 
+/** What has been read of arguments, by their identity: what a request prepares and what it reads ask for the same. */
+const read = new WeakMap<GraphArguments, { readonly by: ServedSchema; readonly is: GraphRequest }>()
+
 /** Reads the arguments of `graph`. Throws `ArgumentError`, naming the one that cannot be honoured. */
 export function graphRequest(served: ServedSchema, args: GraphArguments): GraphRequest {
+  const known = read.get(args)
+  if (known?.by === served) return known.is
+  const is = requestOf(served, args)
+  read.set(args, { by: served, is })
+  return is
+}
+
+function requestOf(served: ServedSchema, args: GraphArguments): GraphRequest {
   const depth = bounded('depth', args.depth ?? graphBounds.depth, 0, graphBounds.maxDepth)
   const maxNodes = bounded('maxNodes', args.maxNodes ?? graphBounds.nodes, 1, graphBounds.maxNodes)
   if (args.roots.length > maxNodes) {
@@ -133,17 +145,31 @@ function bounded(argument: string, value: number, least: number, most: number): 
   })
 }
 
+const namesKnown = new WeakMap<SchemaRelations, ReadonlySet<string>>()
+
+/** What relations may be called, of a schema; made once. */
+function relationNames(
+  kinds: ServedSchema['kinds'],
+  relations: SchemaRelations,
+): ReadonlySet<string> {
+  const before = namesKnown.get(relations)
+  if (before !== undefined) return before
+  const known = new Set<string>(['owners', 'owned'])
+  for (const type of kinds.keys()) known.add(`${type}.owners`).add(`${type}.owned`)
+  for (const links of graphLinksOf(relations).values()) {
+    for (const { field, name } of links) known.add(field).add(name)
+  }
+  namesKnown.set(relations, known)
+  return known
+}
+
 function picksOf(
   { kinds, relations }: ServedSchema,
   names: readonly string[] | null | undefined,
 ): GraphPicks | undefined {
   if (names === null || names === undefined) return undefined
   const picked = new Set(names)
-  const known = new Set<string>(['owners', 'owned'])
-  for (const type of kinds.keys()) known.add(`${type}.owners`).add(`${type}.owned`)
-  for (const links of graphLinksOf(relations).values()) {
-    for (const { field, name } of links) known.add(field).add(name)
-  }
+  const known = relationNames(kinds, relations)
   for (const [at, name] of names.entries()) {
     if (known.has(name)) continue
     throw new ArgumentError(`relations[${at}]`, `there is no relation ${JSON.stringify(name)}`, {

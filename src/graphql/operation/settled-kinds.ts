@@ -72,11 +72,14 @@ export class SettledKinds implements CachedParts {
     const within = this.#source.access === undefined ? undefined : reading.within?.()
     const watch = reading.watch === true
     const outcomes = innerMap(innerMap(this.#parts, at.cluster), at.kind)
-    const place = `${watch ? 'watch' : ''} ${within?.join() ?? '*'}`
+    const place =
+      within === undefined && !watch ? '*' : `${watch ? 'watch' : ''} ${within?.join() ?? '*'}`
     let outcome = outcomes.get(place)
     if (outcome === undefined) outcomes.set(place, (outcome = this.#list(at, { within, watch })))
     if (outcome instanceof ClientError) throw outcome
-    return this.#indexed({ ...at, list: { within, watch } }, outcome)
+    return this.#isIndexed(at, outcome)
+      ? outcome
+      : this.#lacksIndex({ ...at, list: { within, watch } })
   }
 
   named(at: KindAt, keys: readonly string[] = []): KindPart | undefined {
@@ -91,7 +94,7 @@ export class SettledKinds implements CachedParts {
     let part = parts.get(at.kind)
     if (part === undefined)
       parts.set(at.kind, (part = this.#namedPart(at, keys, isAll ? undefined : access)))
-    return this.#indexed({ ...at, keys }, part)
+    return this.#isIndexed(at, part) ? part : this.#lacksIndex({ ...at, keys })
   }
 
   cachedPart(at: KindAt, reading?: ListReading): KindPart | undefined {
@@ -125,12 +128,14 @@ export class SettledKinds implements CachedParts {
     return lease
   }
 
+  #isIndexed({ indexes }: KindAt, { view }: KindPart): boolean {
+    for (const name of indexes?.needed ?? none) if (!view.hasIndex(name)) return false
+    return true
+  }
+
   /** Indexes that are built when they are asked for are waited for in another round. */
-  #indexed(need: KindNeed, part: KindPart): KindPart {
-    for (const name of need.indexes?.needed ?? []) {
-      if (!part.view.hasIndex(name)) throw this.#missing(need)
-    }
-    return part
+  #lacksIndex(need: KindNeed): never {
+    throw this.#missing(need)
   }
 
   /** The one place where it is decided what of a kind may be listed. */
@@ -211,6 +216,8 @@ export class SettledKinds implements CachedParts {
     return notLoaded(need)
   }
 }
+
+const none: readonly string[] = []
 
 const nothingListed: Scope = { form: 'names', keys: new Set() }
 

@@ -18,6 +18,8 @@ export class FieldArguments {
   readonly constant: Readonly<Record<string, unknown>> | undefined
   /** Of the field of a list with constant arguments: what they ask for, once it has been read. */
   request: ListRequest | undefined
+  /** What the variables of a request make of them: asked for by what it prepares and by what it reads. */
+  readonly #coerced = new WeakMap<VariableValues, Readonly<Record<string, unknown>>>()
   readonly #field: GraphQLField<unknown, unknown>
   readonly #node: FieldNode
 
@@ -31,7 +33,13 @@ export class FieldArguments {
 
   /** Throws the GraphQLError of an argument that cannot be coerced. */
   coerce(variables: VariableValues): Readonly<Record<string, unknown>> {
-    return this.constant ?? getArgumentValues(this.#field, this.#node, variables)
+    if (this.constant !== undefined) return this.constant
+    let values = this.#coerced.get(variables)
+    if (values === undefined) {
+      values = getArgumentValues(this.#field, this.#node, variables)
+      this.#coerced.set(variables, values)
+    }
+    return values
   }
 }
 

@@ -1,16 +1,11 @@
 import type { FieldNode } from 'graphql'
-import { splitObjectKey } from '../../kubernetes/object.ts'
-import type { WalkEdge, WalkNode } from '../../query/relation/graph-walk.ts'
-import { encodeObjectId } from '../model/object-id.ts'
+import type { WalkEdge } from '../../query/relation/graph-walk.ts'
 import { type ReadGraph, readGraph } from '../operation/graph-reader.ts'
 import { graphKinds, graphRequest } from '../operation/graph-request.ts'
-import { refOfNode } from '../operation/graph-source.ts'
-import type { KindPart } from '../operation/kind-part.ts'
 import type { GraphArguments } from '../schema/read-context.ts'
-import { anyRowWriter } from './any-row-writer.ts'
-import { selectionsOf } from './collected-fields.ts'
+import { collectFields, selectionsOf } from './collected-fields.ts'
 import type { FieldArguments } from './field-arguments.ts'
-import { referenced } from './found-object.ts'
+import { graphIdOf, graphNodeWriter } from './graph-node-writer.ts'
 import { NotCoveredError } from './not-covered.ts'
 import { plainWriter } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
@@ -18,23 +13,10 @@ import { neededKinds } from './plan-needs.ts'
 import type { PlanRun } from './plan-run.ts'
 import type { RootWriter } from './writers.ts'
 
-/** A graph that is being written: each object's `id` is made once, for its node and all of its edges. */
+/** A graph that is being written. */
 interface WrittenGraph {
   readonly graph: ReadGraph
-  readonly ids: readonly string[]
   readonly run: PlanRun
-}
-
-/** What a node is written from. */
-interface WrittenNode {
-  readonly run: PlanRun
-  readonly node: WalkNode<KindPart>
-  readonly id: string
-}
-
-interface WrittenEdge {
-  readonly edge: WalkEdge
-  readonly ids: readonly string[]
 }
 
 /**
@@ -70,7 +52,7 @@ export function graphWriter(
       const request = graphRequest(served, run.argumentsOf(args) as unknown as GraphArguments)
       const graph = readGraph({ served, parts, budget }, request)
       if (graph.failures.length > 0) throw new NotCoveredError('a failure beside the answer')
-      return write({ graph, ids: graph.nodes.map(idOf), run })
+      return write({ graph, run })
     },
   }
 }
@@ -82,15 +64,16 @@ function memberWriter(
 ): ((written: WrittenGraph) => string) | undefined {
   switch (name) {
     case 'nodes': {
-      const one = plainWriter<WrittenNode>('GraphNode', same, compiler, (member, of) =>
-        nodeMember(member, of, compiler),
-      )
-      return ({ graph, ids, run }) =>
-        run.list(graph.nodes, (node, at) => run.paid(one({ run, node, id: ids[at] ?? '' })))
+      const one = graphNodeWriter(same, compiler)
+      return ({ graph, run }) => run.list(graph.nodes, (node) => one(run, node))
     }
     case 'edges': {
-      const one = plainWriter<WrittenEdge>('GraphEdge', same, compiler, edgeMember)
-      return ({ graph, ids, run }) => run.list(graph.edges, (edge) => run.paid(one({ edge, ids })))
+      const write = edgeWriter(same, compiler)
+      return ({ graph, run }) => {
+        // Each object's `id` is looked for once, for all of its edges.
+        const ids = graph.nodes.map((node) => graphIdOf(run, node))
+        return run.list(graph.edges, (edge) => run.paid(write(edge, ids)))
+      }
     }
     case 'truncated':
       return ({ graph }) => String(graph.isCut)
@@ -103,66 +86,33 @@ function memberWriter(
   }
 }
 
-type NodeMember = (written: WrittenNode) => string
+/** What stands ahead of a member of an edge, and what it is: all there is to be done for each of a thousand edges. */
+interface EdgeMember {
+  readonly before: string
+  readonly name: 'from' | 'to' | 'relation' | '__typename'
+}
 
-function nodeMember(
-  name: string,
+const edgeMembers = ['from', 'to', 'relation', '__typename'] as const
+
+function edgeWriter(
   nodes: readonly FieldNode[],
-  compiler: PlanCompiler,
-): NodeMember | undefined {
-  switch (name) {
-    case 'id':
-      // base64url needs no escapes.
-      return ({ id }) => `"${id}"`
-    case 'clusterName':
-      return ({ node }) => JSON.stringify(node.part.cluster)
-    case 'apiVersion':
-      return ({ node }) => JSON.stringify(node.part.kind.apiVersion)
-    case 'kind':
-      return ({ node }) => JSON.stringify(node.part.kind.resource.kind)
-    case 'namespace':
-      return ({ node }) => JSON.stringify(placeOf(node).namespace || null)
-    case 'name':
-      return ({ node }) => JSON.stringify(placeOf(node).name)
-    case 'depth':
-      return ({ node }) => String(node.depth)
-    case 'object': {
-      const write = anyRowWriter(selectionsOf(nodes), compiler)
-      const { place } = compiler
-      return ({ run, node }) => {
-        run.budget.report?.at(place)
-        // What is reached may be seen, but not everything that may be seen may be looked up.
-        const found = referenced(run, refOfNode(node))
-        if (found === undefined) return 'null'
-        run.budget.spend('rows', 1)
-        return write(run, found.part, found.id)
-      }
+  { collect }: PlanCompiler,
+): (edge: WalkEdge, ids: readonly string[]) => string {
+  const type = 'GraphEdge'
+  const members: EdgeMember[] = []
+  for (const [key, [node]] of collectFields(selectionsOf(nodes), new Set([type]), collect)) {
+    const name = edgeMembers.find((one) => one === node?.name.value)
+    if (name === undefined) throw new NotCoveredError(`a field of ${type}`)
+    members.push({ before: `${members.length === 0 ? '{' : ','}${JSON.stringify(key)}:`, name })
+  }
+  return ({ from, to, relation }, ids) => {
+    let text = ''
+    for (const { before, name } of members) {
+      if (name === 'from') text += before + (ids[from] ?? '')
+      else if (name === 'to') text += before + (ids[to] ?? '')
+      // Names of types and of fields need no escapes.
+      else text += `${before}"${name === 'relation' ? relation : type}"`
     }
-    default:
-      return undefined
+    return `${text}}`
   }
-}
-
-function edgeMember(name: string): ((written: WrittenEdge) => string) | undefined {
-  switch (name) {
-    case 'from':
-      return ({ edge, ids }) => `"${ids[edge.from] ?? ''}"`
-    case 'to':
-      return ({ edge, ids }) => `"${ids[edge.to] ?? ''}"`
-    case 'relation':
-      return ({ edge }) => JSON.stringify(edge.relation)
-    default:
-      return undefined
-  }
-}
-
-function idOf({ part: { cluster, kind, view }, id }: WalkNode<KindPart>): string {
-  const { group, kind: kindName } = kind.resource
-  const uid = view.uidOf(id)
-  const object = uid === '' ? splitObjectKey(view.keyOf(id)) : { uid }
-  return encodeObjectId({ cluster, group, kind: kindName, object })
-}
-
-function placeOf({ part: { view }, id }: WalkNode<KindPart>): ReturnType<typeof splitObjectKey> {
-  return splitObjectKey(view.keyOf(id))
 }

@@ -52,7 +52,6 @@ export class PlanRun {
   readonly followed: PlanRunOptions['followed']
   readonly parts: SettledParts
   readonly #variables: VariableValues
-  readonly #arguments = new Map<FieldArguments, Readonly<Record<string, unknown>>>()
   readonly #requests = new Map<FieldArguments, ListRequest>()
   readonly #known = new Map<FieldArguments, Map<string, unknown>>()
 
@@ -85,9 +84,7 @@ export class PlanRun {
 
   /** The coerced arguments of a field. Throws the GraphQLError of one that cannot be. */
   argumentsOf(field: FieldArguments): Readonly<Record<string, unknown>> {
-    let values = field.constant ?? this.#arguments.get(field)
-    if (values === undefined) this.#arguments.set(field, (values = field.coerce(this.#variables)))
-    return values
+    return field.coerce(this.#variables)
   }
 
   /** What the arguments of a list ask for, read once for all rows that ask it. Throws `ArgumentError`. */

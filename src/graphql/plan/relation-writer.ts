@@ -5,7 +5,7 @@ import { splitObjectKey } from '../../kubernetes/object.ts'
 import { objectByKey } from '../../query/page/lookup.ts'
 import { findObject } from '../../query/page/page.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
-import type { KindPart } from '../operation/kind-part.ts'
+import type { KindAt, KindPart } from '../operation/kind-part.ts'
 import { namespacesOfRelated, partOnTheWay, targetOf } from '../operation/related-parts.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
@@ -49,11 +49,17 @@ export function relationWriter(
   const within = ({ view }: KindPart, id: ObjectId, condition: Condition) =>
     namespacesOfRelated(found, condition, namespaceOf(view, id))
   const reads = Array.from(needs.values(), ({ kind }) => kind)
+  const targets = new Map<string, KindAt>()
+  const targetIn = (cluster: string): KindAt => {
+    let target = targets.get(cluster)
+    if (target === undefined) targets.set(cluster, (target = targetOf(found, cluster)))
+    return target
+  }
   if (!field.many) {
     const write = compiler.row(to, selectionSets)
     return (run, part, id) => {
       const condition = follow(run, part, id)
-      const at = targetOf(found, part.cluster)
+      const at = targetIn(part.cluster)
       const target =
         condition.form === 'keys'
           ? run.named(at, condition.keys)
@@ -69,7 +75,7 @@ export function relationWriter(
     const { cluster, view } = part
     const withRelated = run.argumentsOf(args)['related'] === true
     const condition = follow(run, part, id, withRelated)
-    const target = run.part(targetOf(found, cluster), {
+    const target = run.part(targetIn(cluster), {
       within: () => within(part, id, condition),
     })
     const origin = view.uidOf(id) || view.keyOf(id)

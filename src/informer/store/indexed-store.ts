@@ -169,6 +169,10 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
     return this.#contents.labels.labelsOf(id)
   }
 
+  hasSameLabels(one: ObjectId, other: ObjectId): boolean {
+    return this.#contents.labels.isSame(one, other)
+  }
+
   /** Adds indexes, back-filling them at once. Throws {@link DuplicateIndexError} and then adds none. */
   addIndexers(indexers: Indexers): void {
     this.#declare(indexers)

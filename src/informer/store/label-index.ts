@@ -34,6 +34,16 @@ export class LabelIndex {
     return labels
   }
 
+  /** Whether two objects have the same labels: those of siblings share their keys and, value by value, a posting. */
+  isSame(one: ObjectId, other: ObjectId): boolean {
+    const keys = this.#keys[one]
+    if (keys !== this.#keys[other]) return false
+    for (const key of keys ?? none) {
+      if (this.#byKey.get(key)?.isSame(one, other) === false) return false
+    }
+    return true
+  }
+
   /** Takes whatever an object has for labels: what is no string, or in no object, counts as not there. */
   set(id: ObjectId, found: unknown): void {
     const labels = labelsIn(found)

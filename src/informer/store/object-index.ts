@@ -121,6 +121,12 @@ export class ObjectIndex implements IndexView {
       : valueOf(membership) === value
   }
 
+  /** Whether two objects have one value each, and the same one. */
+  isSame(one: ObjectId, other: ObjectId): boolean {
+    const membership = this.#memberships[one]
+    return membership === this.#memberships[other] && !Array.isArray(membership)
+  }
+
   valuesOf(id: ObjectId): readonly string[] {
     const membership = this.#memberships[id]
     if (membership === undefined) return none

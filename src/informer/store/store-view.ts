@@ -85,6 +85,8 @@ export interface StoreView<T extends KubernetesObject = KubernetesObject> {
   labelKeys(): IterableIterator<string>
   /** The labels of an object, from their indexes: it is not decoded. */
   labelsOf(id: ObjectId): Readonly<Record<string, string>>
+  /** Whether two objects have the same labels, without reading them; of two whose labels nobody else has it may say no. */
+  hasSameLabels(one: ObjectId, other: ObjectId): boolean
 }
 
 /**

@@ -78,11 +78,18 @@ export function hasAnyValue(index: IndexReference): Condition {
 
 /** The objects with one of these keys; without keys, no object. */
 export function hasKey(keys: readonly string[]): Condition {
-  return keys.length === 0 ? nothing : { form: 'keys', keys: [...new Set(keys)] }
+  if (keys.length === 0) return nothing
+  return { form: 'keys', keys: keys.length === 1 ? keys : [...new Set(keys)] }
 }
 
 /** All of the conditions; `everything` where there are none. */
 export function allOf(conditions: readonly Condition[]): Condition {
+  // Relations ask for few things at once, and do so for each row.
+  const [former = everything, latter = everything] = conditions
+  if (conditions.length <= 2) {
+    if (latter.form === 'everything' || former.form === 'nothing') return former
+    if (former.form === 'everything' || latter.form === 'nothing') return latter
+  }
   const flat = conditions
     .flatMap((one) => (one.form === 'and' ? one.conditions : [one]))
     .filter((one) => one.form !== 'everything')
@@ -129,6 +136,8 @@ export function relatedIn(condition: Condition): RelatedCondition | undefined {
  * whether *some* value meets one of them, so a set of values, a set of ranges or a list of tests says the same as many.
  */
 export function anyOf(conditions: readonly Condition[]): Condition {
+  const [only = nothing] = conditions
+  if (conditions.length <= 1) return only
   const flat = conditions.flatMap((one) => (one.form === 'or' ? one.conditions : [one]))
   if (flat.some((one) => one.form === 'everything')) return everything
   const different = new Map<string, Condition[]>()

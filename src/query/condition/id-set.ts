@@ -33,7 +33,7 @@ function wholeSet(view: StoreView): IdSet {
 }
 
 /** A part of a condition is made ready in the time of so many tests. */
-const testsPerPart = 5
+export const testsPerPart = 5
 
 /**
  * Makes a condition the set of its members in one store. Valid within the tick only. Each part that is made ready, and

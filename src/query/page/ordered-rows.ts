@@ -50,12 +50,15 @@ export function orderedRows(options: OrderedRowsOptions): ObjectId[] {
   const few = set.candidates(cheapRows)
   if (few !== undefined) return sortedRows(few, options)
   const { condition, namespaces } = options
-  budget.report?.searched(condition, undefined, namespaces === undefined ? [] : ['namespace'])
-
   const found: ObjectId[] = []
   // The store's own order is walked as fast as objects are tested in any other.
   const isByKey = order.terms.length === 0
   const candidates = set.candidates(view.size >> 1) ?? (isByKey ? undefined : allOf(view))
+  // So many steps would fill the page if the members were spread evenly: where fewer have to be sorted, they are.
+  if (candidates?.exact === true && candidates.size ** 2 < limit * view.size) {
+    return sortedRows(candidates, options)
+  }
+  budget.report?.searched(condition, undefined, namespaces === undefined ? [] : ['namespace'])
   const steadily = candidates === undefined ? Infinity : candidates.size
   const allowed = Math.max(cheapRows, isByKey ? steadily : steadily / testsPerStep)
   let steps = 0

@@ -84,14 +84,12 @@ export function eventsAbout(view: StoreView, id: ObjectId, withRelated = false):
 function keysOf(view: StoreView, id: ObjectId): readonly string[] {
   const { namespace, name } = splitObjectKey(view.keyOf(id))
   const { group, kind } = view.resource
-  return [
-    ...view
-      .index('uid')
-      .valuesOf(id)
-      .map((uid) => `${uidPrefix}${uid}`),
+  const names = [
     nameReference(group, kind, namespace, name),
     nameReference(anyGroup, kind, namespace, name),
   ]
+  const uid = view.uidOf(id)
+  return uid === '' ? names : [`${uidPrefix}${uid}`, ...names]
 }
 
 export function compileEvents(definition: EventsRelation): Relation {
@@ -100,5 +98,17 @@ export function compileEvents(definition: EventsRelation): Relation {
     reads: [definition.to],
     indexers: { [definition.to]: eventIndexers },
     follow: ({ view, id, withRelated }) => eventsAbout(view, id, withRelated),
+    followAll({ view, withRelated = false, part, budget }, ids) {
+      const events = part(definition.to).view
+      const all = ids.flatMap((id) => keysOf(view, id))
+      budget.spend('tests', all.length)
+      // There is hardly an object that something is reported about: what is asked for is only what there is in this tick.
+      const reported = (index: string): Condition => {
+        const found = events.index(index)
+        const keys = all.filter((key) => found.posting(key) !== undefined)
+        return hasValue(index, keys)
+      }
+      return withRelated ? anyOf([reported(about), reported(related)]) : reported(about)
+    },
   }
 }

@@ -42,6 +42,8 @@ export interface Relation {
    * with filters, a Scope and a page. Where the related objects are none, it is `nothing`.
    */
   follow(origin: RelationOrigin): Condition
+  /** The same of several objects of the store at once, for relations that siblings have in common. */
+  followAll?(origin: Omit<RelationOrigin, 'id' | 'object'>, ids: readonly ObjectId[]): Condition
 }
 
 /** A relation that can be read both ways, as far as indexes tell. */

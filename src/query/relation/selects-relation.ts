@@ -1,4 +1,4 @@
-import type { Indexers, StoreView } from '../../informer/store/store-view.ts'
+import type { Indexers, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { matchesLabels } from '../../kubernetes/label-selector.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import {
@@ -11,7 +11,12 @@ import {
 } from '../condition/condition.ts'
 import { selectorCondition } from '../condition/selector-condition.ts'
 import { narrowestOf, type ObjectSelector, reaches, readSelectors } from './object-selector.ts'
-import { originObject, type Relation, type RelationContext } from './relation.ts'
+import {
+  originObject,
+  type Relation,
+  type RelationContext,
+  type RelationOrigin,
+} from './relation.ts'
 import { relationName, type ReverseRelation, type SelectsRelation } from './relation-definition.ts'
 
 /** The indexes of the selectors of a relation on the store of the selecting type. */
@@ -77,46 +82,66 @@ export function compileReverseSelects(
   const { selectors, places, indexers } = selectorIndexes(selects, context)
   const reachesFar = selects.namespacesPath !== undefined || !context.isNamespaced(selects.from)
   const last = new WeakMap<StoreView, LastSelected>()
+  const follow = ({ view, id, part, budget }: Omit<RelationOrigin, 'object'>): Condition => {
+    const { namespace } = splitObjectKey(view.keyOf(id))
+    const selecting = part(definition.to).view
+    const labels = view.labelsOf(id)
+    const { resourceVersion } = selecting
+    const before = last.get(selecting)
+    if (
+      resourceVersion !== '' &&
+      before?.resourceVersion === resourceVersion &&
+      before.namespace === namespace &&
+      isSame(before.labels, labels)
+    ) {
+      return before.condition
+    }
+    const [byPlace, texts] = [selecting.index(places), selecting.index(selectors)]
+    const keys: string[] = []
+    const values = [[anyLabel, ''] as const, ...Object.entries(labels)]
+    for (const [key, value] of values) {
+      for (const where of reachesFar ? [namespace, anyNamespace] : [namespace]) {
+        const posting = byPlace.posting(placeOf(where, key, value))
+        if (posting === undefined) continue
+        budget.spend('examined', posting.size)
+        for (const candidate of posting) {
+          const isMet = texts.valuesOf(candidate).some((text) => {
+            const selector = parsedSelector(text)
+            return reaches(selector, namespace) && matchesLabels(selector.labels, labels)
+          })
+          if (isMet) keys.push(selecting.keyOf(candidate))
+        }
+      }
+    }
+    const condition = hasKey(keys)
+    last.set(selecting, { resourceVersion, namespace, labels, condition })
+    return condition
+  }
   return {
     definition,
     reads: [definition.to],
     indexers: { [definition.to]: indexers },
-    follow({ view, id, part, budget }) {
-      const { namespace } = splitObjectKey(view.keyOf(id))
-      const selecting = part(definition.to).view
-      const labels = view.labelsOf(id)
-      const { resourceVersion } = selecting
-      const before = last.get(selecting)
-      if (
-        resourceVersion !== '' &&
-        before?.resourceVersion === resourceVersion &&
-        before.namespace === namespace &&
-        isSame(before.labels, labels)
-      ) {
-        return before.condition
+    follow,
+    followAll(origin, ids) {
+      const { view } = origin
+      const found = new Set<Condition>()
+      let before: ObjectId | undefined
+      for (const id of ids) {
+        if (before !== undefined && isSibling(view, before, id)) continue
+        before = id
+        found.add(follow({ ...origin, id }))
       }
-      const [byPlace, texts] = [selecting.index(places), selecting.index(selectors)]
-      const keys: string[] = []
-      const values = [[anyLabel, ''] as const, ...Object.entries(labels)]
-      for (const [key, value] of values) {
-        for (const where of reachesFar ? [namespace, anyNamespace] : [namespace]) {
-          const posting = byPlace.posting(placeOf(where, key, value))
-          if (posting === undefined) continue
-          budget.spend('examined', posting.size)
-          for (const candidate of posting) {
-            const isMet = texts.valuesOf(candidate).some((text) => {
-              const selector = parsedSelector(text)
-              return reaches(selector, namespace) && matchesLabels(selector.labels, labels)
-            })
-            if (isMet) keys.push(selecting.keyOf(candidate))
-          }
-        }
-      }
-      const condition = hasKey(keys)
-      last.set(selecting, { resourceVersion, namespace, labels, condition })
-      return condition
+      return anyOf([...found])
     },
   }
+}
+
+/** Whether two objects of a store are in one namespace and have the same labels. */
+function isSibling(view: StoreView, one: ObjectId, other: ObjectId): boolean {
+  if (!view.hasSameLabels(one, other)) return false
+  const [key, otherKey] = [view.keyOf(one), view.keyOf(other)]
+  const slash = key.indexOf('/')
+  return slash === otherKey.indexOf('/') && key.startsWith(otherKey.slice(0, slash + 1))
 }
 
 type Labels = Readonly<Record<string, string>>

@@ -26,7 +26,10 @@ export function compileThrough(definition: ThroughRelation, steps: readonly Rela
         const { view, ids } = from
         const { object, ...rest } = origin
         const start = at === 0 && object !== undefined ? { ...rest, object } : rest
-        condition = anyOf(ids.map((id) => step.follow({ ...start, view, id })))
+        condition =
+          step.followAll === undefined
+            ? anyOf(ids.map((id) => step.follow({ ...start, view, id })))
+            : step.followAll({ ...start, view }, ids)
         if (condition.form === 'nothing' || at === steps.length - 1) break
         const part = origin.part(step.definition.to)
         from = { view: part.view, ids: visibleIds(condition, part, origin) }

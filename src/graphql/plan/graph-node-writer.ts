@@ -1,0 +1,137 @@
+import type { FieldNode } from 'graphql'
+import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import type { WalkNode } from '../../query/relation/graph-walk.ts'
+import { encodeObjectId } from '../model/object-id.ts'
+import { refOfNode } from '../operation/graph-source.ts'
+import type { KindPart } from '../operation/kind-part.ts'
+import { anyRowWriter } from './any-row-writer.ts'
+import { collectFields, selectionsOf } from './collected-fields.ts'
+import { referenced } from './found-object.ts'
+import type { FragmentMemo } from './fragment-cache.ts'
+import { NotCoveredError } from './not-covered.ts'
+import type { PlanCompiler } from './plan-compiler.ts'
+import type { PlanRun } from './plan-run.ts'
+
+/** Writes an object of a graph, or some members of it. */
+type NodeWriter = (run: PlanRun, node: WalkNode<KindPart>) => string
+
+/** A text that an object's kind, key and UID tell. */
+type OwnText = (part: KindPart, id: ObjectId) => string
+
+const typeName = 'GraphNode'
+
+/** Compiles what is written of the objects of graphs. Throws {@link NotCoveredError}. */
+export function graphNodeWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): NodeWriter {
+  const writers: NodeWriter[] = []
+  let own: { readonly name: string; readonly before: string; readonly text: OwnText }[] = []
+  const endFragment = (): void => {
+    if (own.length > 0) writers.push(fragmentWriter(own))
+    own = []
+  }
+  for (const [key, same] of collectFields(
+    selectionsOf(nodes),
+    new Set([typeName]),
+    compiler.collect,
+  )) {
+    const name = same[0]?.name.value ?? ''
+    const before = `${JSON.stringify(key)}:`
+    const text = ownTexts[name]
+    if (text !== undefined) {
+      own.push({ name, before, text })
+      continue
+    }
+    endFragment()
+    const write = compiler.within(key, () => holeWriter(name, same, compiler))
+    writers.push((run, node) => run.paid(before) + write(run, node))
+  }
+  endFragment()
+  const [first] = writers
+  if (first !== undefined && writers.length === 1) return (run, node) => `{${first(run, node)}}`
+  return (run, node) => `{${writers.map((write) => write(run, node)).join(',')}}`
+}
+
+/** Members that stand together are kept as fragments of the object. */
+function fragmentWriter(
+  members: readonly { readonly name: string; readonly before: string; readonly text: OwnText }[],
+): NodeWriter {
+  const signature = members.map(({ name, before }) => before + name).join()
+  const texts = new GraphTexts(signature, members.length, (part, id) =>
+    members.map(({ before, text }) => before + text(part, id)).join(),
+  )
+  return (run, { part, id }) => run.paid(texts.of(run, part, id))
+}
+
+/** What is not the object's own. */
+function holeWriter(name: string, nodes: readonly FieldNode[], compiler: PlanCompiler): NodeWriter {
+  if (name === 'depth') return (_run, { depth }) => String(depth)
+  if (name !== 'object') throw new NotCoveredError(`${typeName}.${name}`)
+  const write = anyRowWriter(selectionsOf(nodes), compiler)
+  const { place } = compiler
+  return (run, node) => {
+    run.budget.report?.at(place)
+    // What is reached may be seen, but not everything that may be seen may be looked up.
+    const found = referenced(run, refOfNode(node))
+    if (found === undefined) return 'null'
+    run.budget.spend('rows', 1)
+    return write(run, found.part, found.id)
+  }
+}
+
+/** Texts of objects that are kept as fragments are, for as long as an object is the same. */
+class GraphTexts {
+  readonly #signature: string
+  readonly #fields: number
+  readonly #make: OwnText
+  readonly #memos = new WeakMap<StoreView, FragmentMemo>()
+
+  /** `fields`: how many fields one text has. */
+  constructor(signature: string, fields: number, make: OwnText) {
+    this.#signature = signature
+    this.#fields = fields
+    this.#make = make
+  }
+
+  of(run: PlanRun, part: KindPart, id: ObjectId): string {
+    const { view } = part
+    let memo = this.#memos.get(view)
+    if (memo === undefined) {
+      // No selection of an object's own fields begins so.
+      memo = run.fragments.memo(`\0graph ${part.cluster}\n${this.#signature}`, view)
+      this.#memos.set(view, memo)
+    }
+    const held = view.held(id)
+    let text = memo.get(id, held)
+    if (text === undefined) {
+      run.budget.spend('fields', this.#fields)
+      text = this.#make(part, id)
+      memo.set(id, held, text)
+    }
+    return text
+  }
+}
+
+function idOf({ cluster, kind, view }: KindPart, id: ObjectId): string {
+  const { group, kind: kindName } = kind.resource
+  const uid = view.uidOf(id)
+  const object = uid === '' ? splitObjectKey(view.keyOf(id)) : { uid }
+  // base64url needs no escapes.
+  return `"${encodeObjectId({ cluster, group, kind: kindName, object })}"`
+}
+
+const ids = new GraphTexts('id', 1, idOf)
+
+/** The `id` of an object of a graph, as JSON. */
+export function graphIdOf(run: PlanRun, { part, id }: WalkNode<KindPart>): string {
+  return ids.of(run, part, id)
+}
+
+const ownTexts: Readonly<Record<string, OwnText>> = {
+  __typename: () => JSON.stringify(typeName),
+  id: idOf,
+  clusterName: ({ cluster }) => JSON.stringify(cluster),
+  apiVersion: ({ kind }) => JSON.stringify(kind.apiVersion),
+  kind: ({ kind }) => JSON.stringify(kind.resource.kind),
+  namespace: ({ view }, id) => JSON.stringify(splitObjectKey(view.keyOf(id)).namespace || null),
+  name: ({ view }, id) => JSON.stringify(splitObjectKey(view.keyOf(id)).name),
+}
