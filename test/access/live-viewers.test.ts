@@ -1,4 +1,5 @@
 import type { Client } from 'graphql-ws'
+import type { OperationReport } from 'informerql'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { caller, type Caller, serveViewers, type ViewedGateway } from '../support/viewed-gateway.ts'
 import { resume, type Resumed } from '../gateway/resumed-subscription.ts'
@@ -197,7 +198,27 @@ describe('Subscribers who are asked who they are', () => {
     expect(rowsOf(without.held())[0]?.node).toBeNull()
   })
 
+  it('end with FORBIDDEN where nothing is left to be seen, and whoever observes is told so', async () => {
+    const ended: (readonly string[])[] = []
+    const audit = {
+      answered: () => {},
+      ended: ({ viewer, codes }: OperationReport) =>
+        void ended.push([viewer?.username ?? '', ...codes]),
+    }
+    await using observed = await serveViewers({ clusters: [world.selection], audit })
+    const ann = await reader(['one'], pods)
+    const live = resume(observed.connect(ann), { field: 'pods(coalesceMs: 10', selection })
+    await live.until((held) => held.size === 1)
+    await world.remove(`${rbac}/namespaces/one/rolebindings/${ann.username}`)
+    await expect(live.until((held) => held.size === 0)).rejects.toThrow(/FORBIDDEN/)
+    await expect.poll(() => ended).toEqual([[ann.username, 'FORBIDDEN']])
+  })
+
   it('are asked about once, however many subscriptions they have, and not for each frame', async () => {
+    await served[Symbol.asyncDispose]()
+    // Nothing is asked again for being old.
+    const access = { allowMs: 600_000, denyMs: 600_000 }
+    served = await serveViewers({ clusters: [world.selection], access })
     const [ann, ben] = [await reader(['one', 'two'], pods), await reader(['one', 'two'], pods)]
     const first = follow(ann)
     await first.until((held) => held.size === 2)

@@ -14,6 +14,7 @@ export interface GroupSeatsOptions extends Omit<ViewerSeatOptions, 'access' | 'f
 export class GroupSeats {
   readonly #options: GroupSeatsOptions
   readonly #seats = new Map<string, ViewerSeat>()
+  readonly #seatOf = new WeakMap<GroupMember, ViewerSeat>()
   /** The namespaces of objects that have been heard of, by kind. */
   readonly #places = new Map<Kind, Set<string>>()
 
@@ -34,11 +35,14 @@ export class GroupSeats {
 
   /** A member leaves, and its seat with it where it was the last one there. */
   leave(member: GroupMember): void {
-    for (const [identity, seat] of this.#seats) {
-      if (!seat.members.delete(member)) continue
-      if (seat.members.size === 0) this.#close(identity, seat)
-      return
-    }
+    const seat = this.#seatOf.get(member)
+    if (seat?.members.delete(member) === true) this.drop(seat)
+  }
+
+  /** A member takes its seat. */
+  sit(member: GroupMember, seat: ViewerSeat): void {
+    seat.members.add(member)
+    this.#seatOf.set(member, seat)
   }
 
   /** Nobody sits there after all. */

@@ -147,7 +147,7 @@ export class LiveGroup implements MemberGroup {
     const joined = member(this)
     if (this.#end === undefined) {
       this.#members.add(joined)
-      seat?.members.add(joined)
+      if (seat !== undefined) this.#seats.sit(joined, seat)
     } else joined.finish(this.#end)
     return joined
   }

@@ -7,6 +7,7 @@ import {
   visit,
 } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'
+import { clientErrorOf } from '../operation/client-error.ts'
 import { problemOfVariables } from '../operation/document-bounds.ts'
 import { documentCache } from '../operation/document-cache.ts'
 import type { OperationDocuments } from '../operation/operation-documents.ts'
@@ -19,7 +20,7 @@ import type { Plan } from '../plan/plan.ts'
 import { compileOperation } from '../plan/plan.ts'
 import type { QueryRequest } from '../plan/planned-queries.ts'
 import { compileFrames, type FramePlan } from './frame-plan.ts'
-import type { GroupMember } from './group-member.ts'
+import type { GroupMember, StreamEnd } from './group-member.ts'
 import type { LiveState } from './live-limits.ts'
 import { LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
 
@@ -115,7 +116,7 @@ export class PlannedSubscriptions {
       ...operation,
       operation: 'subscription',
       by: 'plan',
-      codes: [],
+      codes: codesOf(member.end),
       rows: member.rows,
       durationMs: performance.now() - startMs,
     })
@@ -153,6 +154,11 @@ export class PlannedSubscriptions {
     if (plan === undefined) return undefined
     return { plan, document, positionVariables: positionVariablesOf(document) }
   }
+}
+
+/** The code of the error that a subscription has ended with. */
+function codesOf(end: StreamEnd | undefined): readonly string[] {
+  return end?.form === 'failed' ? [String(clientErrorOf(end.error).extensions['code'])] : []
 }
 
 /** What a request asks for by its variables, as one text: two with the same are answered the same. */

@@ -2,8 +2,8 @@ import type { KindAt } from '../operation/kind-part.ts'
 import type { Kind } from '../model/kind.ts'
 import { NotCoveredError } from '../plan/not-covered.ts'
 
-/** More names are not asked about for one subscription. */
-const maxWithheld = 1_000
+/** More names are not asked about for one subscription; each takes two access reviews at the most. */
+const maxWithheld = 500
 
 /**
  * The related objects that the texts of a group leave out, as its members may look at no whole namespace that has them. Somebody may
