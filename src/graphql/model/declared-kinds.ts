@@ -91,6 +91,7 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
     indexes.set(kind.typeName, indexesOf(kind, own, options, problems))
     yield
   }
+  const hasEvents = byType.get('Event')?.resource.group === ''
   const relations = new SdlRelations({
     isKind: (typeName) => byType.has(typeName),
     isLeftOut,
@@ -106,6 +107,7 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
         ? kinds.flatMap((kind) => definitionOf(kind, crdOf(kind), hasOwnField))
         : []),
     ],
+    events: hasEvents ? kinds.map(({ typeName }) => eventsOf(typeName)) : [],
   })
   problems.push(...(yield* relations.addAll(known)))
   const objectRefs = new SdlObjectRefs(
@@ -139,7 +141,6 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
     return isTaken ? [] : usersOf(typeName, uses)
   }
   const endings: SdlError[] = []
-  const hasEvents = byType.get('Event')?.resource.group === ''
   return {
     kinds: kinds.map((kind) => ({
       ...kind,

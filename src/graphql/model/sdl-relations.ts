@@ -27,6 +27,8 @@ export interface RelationSurroundings {
   at(typeName: string, path: string): SchemaAtPath
   /** Relations that are there without a declaration; they can be read backwards. */
   readonly given: readonly RelationField[]
+  /** Those by which every kind leads to its Events; they can be gone through. */
+  readonly events: readonly RelationField[]
 }
 
 interface Declared {
@@ -58,11 +60,13 @@ export class SdlRelations {
   readonly #ofAnyKind = new Map<string, ReferenceOfAnyKind>()
   /** What is declared so far, once it has been asked for. */
   #byType: ReadonlyMap<string, readonly RelationField[]> | undefined
+  readonly #events: ReadonlyMap<string, RelationField>
 
   constructor(around: RelationSurroundings) {
     this.#around = around
     for (const relation of around.given)
       this.#declared.set(relationName(relation.definition), { relation, place: undefined })
+    this.#events = new Map(around.events.map((one) => [relationName(one.definition), one]))
   }
 
   /** The relations of one kind, in the order of their declaration. */
@@ -233,7 +237,7 @@ export class SdlRelations {
       }
       case 'through': {
         const found = stepsOf({ from, to }, form.arguments.path, declaration, (full) => {
-          const step = this.#declared.get(full)?.relation
+          const step = this.#declared.get(full)?.relation ?? this.#events.get(full)
           return step === undefined ? undefined : { to: step.definition.to, many: step.many }
         })
         // A step may have been passed over, with a type that is not served.

@@ -7,7 +7,7 @@ import {
 } from 'graphql'
 import { parsePath } from '../../query/index/path.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
-import { ownedArguments, relationArguments, usedByArguments } from './arguments.ts'
+import { eventArguments, ownedArguments, relationArguments, usedByArguments } from './arguments.ts'
 import type { Definitions } from '../model/definitions.ts'
 import type { Kind, MixedRelationField, ObjectRefField, RelationField } from '../model/kind.ts'
 import { usedByField } from '../model/uses.ts'
@@ -120,10 +120,15 @@ function relationField(
   return {
     type: types.connectionType(to),
     description,
-    args: relationArguments(from, to, types),
+    args: isOfEvents(relation) ? eventArguments(to, types) : relationArguments(from, to, types),
     resolve: (row, args: RelationArguments, { read }) => read.follow(row, relation, args),
     ...fromSource({ form: 'relation', relation }),
   }
+}
+
+/** Whether a relation over several steps ends at the Events of what it comes to. */
+function isOfEvents({ definition }: RelationField): boolean {
+  return definition.form === 'through' && definition.steps.at(-1)?.endsWith('.events') === true
 }
 
 function mixedField(

@@ -116,8 +116,12 @@ function staysInNamespace(
     case 'owner':
     case 'events':
       return true
-    case 'uid':
     case 'through':
+      return definition.steps.every((step) => {
+        const one = compiled.get(step)?.definition
+        return one !== undefined && staysInNamespace(one, compiled, context)
+      })
+    case 'uid':
       return false
   }
 }
