@@ -110,11 +110,13 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
     events: hasEvents ? kinds.map(({ typeName }) => eventsOf(typeName)) : [],
   })
   problems.push(...(yield* relations.addAll(known)))
-  const objectRefs = new SdlObjectRefs(
-    (typeName, field) =>
-      hasOwnField(typeName, field) ||
-      relations.of(typeName).some(({ definition }) => definition.name === field),
-  )
+  const relationNamed = (typeName: string, field: string): RelationField | undefined =>
+    relations.of(typeName).find(({ definition }) => definition.name === field)
+  const objectRefs = new SdlObjectRefs({
+    hasField: (typeName, field) =>
+      hasOwnField(typeName, field) || relationNamed(typeName, field) !== undefined,
+    relationNamed,
+  })
   problems.push(...objectRefs.addAll(known))
   const typeNames = [...byType.keys()]
   const relationsOf = (of: string): readonly RelationField[] => relations.of(of)
@@ -124,6 +126,7 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
         relationsOf,
         typeNames,
         hasField: hasOwnField,
+        ofAnyKind: relations.ofAnyKind,
       })
       problems.push(...found.problems)
       const instances = typeName === definitionType ? [instancesOf(typeNames, relationsOf)] : []
@@ -169,7 +172,9 @@ function unknownTargets(
     .flatMap(({ relations }) =>
       relations.flatMap(({ name, type, place, form }) => {
         const target = type.replace(/Connection$/, '')
-        if (form.directive === 'objectRef' || byType.has(target) || isLeftOut(target)) return []
+        const isOfAny = form.directive === 'objectRef' || form.directive === 'sameLabel'
+        if (isOfAny || target === everyKindType || byType.has(target) || isLeftOut(target))
+          return []
         const message = `${everyKindType}.${name}: there is no type ${type}`
         return unknown.problem(target, place, message) ?? []
       }),

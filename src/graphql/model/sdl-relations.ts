@@ -6,7 +6,13 @@ import {
 import type { RelationDirectiveArguments } from '../sdl/sdl-directives.ts'
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
 import { SdlError, type SdlPlace, type SdlProblem } from '../sdl/sdl-error.ts'
-import { namedOf, type OwnRelationContext, referenceOf, uidOf } from './declared-relation.ts'
+import {
+  namedOf,
+  type OwnRelationContext,
+  referenceOf,
+  sameOf,
+  uidOf,
+} from './declared-relation.ts'
 import type { RelationField } from './kind.ts'
 import { isMixed } from './mixed-relations.ts'
 import { inOrderOfSteps, stepsOf } from './relation-steps.ts'
@@ -95,8 +101,9 @@ export class SdlRelations {
         const written = { extension, declaration }
         const fullName = `${extension.typeName}.${name}`
         if (form.directive === 'objectRef') {
-          const { path } = form.arguments
-          if (form.arguments.topmost || pathProblem(path, declaration.place) !== undefined) continue
+          const { path, topmost, kindAt } = form.arguments
+          // What kind is meant tells another object: no index of these has it.
+          if (topmost || kindAt || pathProblem(path, declaration.place) !== undefined) continue
           this.#ofAnyKind.set(fullName, { from: extension.typeName, name, path })
           continue
         }
@@ -208,6 +215,7 @@ export class SdlRelations {
       declaration,
       needConnection,
       present: (paths) => this.#presentPaths(from, paths, declaration, optional),
+      presentOfTarget: (paths) => this.#presentPaths(to, paths, declaration, optional),
       referenceNamed: (full) => this.#references.get(full),
     }
     if (isList === true) needConnection()
@@ -218,6 +226,13 @@ export class SdlRelations {
         return namedOf(form.arguments, own)
       case 'uid':
         return uidOf(form.arguments, own)
+      case 'same':
+        return sameOf(form.arguments, own)
+      case 'sameLabel': {
+        const message = `${from}.${name}: @sameLabel leads to objects of any kind`
+        const hint = 'write its type as KubernetesObjectConnection'
+        throw new SdlError('field-type', place, message, hint)
+      }
       case 'reverse': {
         if (form.arguments.one !== true) needConnection()
         this.#checkReversed(form.arguments.of, { from, to }, declaration, optional)
@@ -225,15 +240,24 @@ export class SdlRelations {
       }
       case 'selects': {
         needConnection()
-        const { namespaceSelector, ...rest } = form.arguments
-        const paths = namespaceSelector ? [rest.path, namespaceSelector] : [rest.path]
+        const { namespaceSelector, namespaceLabels, ...rest } = form.arguments
+        const further = [namespaceSelector, namespaceLabels].filter(
+          (path) => typeof path === 'string',
+        )
+        const paths = [rest.path, ...further]
         for (const path of paths) {
           const unreadable = pathProblem(path, place)
           if (unreadable !== undefined) throw unreadable
         }
         own.present(paths)
-        const namespacesPath = namespaceSelector ? { namespacesPath: namespaceSelector } : {}
-        return { form: 'selects', ...base, ...rest, ...namespacesPath }
+        if (namespaceLabels) checkTypes(['Namespace'])
+        return {
+          form: 'selects',
+          ...base,
+          ...rest,
+          ...(namespaceSelector ? { namespacesPath: namespaceSelector } : {}),
+          ...(namespaceLabels ? { namespaceLabelsPath: namespaceLabels } : {}),
+        }
       }
       case 'through': {
         const found = stepsOf({ from, to }, form.arguments.path, declaration, (full) => {
@@ -291,7 +315,7 @@ export class SdlRelations {
     if (fits && reversed.from === to && reversed.to === from) return
     // The relation itself may have been passed over, with a type that is not served.
     if (optional && reversed === undefined) throw passedOver
-    const message = `${from}.${name}: ${of} is no @reference, @named, @uid or @selects from ${to} to ${from}, and no @objectRef of ${to}`
+    const message = `${from}.${name}: ${of} is no @reference, @named, @uid, @same or @selects from ${to} to ${from}, and no @objectRef of ${to}`
     throw new SdlError('unknown-relation', place, message, `declare ${of} or correct the name`)
   }
 }
@@ -305,6 +329,7 @@ const reversible: ReadonlySet<RelationDefinition['form']> = new Set([
   'reference',
   'numbered',
   'uid',
+  'same',
   'selects',
 ])
 

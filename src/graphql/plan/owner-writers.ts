@@ -91,11 +91,12 @@ function chainOf(run: PlanRun, from: KindPart, start: ObjectId): readonly Object
 
 /** Compiles a field that says which object is meant, of whatever kind: `Event.involved`. */
 export function objectRefsWriter(
-  { path, many, isTopmost }: ObjectRefField,
+  { name, path, many, isTopmost, kindAt }: ObjectRefField,
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
 ): RowWriter {
   const write = objectRefWriter(nodes, compiler)
+  if (kindAt !== undefined) throw new NotCoveredError(name)
   if (isTopmost === true) {
     const { place } = compiler
     return (run, part, id) => {

@@ -5,7 +5,7 @@ import {
   GraphQLNonNull,
   GraphQLObjectType,
 } from 'graphql'
-import { parsePath } from '../../query/index/path.ts'
+import { parsePath, valueAt } from '../../query/index/path.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
 import { eventArguments, ownedArguments, relationArguments, usedByArguments } from './arguments.ts'
 import type { Definitions } from '../model/definitions.ts'
@@ -14,11 +14,12 @@ import { usedByField } from '../model/uses.ts'
 import { nativePropertiesOf } from '../model/native-properties.ts'
 import { objectFields } from './object-fields.ts'
 import { reportingFailures } from './report-failures.ts'
-import { objectRefsAt, ownerChainOf, topmostBuiltIn } from './object-ref.ts'
+import { objectRefOfKindAt, objectRefsAt, ownerChainOf, topmostBuiltIn } from './object-ref.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
 import { fromSource } from './field-source.ts'
 import { propertyReader } from './property-resolver.ts'
 import type {
+  ObjectRef,
   OwnedArguments,
   RelationArguments,
   ResolverContext,
@@ -184,6 +185,20 @@ function objectRefField(
       resolve: (row, _args, { read }) => {
         const chain = ownerChainOf(row, read, types.kindOf)
         return chain instanceof Promise ? chain.then(topmostBuiltIn) : topmostBuiltIn(chain)
+      },
+    }
+  }
+  if (field.kindAt !== undefined) {
+    const { relation, path: kindPath } = field.kindAt
+    const kindAt = parsePath(kindPath)
+    return {
+      ...config,
+      type: types.objectRef,
+      resolve(row, _args, { read }) {
+        const refOf = (other: Row | null): ObjectRef | null =>
+          other === null ? null : objectRefOfKindAt(path, row, valueAt(kindAt, other.object), types)
+        const found = read.followOne(row, relation)
+        return found instanceof Promise ? found.then(refOf) : refOf(found)
       },
     }
   }
