@@ -107,6 +107,7 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
         ? kinds.flatMap((kind) => definitionOf(kind, crdOf(kind), hasOwnField))
         : []),
     ],
+    written: [...extensions, ...inferred],
     events: hasEvents ? kinds.map(({ typeName }) => eventsOf(typeName)) : [],
   })
   problems.push(...(yield* relations.addAll(known)))

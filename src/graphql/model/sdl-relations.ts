@@ -33,6 +33,8 @@ export interface RelationSurroundings {
   at(typeName: string, path: string): SchemaAtPath
   /** Relations that are there without a declaration; they can be read backwards. */
   readonly given: readonly RelationField[]
+  /** All that is written, also of types that are not served. */
+  readonly written: readonly TypeExtension[]
   /** Those by which every kind leads to its Events; they can be gone through. */
   readonly events: readonly RelationField[]
 }
@@ -72,6 +74,13 @@ export class SdlRelations {
     this.#around = around
     for (const relation of around.given)
       this.#declared.set(relationName(relation.definition), { relation, place: undefined })
+    // Of types that are not served, too: their paths may be taken by others.
+    for (const { typeName, relations } of around.written) {
+      for (const { name, form } of relations) {
+        if (form.directive === 'reference')
+          this.#references.set(`${typeName}.${name}`, form.arguments)
+      }
+    }
     this.#events = new Map(around.events.map((one) => [relationName(one.definition), one]))
   }
 
@@ -107,7 +116,6 @@ export class SdlRelations {
           this.#ofAnyKind.set(fullName, { from: extension.typeName, name, path })
           continue
         }
-        if (form.directive === 'reference') this.#references.set(fullName, form.arguments)
         if (form.directive === 'reverse') reverse.push(written)
         else if (form.directive === 'through') through.push(written)
         else own.push(written)
