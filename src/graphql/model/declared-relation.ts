@@ -132,6 +132,30 @@ export function sameOf(
   return { form: 'same', name, from, to, texts: text, as }
 }
 
+/** The relation of a `@selects`. Throws `SdlError`. */
+export function selectsOf(
+  args: RelationDirectiveArguments['selects'],
+  { ends: { name, from, to }, declaration, needConnection, present }: OwnRelationContext,
+): RelationDefinition {
+  needConnection()
+  const { path, selector, whenAbsent, namespaceSelector, namespaceLabels } = args
+  const further = [namespaceSelector, namespaceLabels].filter((one) => typeof one === 'string')
+  const paths = [path, ...further]
+  checked(declaration, () => paths.map((text) => parsePath(text)))
+  present(paths)
+  return {
+    form: 'selects',
+    name,
+    from,
+    to,
+    path,
+    selector,
+    whenAbsent,
+    ...(namespaceSelector ? { namespacesPath: namespaceSelector } : {}),
+    ...(namespaceLabels ? { namespaceLabelsPath: namespaceLabels } : {}),
+  }
+}
+
 function isManyPath(text: string): boolean {
   return parsePath(text).many
 }

@@ -11,6 +11,7 @@ import {
   type OwnRelationContext,
   referenceOf,
   sameOf,
+  selectsOf,
   uidOf,
 } from './declared-relation.ts'
 import type { RelationField } from './kind.ts'
@@ -246,27 +247,9 @@ export class SdlRelations {
         this.#checkReversed(form.arguments.of, { from, to }, declaration, optional)
         return { form: 'reverse', ...base, of: form.arguments.of }
       }
-      case 'selects': {
-        needConnection()
-        const { namespaceSelector, namespaceLabels, ...rest } = form.arguments
-        const further = [namespaceSelector, namespaceLabels].filter(
-          (path) => typeof path === 'string',
-        )
-        const paths = [rest.path, ...further]
-        for (const path of paths) {
-          const unreadable = pathProblem(path, place)
-          if (unreadable !== undefined) throw unreadable
-        }
-        own.present(paths)
-        if (namespaceLabels) checkTypes(['Namespace'])
-        return {
-          form: 'selects',
-          ...base,
-          ...rest,
-          ...(namespaceSelector ? { namespacesPath: namespaceSelector } : {}),
-          ...(namespaceLabels ? { namespaceLabelsPath: namespaceLabels } : {}),
-        }
-      }
+      case 'selects':
+        if (form.arguments.namespaceLabels) checkTypes(['Namespace'])
+        return selectsOf(form.arguments, own)
       case 'through': {
         const found = stepsOf({ from, to }, form.arguments.path, declaration, (full) => {
           const step = this.#declared.get(full)?.relation ?? this.#events.get(full)
