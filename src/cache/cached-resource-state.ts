@@ -27,6 +27,8 @@ export interface CachedResourceState {
   readonly lastError: string | null
   /** What the store takes, about, indexes included. */
   readonly heldBytes: number
+  /** How many indexes the store has, besides those of labels: what nobody asks for is not there. */
+  readonly indexes: number
   /** Deltas that wait to be applied. */
   readonly queueLength: number
   readonly listeners: number
@@ -44,6 +46,7 @@ export function stateOf(cached: CachedResource): CachedResourceState {
     lagMs: lastContactMs === undefined ? null : Math.round(performance.now() - lastContactMs),
     lastError: lastError?.message ?? null,
     heldBytes: cached.heldBytes,
+    indexes: informer.store.indexNames().length,
     queueLength: informer.queueLength,
     listeners: informer.listeners,
   }

@@ -19,7 +19,7 @@ export interface CachedResourceOptions extends UnreadablePlace {
   readonly history: ResourceHistory
   /** How long it runs without a lease. */
   readonly idleStopMs: number
-  /** The functions of lazy indexes, those that are made when they are first asked for, by name; those that there are. */
+  /** The functions of indexes by name, of those that there are: what the store lacks is made when it is asked for. */
   readonly indexersNamed: (names: readonly string[]) => Indexers
   /** Called in the tick in which the first list has been waited for; may {@link CachedResource.refuse} it. */
   readonly synced: (cached: CachedResource) => void
@@ -40,7 +40,7 @@ export class CachedResource {
   readonly #stop = new AbortController()
   /** Those who wait for the first sync. */
   readonly #waiting = new Set<AbortController>()
-  /** The lazy indexes that are being made. */
+  /** The indexes that are being made. */
   readonly #making = new Map<string, Promise<void>>()
   #leases = 0
   #idleSinceMs = performance.now()
@@ -77,7 +77,7 @@ export class CachedResource {
   }
 
   /**
-   * Makes lazy indexes that are not there yet, in slices, and keeps them from then on. Resolves when they are there, and never
+   * Makes indexes that are not there yet, in slices, and keeps them from then on. Resolves when they are there, and never
    * rejects: where the resource is stopped meanwhile, there are none. `undefined` where there is nothing to wait for.
    */
   makeIndexes(names: readonly string[]): Promise<unknown> | undefined {
@@ -91,6 +91,11 @@ export class CachedResource {
       for (const name of Object.keys(indexers)) this.#making.set(name, made)
     }
     return Promise.all(missing.flatMap((name) => this.#making.get(name) ?? []))
+  }
+
+  /** Whether it has an index, or is about to. */
+  hasOrMakes(name: string): boolean {
+    return this.informer.store.hasIndex(name) || this.#making.has(name)
   }
 
   /** Why it cannot be read by these indexes now; `undefined` where it can. */

@@ -87,27 +87,25 @@ export class ClusterCache implements AsyncDisposable {
   }
 
   /**
-   * What may be acquired from now on. Informers that are running get the indexes that they lack; one that has an index of
-   * which something else has become is stopped, so that whoever needs it starts it anew.
+   * What may be acquired from now on. Informers that are running get the indexes that they lack, in slices: who needs one
+   * of them waits for it. One that has an index of which something else has become is stopped, so that whoever needs it
+   * starts it anew.
    */
   serve(resources: readonly ServedResource[]): void {
     this.#served = new Map(resources.map((served) => [keyOf(served.resource), served]))
     for (const [key, cached] of this.#cached) {
       const now = this.#served.get(key)
       if (now === undefined) continue
-      const { informer } = cached
       const made = this.#made.get(cached) ?? {}
       const texts = now.indexTexts ?? {}
       const isOther = ([name, text]: [string, string]): boolean =>
-        (made[name] ?? text) !== text && informer.store.hasIndex(name)
+        (made[name] ?? text) !== text && cached.hasOrMakes(name)
       if (Object.entries(texts).some(isOther)) {
         cached.refuse(reindexed({ cluster: this.name, resource: cached.resource }))
         continue
       }
       this.#made.set(cached, { ...made, ...texts })
-      const known = new Set(informer.store.indexNames())
-      const missing = Object.entries(now.indexers).filter(([index]) => !known.has(index))
-      informer.addIndexers(Object.fromEntries(missing))
+      void cached.makeIndexes(Object.keys(now.indexers))
     }
   }
 
@@ -246,14 +244,15 @@ export class ClusterCache implements AsyncDisposable {
   }
 
   #indexersNamed(key: string, names: Iterable<string>): Indexers {
-    const lazy = this.#served.get(key)?.lazyIndexers ?? {}
+    const { indexers = {}, lazyIndexers: lazy = {} } = this.#served.get(key) ?? {}
     let wanted = this.#wanted.get(key)
     if (wanted === undefined) this.#wanted.set(key, (wanted = new Set()))
     const found: Record<string, IndexFunction> = {}
     for (const name of names) {
-      const valuesOf = Object.hasOwn(lazy, name) ? lazy[name] : undefined
+      const isLazy = Object.hasOwn(lazy, name)
+      const valuesOf = isLazy ? lazy[name] : indexers[name]
       if (valuesOf === undefined) continue
-      wanted.add(name)
+      if (isLazy) wanted.add(name)
       found[name] = valuesOf
     }
     return found

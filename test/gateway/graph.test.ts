@@ -345,6 +345,33 @@ describe('a graph that cannot be answered as it is asked for', () => {
     })
   })
 
+  it.each([
+    ['', 'relations'],
+    [', relations: ["Node.pods", "Pod.node", "Pod.services", "Service.pods"]', 'depth'],
+  ])('one that walks too far%s names the argument that would make it shorter', async (more, by) => {
+    await using tight = await serveGateway({
+      clusters: [{ name: 'test', server: cluster.url }],
+      limits: { work: { examined: 50 } },
+      preload: ['pods', 'nodes', 'services'],
+    })
+    const [root] = (await idsOf('nodes')).values()
+    await expect
+      .poll(
+        async () => {
+          const query = `{ graph(roots: ["${root}"], depth: 9${more}) { nodes { id } } }`
+          const { errors } = await tight.query(query)
+          return errors?.[0]?.extensions
+        },
+        { timeout: 20_000 },
+      )
+      .toMatchObject({
+        code: 'QUERY_TOO_COSTLY',
+        argument: by,
+        value: { work: 'examined' },
+        hint: expect.stringContaining('`depth`'),
+      })
+  })
+
   it('one whose objects have pages behind them is refused before it is read', async () => {
     const { errors } = await gateway.query(
       '{ graph(roots: [], maxNodes: 5000) { nodes { object { ... on Node { pods(first: 500) { nodes { id } } } } } } }',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type KubernetesObject, resourceVersion, type SharedInformer } from 'informerql/informer'
 import { foldingHandler, held, until } from '../support/informer.ts'
+import { runSeed, seededRandom } from '../support/random.ts'
 import { play, reach } from './played-informer.ts'
 import { configMap } from './scripted-server.ts'
 
@@ -46,6 +47,41 @@ describe('A back-fill of a big store', () => {
       String(informer.store.object(id).metadata.resourceVersion),
     )
     expect(versionsIn(informer, 'slow')).toEqual(expected.toSorted())
+  })
+
+  it(`[21] is what an index made at once is, however much changes between its slices, seed ${runSeed}`, async () => {
+    const random = seededRandom(runSeed)
+    await using played = await play(many)
+    const { informer, watch } = played
+    const filling = informer.backfillIndexers({ slow })
+    let version = 1000
+    const present = new Set(many.map((_, at) => `n${at}`))
+    const seen = await during(filling, () => {
+      for (let at = 0; at < 5; at += 1) {
+        const name = `n${Math.floor(random() * 250)}`
+        version += 1
+        const type = !present.has(name) ? 'ADDED' : random() < 0.5 ? 'DELETED' : 'MODIFIED'
+        if (type === 'DELETED') present.delete(name)
+        else present.add(name)
+        watch.send(type, configMap(name, `${version}`))
+      }
+      return informer.store.hasIndex('slow')
+    })
+    expect(seen.length).toBeGreaterThan(5)
+    await reach(played, `${version}`)
+    informer.addIndexers({ atOnce: slow })
+    const shown = (name: string): unknown => {
+      const index = informer.store.index(name)
+      const keysOf = (value: string): readonly string[] =>
+        [...(index.posting(value) ?? [])].map((id) => informer.store.keyOf(id)).toSorted()
+      return [
+        index.objectCount,
+        [...index.values()].toSorted().map((value) => [value, keysOf(value)]),
+        Array.from(informer.store.ids(), (id) => index.valuesOf(id)),
+      ]
+    }
+    expect(shown('slow')).toEqual(shown('atOnce'))
+    expect(informer.store.size).toBe(present.size)
   })
 
   it('[21] is complete also where a list takes the place of the store meanwhile', async () => {

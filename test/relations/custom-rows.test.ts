@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { customCategories, customKinds, customRows } from './custom-rows.ts'
+import { customCategories, customKinds, customRows as ownRows } from './custom-rows.ts'
+import { operatorKinds, operatorRows } from './operator-rows.ts'
 import { RelationCluster } from './relation-cluster.ts'
+
+const customRows = [...ownRows, ...operatorRows]
 
 describe('relations of well-known CRDs sleep until those are installed', () => {
   let cluster: RelationCluster
@@ -21,7 +24,7 @@ describe('relations of well-known CRDs sleep until those are installed', () => {
   })
 
   it('they wake when the CRDs appear', async () => {
-    await cluster.define(customKinds, customCategories)
+    await cluster.define([...customKinds, ...operatorKinds], customCategories)
     await expect.poll(() => fieldsOf('Secret'), { timeout: 30_000 }).toContain('certificates')
     await expect
       .poll(() => fieldsOf('AutoscalingK8sIoVerticalPodAutoscaler'), { timeout: 30_000 })
@@ -35,7 +38,9 @@ describe('relations of well-known CRDs sleep until those are installed', () => {
       const found: Record<string, unknown> = {}
       for (const path of Object.keys(expected)) {
         await expect
-          .poll(async () => (found[path] = await cluster.namesAt(`custom-${at}`, path)))
+          .poll(async () => (found[path] = await cluster.namesAt(`custom-${at}`, path)), {
+            timeout: 20_000,
+          })
           .toEqual(expected[path])
       }
     },
@@ -50,6 +55,53 @@ describe('relations of well-known CRDs sleep until those are installed', () => {
     )
     const none = 'customResourceDefinition rollouts.argoproj.io'
     expect(await cluster.namesAt('', `${none} instances`)).toEqual(['web'])
+  })
+
+  it('rows 56 and 60: back from what names an application or is a part of a composite', async () => {
+    const last = customRows.findIndex(({ row }) => row.startsWith('56: what says itself'))
+    const { data } = await cluster.ask(`{
+      found: argoApplication(namespace: "custom-${last}", name: "rel-idle") {
+        trackedObjects(kinds: ["ConfigMap"]) { kinds nodes { kind metadata { name } } }
+      }
+    }`)
+    expect(data.found.trackedObjects.nodes).toEqual([
+      { kind: 'ConfigMap', metadata: { name: 'labelled' } },
+    ])
+    const composites = `{
+      found: node(name: "rel-managed") {
+        composites(kinds: ["RelExampleXbucket"]) {
+          kinds totalCount nodes { metadata { name } ... on RelExampleXbucket { claim { name } } }
+        }
+      }
+    }`
+    expect((await cluster.ask(composites)).data.found).toEqual({
+      composites: {
+        kinds: ['RelExampleXbucket'],
+        totalCount: 1,
+        nodes: [{ metadata: { name: 'rel-made' }, claim: null }],
+      },
+    })
+  })
+
+  it('row 62: monitors are filtered by what takes them, as the labels of namespaces change', async () => {
+    const untaken = async (): Promise<readonly string[]> => {
+      const { data, errors } = await cluster.ask(
+        '{ monitoringPodMonitors(where: { prometheuses: { none: { name: { eq: "labelled" } } }, name: { in: ["seen", "unseen"] } }) { nodes { metadata { name } } } }',
+      )
+      expect(errors).toBeUndefined()
+      return data.monitoringPodMonitors.nodes.map(
+        ({ metadata }: { metadata: { name: string } }) => metadata.name,
+      )
+    }
+    expect(await untaken()).toEqual(['unseen'])
+    const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
+    const { metadata } = cluster.simulator.storage.get(namespaces, '', 'rel-unwatched') ?? {}
+    cluster.simulator.storage.update(namespaces, {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { ...metadata, name: 'rel-unwatched', labels: { 'rel/watched': 'yes' } },
+    })
+    await expect.poll(untaken, { timeout: 20_000 }).toEqual([])
   })
 
   it('row 57: a Kustomization leads to what it has applied, of kinds that are named', async () => {

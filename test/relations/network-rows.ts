@@ -156,11 +156,22 @@ export const networkRows: readonly RelationRow[] = [
     },
   },
   {
-    row: 'through the pods: the Services of a workload',
+    row: 'through the pods: the Services of a workload, and the events of its pods',
     objects: [
       object('v1', 'Service', 'web', { spec: { selector: { app: 'web' } } }),
       object('apps/v1', 'StatefulSet', 'web'),
       object('apps/v1', 'StatefulSet', 'none'),
+      object('v1', 'Event', 'of-pod', {
+        involvedObject: { kind: 'Pod', namespace: '<namespace>', name: 'web-0' },
+      }),
+      object('v1', 'Event', 'of-set', {
+        involvedObject: {
+          apiVersion: 'apps/v1',
+          kind: 'StatefulSet',
+          namespace: '<namespace>',
+          name: 'web',
+        },
+      }),
       object(
         'v1',
         'Pod',
@@ -179,6 +190,12 @@ export const networkRows: readonly RelationRow[] = [
         },
       ),
     ],
-    expected: { 'statefulSet web services': ['web'], 'statefulSet none services': [] },
+    expected: {
+      'statefulSet web services': ['web'],
+      'statefulSet none services': [],
+      'statefulSet web events': ['of-set'],
+      'statefulSet web podEvents': ['of-pod'],
+      'statefulSet none podEvents': [],
+    },
   },
 ]

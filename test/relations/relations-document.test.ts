@@ -34,6 +34,12 @@ const furtherKinds: readonly string[] = [
   'MachineHealthCheck.cluster.x-k8s.io/v1beta1',
   'Prometheus.monitoring.coreos.com/v1',
   'Alertmanager.monitoring.coreos.com/v1',
+  'AlertmanagerConfig.monitoring.coreos.com/v1alpha1',
+  'PrometheusAgent.monitoring.coreos.com/v1alpha1',
+  'PrometheusRule.monitoring.coreos.com/v1',
+  'Probe.monitoring.coreos.com/v1',
+  'ScrapeConfig.monitoring.coreos.com/v1alpha1',
+  'ThanosRuler.monitoring.coreos.com/v1',
   'VolumeSnapshotClass.snapshot.storage.k8s.io/v1*',
   'ClusterExternalSecret.external-secrets.io/v1*',
   'PushSecret.external-secrets.io/v1alpha1',
@@ -66,6 +72,8 @@ function how(definition: RelationDefinition): string {
       return `reverse of ${definition.of}`
     case 'selects':
       return `selector at ${code([definition.path])}`
+    case 'same':
+      return `says ${code(definition.texts)}, as ${code(definition.as)}`
     case 'owned':
     case 'owner':
       return [definition.form, ...(definition.through ?? []).map((type) => `by ${type}`)].join(' ')
@@ -90,9 +98,12 @@ function rowsOf(kind: Kind, isOfEveryKind: (name: string) => boolean): readonly 
       ({ name, many, path }) =>
         `| ${typeName} | \`${name}\` | any kind${many ? ', many' : ''} | reference at \`${path}\` |`,
     ),
-    ...kind.mixed.map(
-      ({ name }) => `| ${typeName} | \`${name}\` | several kinds, many | reverse |`,
-    ),
+    ...kind.mixed
+      .filter(({ name }) => !isOfEveryKind(name))
+      .map(
+        ({ name, sameLabel }) =>
+          `| ${typeName} | \`${name}\` | several kinds, many | ${sameLabel === undefined ? 'reverse' : `the same label \`${sameLabel}\``} |`,
+      ),
   ]
 }
 
@@ -105,10 +116,12 @@ it('docs/relations.md lists every relation of the package', async () => {
   })
   expect(problems).toEqual([])
   const counts = new Map<string, number>()
-  for (const { relations } of kinds) {
-    for (const { definition } of relations) {
-      counts.set(definition.name, (counts.get(definition.name) ?? 0) + 1)
-    }
+  for (const { relations, mixed } of kinds) {
+    const names = [
+      ...relations.map(({ definition }) => definition.name),
+      ...mixed.map((one) => one.name),
+    ]
+    for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   const isOfEveryKind = (name: string): boolean => (counts.get(name) ?? 0) > kinds.length * 0.9
   const general = [...counts.keys()].filter(isOfEveryKind).toSorted()

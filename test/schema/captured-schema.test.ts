@@ -325,6 +325,18 @@ describe('the indexes and relations that come with the package', () => {
     expect(validateSchema(createSchema(few))).toEqual([])
   })
 
+  it('take paths of a type that the cluster does not serve', () => {
+    const few = buildSchemaModel({
+      ...options,
+      resources: capturedResources.filter(({ kind }) => ['ConfigMap', 'Deployment'].includes(kind)),
+      sdl,
+    })
+    expect(few.problems).toEqual([])
+    expect(few.relations.map(({ from, name }) => `${from}.${name}`)).toContain(
+      'Deployment.configMaps',
+    )
+  })
+
   it('have paths that lead to something', () => {
     const paths = strict.kinds.flatMap((kind) => [
       ...kind.indexes

@@ -201,6 +201,54 @@ describe("the user's own SDL", () => {
       'path',
     ],
     ['unsupported', 1, 'extend type Pod { a: Node @reference }', 'as'],
+    [
+      'unsupported',
+      1,
+      'extend type Pod { a: Node @reference(path: "spec.nodeName", otherwise: "{metadata.name}") @named }',
+      'leave one',
+    ],
+    [
+      'field-type',
+      1,
+      'extend type Pod { a: Node @same(text: "{metadata.name}", as: "{metadata.name}") }',
+      'NodeConnection',
+    ],
+    [
+      'unsupported',
+      1,
+      'extend type Pod { a: NodeConnection @same(text: [], as: "{metadata.name}") }',
+      'both ends',
+    ],
+    [
+      'unknown-field',
+      1,
+      'extend type Pod { a: NodeConnection @same(text: "{metadata.name}", as: "{spec.podCidr}") }',
+      'path',
+    ],
+    [
+      'bad-path',
+      1,
+      'extend type Pod { a: NodeConnection @same(text: "{metadata.name | upper}", as: "x") }',
+      '{metadata.name}',
+    ],
+    [
+      'field-type',
+      1,
+      'extend type Pod { a: NodeConnection @sameLabel(key: "app") }',
+      'KubernetesObjectConnection',
+    ],
+    [
+      'unknown-relation',
+      1,
+      'extend type Pod { a: ObjectRef @objectRef(path: "spec", kindAt: "nodes.kind") }',
+      'RELATION.PATH',
+    ],
+    [
+      'unknown-field',
+      1,
+      'extend type Pod { a: NodeConnection @selects(path: "spec.nodeSelector", namespaceLabels: "spec.namespaces") }',
+      'path',
+    ],
     ['unsupported', 1, 'extend type Pod { a: Node @reference(at: "spec") }', 'by as'],
     [
       'unsupported',
@@ -276,6 +324,16 @@ describe("the user's own SDL", () => {
   it('names the place of the declaration that it repeats', () => {
     const problem = problemOf('extend type Pod @index(name: "phase", path: "a")')
     expect(problem.message).toMatch(/declared at schema\/core\.graphql:\d+$/)
+  })
+
+  it.each([
+    'a: ObjectRef @objectRef(path: "spec")',
+    'a: Node @reference(path: "spec.nodeName")',
+    'a: NodeConnection @same(text: "{metadata.name}", as: "{metadata.name}")',
+  ])('names the place of the field that it repeats: %s', (field) => {
+    const problem = problemOf(`extend type Pod {\n${field}\n${field}\n}`)
+    expect(problem).toMatchObject({ problem: 'duplicate-relation', line: 3 })
+    expect(problem.message).toContain('Pod.a: is declared already at mine.graphql:2')
   })
 
   it('loses only what is wrong with it', () => {

@@ -86,6 +86,11 @@ export class InformerMetrics {
       ({ heldBytes }) => heldBytes,
     )
     gauge(
+      'informerql_informer_indexes',
+      'Indexes of a cache, besides those of labels: those of relations are made when they are first asked for.',
+      ({ indexes }) => indexes,
+    )
+    gauge(
       'informerql_informer_lag_seconds',
       'How long ago the API server was last heard of a resource.',
       ({ lagMs }) => (lagMs === null ? null : lagMs / 1_000),

@@ -91,6 +91,7 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
     indexes.set(kind.typeName, indexesOf(kind, own, options, problems))
     yield
   }
+  const hasEvents = byType.get('Event')?.resource.group === ''
   const relations = new SdlRelations({
     isKind: (typeName) => byType.has(typeName),
     isLeftOut,
@@ -106,13 +107,17 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
         ? kinds.flatMap((kind) => definitionOf(kind, crdOf(kind), hasOwnField))
         : []),
     ],
+    written: [...extensions, ...inferred],
+    events: hasEvents ? kinds.map(({ typeName }) => eventsOf(typeName)) : [],
   })
   problems.push(...(yield* relations.addAll(known)))
-  const objectRefs = new SdlObjectRefs(
-    (typeName, field) =>
-      hasOwnField(typeName, field) ||
-      relations.of(typeName).some(({ definition }) => definition.name === field),
-  )
+  const relationNamed = (typeName: string, field: string): RelationField | undefined =>
+    relations.of(typeName).find(({ definition }) => definition.name === field)
+  const objectRefs = new SdlObjectRefs({
+    hasField: (typeName, field) =>
+      hasOwnField(typeName, field) || relationNamed(typeName, field) !== undefined,
+    relationNamed,
+  })
   problems.push(...objectRefs.addAll(known))
   const typeNames = [...byType.keys()]
   const relationsOf = (of: string): readonly RelationField[] => relations.of(of)
@@ -122,6 +127,7 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
         relationsOf,
         typeNames,
         hasField: hasOwnField,
+        ofAnyKind: relations.ofAnyKind,
       })
       problems.push(...found.problems)
       const instances = typeName === definitionType ? [instancesOf(typeNames, relationsOf)] : []
@@ -139,7 +145,6 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
     return isTaken ? [] : usersOf(typeName, uses)
   }
   const endings: SdlError[] = []
-  const hasEvents = byType.get('Event')?.resource.group === ''
   return {
     kinds: kinds.map((kind) => ({
       ...kind,
@@ -168,7 +173,9 @@ function unknownTargets(
     .flatMap(({ relations }) =>
       relations.flatMap(({ name, type, place, form }) => {
         const target = type.replace(/Connection$/, '')
-        if (form.directive === 'objectRef' || byType.has(target) || isLeftOut(target)) return []
+        const isOfAny = form.directive === 'objectRef' || form.directive === 'sameLabel'
+        if (isOfAny || target === everyKindType || byType.has(target) || isLeftOut(target))
+          return []
         const message = `${everyKindType}.${name}: there is no type ${type}`
         return unknown.problem(target, place, message) ?? []
       }),

@@ -31,6 +31,8 @@ export interface OwnRelationContext {
    * not be absent; passes the declaration over where it is none of them.
    */
   readonly present: (paths: readonly string[]) => ReadonlySet<string>
+  /** The same of the type that the relation leads to. */
+  readonly presentOfTarget: (paths: readonly string[]) => ReadonlySet<string>
   /** The `@reference` of that full name. */
   readonly referenceNamed: (name: string) => RelationDirectiveArguments['reference'] | undefined
 }
@@ -41,8 +43,13 @@ export function referenceOf(
   context: OwnRelationContext,
 ): ReferenceRelation {
   const { ends, declaration } = context
-  const { path, namespacePath, kindPath, groupPath, defaultKind, uses } = pathsOf(args, context)
-  const names = args.names === undefined ? undefined : nameRuleOf(args.names)
+  const own = pathsOf(args, context)
+  const { path, namespacePath, kindPath, groupPath, defaultKind, otherwise, uses } = own
+  if (otherwise && args.names !== undefined) {
+    throw unsupported(declaration, 'otherwise beside @named', 'leave one of them out')
+  }
+  const rule = otherwise ? { name: [otherwise] } : args.names
+  const names = rule === undefined ? undefined : nameRuleOf(rule)
   const reference: ReferenceRelation = {
     form: 'reference',
     name: ends.name,
@@ -55,13 +62,14 @@ export function referenceOf(
     ...(groupPath ? { groupPaths: groupPath } : {}),
     ...(defaultKind ? { isDefaultKind: true } : {}),
     ...(names === undefined ? {} : { names }),
+    ...(otherwise ? { isOtherwise: true } : {}),
     ...(uses ? { uses } : {}),
   }
   if (groupPath && !kindPath) {
     throw unsupported(declaration, 'groupPath without kindPath', 'give both, or neither')
   }
   checked(declaration, () => compileReference(reference, { isNamespaced: () => true }))
-  const templates = (names?.templates ?? []).map(parseNameTemplate)
+  const templates = (names?.templates ?? []).map((text) => parseNameTemplate(text))
   if (templates.some(({ isNumbered }) => isNumbered)) {
     const hint = 'write @named alone, or leave the # out'
     throw unsupported(declaration, 'a number at the end of a name beside a @reference', hint)
@@ -78,7 +86,9 @@ export function namedOf(
 ): RelationDefinition {
   const { ends, declaration } = context
   const names = nameRuleOf(args)
-  const templates = checked(declaration, () => names.templates.map(parseNameTemplate))
+  const templates = checked(declaration, () =>
+    names.templates.map((text) => parseNameTemplate(text)),
+  )
   const numbered = templates.filter(({ isNumbered }) => isNumbered)
   if (numbered.length === 0) {
     return referenceOf({ path: [], names: args }, context)
@@ -102,6 +112,48 @@ export function uidOf(
   const known = present(path)
   const paths = path.filter((text) => known.has(text))
   return { form: 'uid', name: ends.name, from: ends.from, to: ends.to, paths, many: ends.many }
+}
+
+/** The relation of a `@same`. Throws `SdlError`. */
+export function sameOf(
+  { text, as }: RelationDirectiveArguments['same'],
+  { ends, declaration, needConnection, present, presentOfTarget }: OwnRelationContext,
+): RelationDefinition {
+  needConnection()
+  checked(declaration, () =>
+    [...text, ...as].map((one) => parseNameTemplate(one, { mayBeConstant: true })),
+  )
+  if (text.length === 0 || as.length === 0) {
+    throw unsupported(declaration, '@same without a text', 'give both ends what they say')
+  }
+  present(text.flatMap(pathsInBraces))
+  presentOfTarget(as.flatMap(pathsInBraces))
+  const { name, from, to } = ends
+  return { form: 'same', name, from, to, texts: text, as }
+}
+
+/** The relation of a `@selects`. Throws `SdlError`. */
+export function selectsOf(
+  args: RelationDirectiveArguments['selects'],
+  { ends: { name, from, to }, declaration, needConnection, present }: OwnRelationContext,
+): RelationDefinition {
+  needConnection()
+  const { path, selector, whenAbsent, namespaceSelector, namespaceLabels } = args
+  const further = [namespaceSelector, namespaceLabels].filter((one) => typeof one === 'string')
+  const paths = [path, ...further]
+  checked(declaration, () => paths.map((text) => parsePath(text)))
+  present(paths)
+  return {
+    form: 'selects',
+    name,
+    from,
+    to,
+    path,
+    selector,
+    whenAbsent,
+    ...(namespaceSelector ? { namespacesPath: namespaceSelector } : {}),
+    ...(namespaceLabels ? { namespaceLabelsPath: namespaceLabels } : {}),
+  }
 }
 
 function isManyPath(text: string): boolean {
@@ -135,6 +187,7 @@ function pathsOf(
     kindPath: moved(other.kindPath),
     groupPath: moved(other.groupPath),
     ...(other.defaultKind ? { defaultKind: true } : {}),
+    ...(other.otherwise ? { otherwise: other.otherwise } : {}),
     uses: args.uses ?? other.uses ?? null,
   }
 }
@@ -173,10 +226,12 @@ function nameRuleOf({
 }
 
 function namePathsOf({ templates, namespacePath }: NameRule): readonly string[] {
-  const inBraces = templates.flatMap((text) =>
-    [...text.matchAll(/\{([^{}]*)\}/g)].map(([, path = '']) => path),
-  )
+  const inBraces = templates.flatMap(pathsInBraces)
   return namespacePath === undefined ? inBraces : [...inBraces, namespacePath]
+}
+
+function pathsInBraces(template: string): readonly string[] {
+  return Array.from(template.matchAll(/\{([^{}|]*)[^{}]*\}/g), ([, path = '']) => path.trim())
 }
 
 function unsupported(declaration: RelationDeclaration, what: string, hint: string): SdlError {

@@ -17,7 +17,15 @@ export interface MixedRelationField {
   readonly name: string
   /** One for each kind. */
   readonly relations: readonly RelationField[]
+  /** The key of a label: instead of relations, what has it in common with the object, of any kind. */
+  readonly sameLabel?: string
   readonly description?: string
+}
+
+/** Where the kind of an object reference stands: in another object. */
+interface KindPlace {
+  readonly relation: RelationField
+  readonly path: string
 }
 
 /** A field of the schema that says which object of whatever kind an object means: `Event.involved`. */
@@ -29,6 +37,8 @@ export interface ObjectRefField {
   readonly many: boolean
   /** Whether what stands there are owners, and the topmost one of a kind of Kubernetes itself is meant. */
   readonly isTopmost?: true
+  /** Where the kind stands, if not beside the name: behind a relation to one object, a path of that one. */
+  readonly kindAt?: KindPlace
   readonly description?: string
 }
 

@@ -1,3 +1,4 @@
+import type { ReferenceOfAnyKind } from '../../query/relation/relation-definition.ts'
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
 import { SdlError } from '../sdl/sdl-error.ts'
 import { everyKindType } from './every-kind.ts'
@@ -15,6 +16,8 @@ export interface MixedContext {
   readonly relationsOf: (typeName: string) => readonly RelationField[]
   readonly typeNames: readonly string[]
   readonly hasField: (typeName: string, field: string) => boolean
+  /** The references to whatever kind. */
+  readonly ofAnyKind: readonly ReferenceOfAnyKind[]
 }
 
 /** The fields of one kind that lead to objects of several kinds, and what is wrong with their declarations. */
@@ -31,7 +34,7 @@ export function mixedRelationsOf(
       if (!isMixed(declaration)) continue
       const found = mixedField(typeName, declaration, context)
       if (found instanceof SdlError) problems.push(found)
-      else if (found.relations.length > 0) fields.push(found)
+      else if (found.relations.length > 0 || found.sameLabel !== undefined) fields.push(found)
     }
   }
   return { fields, problems }
@@ -40,12 +43,13 @@ export function mixedRelationsOf(
 function mixedField(
   typeName: string,
   { name, form, place, description }: RelationDeclaration,
-  { relationsOf, typeNames, hasField }: MixedContext,
+  { relationsOf, typeNames, hasField, ofAnyKind }: MixedContext,
 ): MixedRelationField | SdlError {
   const full = `${typeName}.${name}`
   const [of, field = ''] = form.directive === 'reverse' ? form.arguments.of.split('.') : []
-  if (of !== everyKindType) {
-    const hint = `write @reverse(of: "${everyKindType}.FIELD"), of a relation that every kind has`
+  const sameLabel = form.directive === 'sameLabel' ? form.arguments.key : undefined
+  if (of !== everyKindType && sameLabel === undefined) {
+    const hint = `write @reverse(of: "${everyKindType}.FIELD"), of a relation that every kind has, or @sameLabel`
     return new SdlError('field-type', place, `${full}: only that leads to several kinds`, hint)
   }
   const isTaken = relationsOf(typeName).some(({ definition }) => definition.name === name)
@@ -53,16 +57,40 @@ function mixedField(
     const message = `${full}: the type has a field of this name`
     return new SdlError('native-field', place, message, 'choose another name')
   }
+  const ends = { name, from: typeName, field }
   return {
     name,
-    relations: reversesOf({ name, from: typeName, field }, typeNames, relationsOf),
+    relations:
+      sameLabel === undefined
+        ? [...reversesOf(ends, typeNames, relationsOf), ...reversesOfAnyKind(ends, ofAnyKind)]
+        : [],
+    ...(sameLabel === undefined ? {} : { sameLabel }),
     ...(description === undefined ? {} : { description }),
   }
 }
 
+interface MixedEnds {
+  readonly name: string
+  readonly from: string
+  readonly field: string
+}
+
+/** The references of that name to whatever kind, read backwards from this one. */
+function reversesOfAnyKind(
+  { name, from, field }: MixedEnds,
+  ofAnyKind: readonly ReferenceOfAnyKind[],
+): readonly RelationField[] {
+  return ofAnyKind
+    .filter((reference) => reference.name === field)
+    .map(({ from: to }) => ({
+      definition: { form: 'reverse', name: `${name}=${to}`, from, to, of: `${to}.${field}` },
+      many: true,
+    }))
+}
+
 /** The relations of that name from each kind to this one, read backwards. */
 export function reversesOf(
-  { name, from, field }: { readonly name: string; readonly from: string; readonly field: string },
+  { name, from, field }: MixedEnds,
   typeNames: readonly string[],
   relationsOf: (typeName: string) => readonly RelationField[],
 ): readonly RelationField[] {

@@ -1,17 +1,24 @@
 import { parsePath } from '../../query/index/path.ts'
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
-import { SdlError, type SdlProblem } from '../sdl/sdl-error.ts'
-import type { ObjectRefField } from './kind.ts'
+import { SdlError, type SdlPlace, type SdlProblem } from '../sdl/sdl-error.ts'
+import type { ObjectRefField, RelationField } from './kind.ts'
 import { pathProblem } from './sdl-indexes.ts'
+
+/** What object references are checked against. */
+interface ObjectRefSurroundings {
+  /** Whether a kind has a field of this name otherwise. */
+  readonly hasField: (typeName: string, field: string) => boolean
+  readonly relationNamed: (typeName: string, field: string) => RelationField | undefined
+}
 
 /** Collects the declared `ObjectRef` fields of all kinds. */
 export class SdlObjectRefs {
-  readonly #hasField: (typeName: string, field: string) => boolean
+  readonly #around: ObjectRefSurroundings
   readonly #declared = new Map<string, ObjectRefField[]>()
+  readonly #places = new Map<string, SdlPlace>()
 
-  /** `hasField`: whether a kind has a field of this name otherwise. */
-  constructor(hasField: (typeName: string, field: string) => boolean) {
-    this.#hasField = hasField
+  constructor(around: ObjectRefSurroundings) {
+    this.#around = around
   }
 
   /** Those of one kind, in the order of their declaration. */
@@ -21,21 +28,29 @@ export class SdlObjectRefs {
 
   /** Takes in all that are declared. Returns what is wrong with them. */
   addAll(extensions: readonly TypeExtension[]): readonly SdlError[] {
-    return extensions.flatMap(({ typeName, relations }) =>
-      relations.flatMap((declaration) => this.#add(typeName, declaration) ?? []),
+    return extensions.flatMap(({ typeName, relations, optional }) =>
+      relations.flatMap((declaration) => this.#add(typeName, declaration, optional) ?? []),
     )
   }
 
-  #add(typeName: string, declaration: RelationDeclaration): SdlError | undefined {
+  #add(
+    typeName: string,
+    declaration: RelationDeclaration,
+    optional: boolean,
+  ): SdlError | undefined {
     const { name, type, isList, place, form, description } = declaration
     if (form.directive !== 'objectRef') return undefined
     const fail = (problem: SdlProblem, message: string, hint: string): SdlError =>
       new SdlError(problem, place, `${typeName}.${name}: ${message}`, hint)
-    const { path, topmost } = form.arguments
+    const { path, topmost, kindAt } = form.arguments
     const fields = this.#declared.get(typeName) ?? []
-    if (fields.some((field) => field.name === name))
-      return fail('duplicate-relation', 'is declared already', 'choose another name')
-    if (this.#hasField(typeName, name))
+    const earlier = this.#places.get(`${typeName}.${name}`)
+    if (earlier !== undefined) {
+      const { file, line } = earlier
+      const message = `is declared already at ${file}:${line}`
+      return fail('duplicate-relation', message, 'choose another name')
+    }
+    if (this.#around.hasField(typeName, name))
       return fail('native-field', 'the type has a field of this name', 'choose another name')
     const unreadable = pathProblem(path, place)
     if (unreadable !== undefined) return unreadable
@@ -46,14 +61,31 @@ export class SdlObjectRefs {
     const wanted = many ? '[ObjectRef]' : 'ObjectRef'
     if (written !== wanted && !(isEither && written === 'ObjectRef'))
       return fail('field-type', `${path} does not give a ${written}`, `write its type as ${wanted}`)
+    const kindPlace = kindAt ? this.#kindPlace(typeName, kindAt) : undefined
+    if (kindAt && kindPlace === undefined) {
+      // The relation may have been passed over, with a type that is not served.
+      if (optional) return undefined
+      const hint = 'write it as RELATION.PATH, behind a relation to one object of the same type'
+      return fail('unknown-relation', `there is no ${kindAt} to read the kind at`, hint)
+    }
     fields.push({
       name,
       path,
       many: isList,
       ...(topmost ? { isTopmost: true } : {}),
+      ...(kindPlace === undefined ? {} : { kindAt: kindPlace }),
       ...(description === undefined ? {} : { description }),
     })
     this.#declared.set(typeName, fields)
+    this.#places.set(`${typeName}.${name}`, place)
     return undefined
+  }
+
+  #kindPlace(typeName: string, kindAt: string): ObjectRefField['kindAt'] {
+    const [field = '', ...rest] = kindAt.split('.')
+    const relation = this.#around.relationNamed(typeName, field)
+    const path = rest.join('.')
+    const isKnown = relation !== undefined && !relation.many && path !== ''
+    return isKnown ? { relation, path } : undefined
   }
 }

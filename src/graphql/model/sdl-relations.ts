@@ -6,7 +6,14 @@ import {
 import type { RelationDirectiveArguments } from '../sdl/sdl-directives.ts'
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
 import { SdlError, type SdlPlace, type SdlProblem } from '../sdl/sdl-error.ts'
-import { namedOf, type OwnRelationContext, referenceOf, uidOf } from './declared-relation.ts'
+import {
+  namedOf,
+  type OwnRelationContext,
+  referenceOf,
+  sameOf,
+  selectsOf,
+  uidOf,
+} from './declared-relation.ts'
 import type { RelationField } from './kind.ts'
 import { isMixed } from './mixed-relations.ts'
 import { inOrderOfSteps, stepsOf } from './relation-steps.ts'
@@ -27,6 +34,10 @@ export interface RelationSurroundings {
   at(typeName: string, path: string): SchemaAtPath
   /** Relations that are there without a declaration; they can be read backwards. */
   readonly given: readonly RelationField[]
+  /** All that is written, also of types that are not served. */
+  readonly written: readonly TypeExtension[]
+  /** Those by which every kind leads to its Events; they can be gone through. */
+  readonly events: readonly RelationField[]
 }
 
 interface Declared {
@@ -58,11 +69,20 @@ export class SdlRelations {
   readonly #ofAnyKind = new Map<string, ReferenceOfAnyKind>()
   /** What is declared so far, once it has been asked for. */
   #byType: ReadonlyMap<string, readonly RelationField[]> | undefined
+  readonly #events: ReadonlyMap<string, RelationField>
 
   constructor(around: RelationSurroundings) {
     this.#around = around
     for (const relation of around.given)
       this.#declared.set(relationName(relation.definition), { relation, place: undefined })
+    // Of types that are not served, too: their paths may be taken by others.
+    for (const { typeName, relations } of around.written) {
+      for (const { name, form } of relations) {
+        if (form.directive === 'reference')
+          this.#references.set(`${typeName}.${name}`, form.arguments)
+      }
+    }
+    this.#events = new Map(around.events.map((one) => [relationName(one.definition), one]))
   }
 
   /** The relations of one kind, in the order of their declaration. */
@@ -91,12 +111,12 @@ export class SdlRelations {
         const written = { extension, declaration }
         const fullName = `${extension.typeName}.${name}`
         if (form.directive === 'objectRef') {
-          const { path } = form.arguments
-          if (form.arguments.topmost || pathProblem(path, declaration.place) !== undefined) continue
+          const { path, topmost, kindAt } = form.arguments
+          // What kind is meant tells another object: no index of these has it.
+          if (topmost || kindAt || pathProblem(path, declaration.place) !== undefined) continue
           this.#ofAnyKind.set(fullName, { from: extension.typeName, name, path })
           continue
         }
-        if (form.directive === 'reference') this.#references.set(fullName, form.arguments)
         if (form.directive === 'reverse') reverse.push(written)
         else if (form.directive === 'through') through.push(written)
         else own.push(written)
@@ -204,6 +224,7 @@ export class SdlRelations {
       declaration,
       needConnection,
       present: (paths) => this.#presentPaths(from, paths, declaration, optional),
+      presentOfTarget: (paths) => this.#presentPaths(to, paths, declaration, optional),
       referenceNamed: (full) => this.#references.get(full),
     }
     if (isList === true) needConnection()
@@ -214,26 +235,24 @@ export class SdlRelations {
         return namedOf(form.arguments, own)
       case 'uid':
         return uidOf(form.arguments, own)
+      case 'same':
+        return sameOf(form.arguments, own)
+      case 'sameLabel': {
+        const message = `${from}.${name}: @sameLabel leads to objects of any kind`
+        const hint = 'write its type as KubernetesObjectConnection'
+        throw new SdlError('field-type', place, message, hint)
+      }
       case 'reverse': {
         if (form.arguments.one !== true) needConnection()
         this.#checkReversed(form.arguments.of, { from, to }, declaration, optional)
         return { form: 'reverse', ...base, of: form.arguments.of }
       }
-      case 'selects': {
-        needConnection()
-        const { namespaceSelector, ...rest } = form.arguments
-        const paths = namespaceSelector ? [rest.path, namespaceSelector] : [rest.path]
-        for (const path of paths) {
-          const unreadable = pathProblem(path, place)
-          if (unreadable !== undefined) throw unreadable
-        }
-        own.present(paths)
-        const namespacesPath = namespaceSelector ? { namespacesPath: namespaceSelector } : {}
-        return { form: 'selects', ...base, ...rest, ...namespacesPath }
-      }
+      case 'selects':
+        if (form.arguments.namespaceLabels) checkTypes(['Namespace'])
+        return selectsOf(form.arguments, own)
       case 'through': {
         const found = stepsOf({ from, to }, form.arguments.path, declaration, (full) => {
-          const step = this.#declared.get(full)?.relation
+          const step = this.#declared.get(full)?.relation ?? this.#events.get(full)
           return step === undefined ? undefined : { to: step.definition.to, many: step.many }
         })
         // A step may have been passed over, with a type that is not served.
@@ -287,7 +306,7 @@ export class SdlRelations {
     if (fits && reversed.from === to && reversed.to === from) return
     // The relation itself may have been passed over, with a type that is not served.
     if (optional && reversed === undefined) throw passedOver
-    const message = `${from}.${name}: ${of} is no @reference, @named, @uid or @selects from ${to} to ${from}, and no @objectRef of ${to}`
+    const message = `${from}.${name}: ${of} is no @reference, @named, @uid, @same or @selects from ${to} to ${from}, and no @objectRef of ${to}`
     throw new SdlError('unknown-relation', place, message, `declare ${of} or correct the name`)
   }
 }
@@ -301,6 +320,7 @@ const reversible: ReadonlySet<RelationDefinition['form']> = new Set([
   'reference',
   'numbered',
   'uid',
+  'same',
   'selects',
 ])
 

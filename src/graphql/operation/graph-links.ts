@@ -24,7 +24,7 @@ export interface GraphLink {
   readonly backwards: boolean
   /**
    * Whether it is followed unless the relations are named. Not those by which everything is related to everything
-   * (`namespace`), what merely happened (`events`), and those of several steps, which say what their steps say.
+   * (`namespace`, what says the same, as accounts of one group do), what merely happened (`events`), and those of several steps, which say what their steps say.
    */
   readonly isDefault: boolean
   /** Of an owner and what it owns directly: which way it goes. */
@@ -47,14 +47,14 @@ export function graphLinksOf(relations: SchemaRelations): GraphLinks {
 
 function linksOf({ byField }: SchemaRelations): GraphLinks {
   const owners = new Map<string, string>()
-  const namespaces = new Set<string>()
+  const vague = new Set<string>()
   const names = new Set<string>()
   for (const [{ definition }, { name }] of byField) {
     names.add(name)
     if (definition.form === 'owner') owners.set(chainOf(definition).join(), name)
-    if (definition.form === 'reference' && definition.paths[0] === 'metadata.namespace') {
-      namespaces.add(name)
-    }
+    const isOfNamespace =
+      definition.form === 'reference' && definition.paths[0] === 'metadata.namespace'
+    if (isOfNamespace || definition.form === 'same') vague.add(name)
   }
   const links = new Map<string, GraphLink[]>()
   const add = (type: string, link: GraphLink): void => {
@@ -72,7 +72,7 @@ function linksOf({ byField }: SchemaRelations): GraphLinks {
       ...needsOf(relation, definition.from, relation.relation.reads),
       edge,
       backwards: reversed !== undefined,
-      isDefault: isDefault(definition) && !namespaces.has(edge),
+      isDefault: isDefault(definition) && !vague.has(edge),
       ...(hasSteps(definition) ? {} : ownershipOf(definition)),
       follow: (origin) => relation.relation.follow(origin),
     })

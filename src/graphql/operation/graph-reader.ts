@@ -1,6 +1,6 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { objectKey } from '../../kubernetes/object.ts'
-import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import type { CostlyArgument, WorkBudget } from '../../query/condition/work-budget.ts'
 import { objectByKey, objectByUid } from '../../query/page/lookup.ts'
 import { type Walk, walkGraph, type WalkStep } from '../../query/relation/graph-walk.ts'
 import { ClientError } from './client-error.ts'
@@ -32,14 +32,19 @@ export function readGraph(options: GraphReaderOptions, request: GraphRequest): R
   const { budget } = options
   const { depth, maxNodes } = request
   const reader = new GraphReader(options, request)
-  const walk = walkGraph({
-    roots: reader.roots(),
-    depth,
-    maxNodes,
-    budget,
-    stepsOf: (part) => reader.stepsOf(part),
-  })
+  const roots = reader.roots()
+  const stepsOf = (part: KindPart): readonly WalkStep<KindPart>[] => reader.stepsOf(part)
+  const walk = budget.because(costlyArgument(request), () =>
+    walkGraph({ roots, depth, maxNodes, budget, stepsOf }),
+  )
   return { ...walk, ...reader.account() }
+}
+
+/** The argument by which a walk is shorter. */
+function costlyArgument({ picks }: GraphRequest): CostlyArgument {
+  return picks === undefined
+    ? { argument: 'relations', hint: 'name the relations that you need, or lower `depth`' }
+    : { argument: 'depth', hint: 'lower `depth`, or name fewer relations' }
 }
 
 class GraphReader {

@@ -1,4 +1,13 @@
-import { anyOf, type Condition, nothing } from '../../query/condition/condition.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import {
+  allOf,
+  anyOf,
+  type Condition,
+  everything,
+  hasLabel,
+  hasValue,
+  nothing,
+} from '../../query/condition/condition.ts'
 import type { RelationOrigin } from '../../query/relation/relation.ts'
 import type { Kind, MixedRelationField } from '../model/kind.ts'
 import { ClientError } from './client-error.ts'
@@ -7,6 +16,8 @@ import type { SchemaRelation, SchemaRelations } from './schema-relations.ts'
 
 export interface MixedRelationOptions {
   readonly relations: SchemaRelations
+  /** All kinds of the schema. */
+  readonly kinds: Iterable<Kind>
   readonly parts: CachedParts
   readonly cluster: string
   /** The kinds that were asked for by name. */
@@ -25,10 +36,9 @@ export interface MixedParts {
  * The kinds that are looked into, each with what the related objects have in common: those that are cached, those that are
  * named, and the one that is meant where the relation says so itself.
  */
-export function mixedParts(
-  field: MixedRelationField,
-  { relations, parts, cluster, named, origin }: MixedRelationOptions,
-): MixedParts {
+export function mixedParts(field: MixedRelationField, options: MixedRelationOptions): MixedParts {
+  if (field.sameLabel !== undefined) return labelledParts(field.sameLabel, options)
+  const { relations, parts, cluster, named, origin } = options
   const found = new Map<Kind, KindPart & { readonly condition: Condition }>()
   const failures: ClientError[] = []
   const key = origin.view.keyOf(origin.id)
@@ -50,6 +60,34 @@ export function mixedParts(
     }
   }
   return { parts: [...found.values()], failures }
+}
+
+/** Those that have a label in common, of the same namespace or where one of them is in none. */
+function labelledParts(
+  label: string,
+  { kinds, parts, cluster, named, origin }: MixedRelationOptions,
+): MixedParts {
+  const { view, id } = origin
+  const values = view.label(label)?.valuesOf(id) ?? []
+  if (values.length === 0) return { parts: [], failures: [] }
+  const { namespace } = splitObjectKey(view.keyOf(id))
+  const found: (KindPart & { readonly condition: Condition })[] = []
+  const failures: ClientError[] = []
+  for (const kind of kinds) {
+    const isBound = namespace !== '' && kind.resource.namespaced
+    const reading = isBound ? { within: () => [namespace] } : {}
+    const at = { cluster, kind }
+    try {
+      const part = named.includes(kind) ? parts.part(at, reading) : parts.cachedPart(at, reading)
+      if (kind.uncached || part === undefined) continue
+      const place = isBound ? hasValue('namespace', [namespace]) : everything
+      found.push({ ...part, condition: allOf([hasLabel(label, values), place]) })
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error
+      failures.push(error)
+    }
+  }
+  return { parts: found, failures }
 }
 
 function partOf(

@@ -138,6 +138,12 @@ class KindSearch {
         if (relation !== undefined) this.#addFiltered(node, field, relation.to, cluster)
       } else if (source.form === 'mixed') {
         const names: unknown = this.#arguments(field, node)?.['kinds']
+        if (source.field.sameLabel !== undefined && Array.isArray(names)) {
+          this.#add(
+            cluster,
+            this.#kindsNamed(names).filter(({ uncached }) => !uncached),
+          )
+        }
         for (const relation of source.field.relations) {
           const isNamed = Array.isArray(names) && names.includes(relation.definition.to)
           if (isNamed) this.#need(cluster, relation)

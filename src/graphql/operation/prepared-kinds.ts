@@ -65,7 +65,7 @@ export class PreparedKinds implements Disposable {
     return this.#named.get(need.cluster)?.has(need.kind) === true || this.isThere(need)
   }
 
-  /** Has lazy indexes made, and waits until they are there, or the deadline; never rejects. */
+  /** Has indexes made that are not there, and waits until they are there, or the deadline; never rejects. */
   async makeIndexes(indexes: Iterable<IndexAt>): Promise<void> {
     const waits: Promise<unknown>[] = []
     for (const { at, index } of indexes) {
@@ -74,7 +74,7 @@ export class PreparedKinds implements Disposable {
       if (made !== undefined) waits.push(made)
     }
     const { syncDeadlineMs } = this.#options
-    await withDeadline('lazy indexes', Promise.all(waits), syncDeadlineMs).catch(() => {})
+    await withDeadline('indexes', Promise.all(waits), syncDeadlineMs).catch(() => {})
   }
 
   /** Whether a kind is in memory with the indexes that it is to be read by, so that nothing but a permission can be missing. */

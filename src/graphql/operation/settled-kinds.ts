@@ -16,7 +16,7 @@ import {
   type ViewerAccess,
 } from './viewer-access.ts'
 
-/** A lazy index of a kind in a cluster. */
+/** An index of a kind in a cluster. */
 export interface IndexAt {
   readonly at: KindAt
   readonly index: string
@@ -51,7 +51,7 @@ export class SettledKinds implements CachedParts {
     return this.#needed
   }
 
-  /** The lazy indexes that were missed: what another round is to make. */
+  /** The indexes that were missed, since they are lazy or new: what another round is to make. */
   get neededIndexes(): readonly IndexAt[] {
     return this.#neededIndexes
   }
@@ -61,7 +61,7 @@ export class SettledKinds implements CachedParts {
     for (const [cluster, views] of this.#views) {
       for (const kind of views.keys()) {
         if (groupResourceOf(kind.resource) !== resource) continue
-        if (kind.indexes.some(({ name, lazy }) => name === index && lazy === true)) {
+        if (kind.indexes.some(({ name }) => name === index)) {
           this.#neededIndexes.push({ at: { cluster, kind }, index })
         }
       }

@@ -213,6 +213,7 @@ export class StoreReader implements StoreReads {
         ? { parts: [], failures: [] }
         : mixedParts(field, {
             relations: this.#served.relations,
+            kinds: this.#served.kinds.values(),
             parts: this.#parts,
             cluster,
             named,

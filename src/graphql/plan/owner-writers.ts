@@ -15,6 +15,7 @@ import type { ObjectRef } from '../schema/read-context.ts'
 import { anyRowWriter } from './any-row-writer.ts'
 import { selectionsOf } from './collected-fields.ts'
 import { foundByUid, kindMeant, referenced } from './found-object.ts'
+import { NotCoveredError } from './not-covered.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
@@ -91,11 +92,12 @@ function chainOf(run: PlanRun, from: KindPart, start: ObjectId): readonly Object
 
 /** Compiles a field that says which object is meant, of whatever kind: `Event.involved`. */
 export function objectRefsWriter(
-  { path, many, isTopmost }: ObjectRefField,
+  { name, path, many, isTopmost, kindAt }: ObjectRefField,
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
 ): RowWriter {
   const write = objectRefWriter(nodes, compiler)
+  if (kindAt !== undefined) throw new NotCoveredError(name)
   if (isTopmost === true) {
     const { place } = compiler
     return (run, part, id) => {

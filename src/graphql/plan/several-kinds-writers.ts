@@ -56,15 +56,21 @@ export function mixedRelationWriter(
   { args, nodes }: { readonly args: FieldArguments; readonly nodes: readonly FieldNode[] },
   compiler: PlanCompiler,
 ): RowWriter {
-  const { relations } = compiler.served
+  const { relations, kinds: all } = compiler.served
   compiler.asks({
     args,
-    needs: ({ kinds }) =>
-      field.relations.flatMap((one) => {
-        if (!namesOf(kinds).includes(one.definition.to)) return []
-        const needs = relations.byField.get(one)?.needs.values() ?? []
-        return [...needs].filter(({ kind }) => !kind.uncached)
-      }),
+    needs({ kinds }) {
+      const names = namesOf(kinds)
+      const needs =
+        field.sameLabel === undefined
+          ? field.relations
+              .filter(({ definition }) => names.includes(definition.to))
+              .flatMap((one) => [...(relations.byField.get(one)?.needs.values() ?? [])])
+          : names
+              .flatMap((name) => all.get(name) ?? [])
+              .map((kind): RelatedNeed => ({ kind, indexes: {} }))
+      return needs.filter(({ kind }) => !kind.uncached)
+    },
   })
   const write = mixedConnectionWriter(nodes, compiler)
   const { place } = compiler
@@ -74,7 +80,8 @@ export function mixedRelationWriter(
     const asked: OwnedArguments = run.argumentsOf(args)
     const named = run.once(args, '', () => namedKinds(served, asked.kinds))
     const origin = { view, id, budget }
-    const found = mixedParts(field, { relations, parts, cluster, named, origin })
+    const kinds = served.kinds.values()
+    const found = mixedParts(field, { relations, kinds, parts, cluster, named, origin })
     const object = view.uidOf(id) || view.keyOf(id)
     return write(
       run,

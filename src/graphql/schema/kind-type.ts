@@ -5,20 +5,21 @@ import {
   GraphQLNonNull,
   GraphQLObjectType,
 } from 'graphql'
-import { parsePath } from '../../query/index/path.ts'
+import { parsePath, valueAt } from '../../query/index/path.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
-import { ownedArguments, relationArguments, usedByArguments } from './arguments.ts'
+import { eventArguments, ownedArguments, relationArguments, usedByArguments } from './arguments.ts'
 import type { Definitions } from '../model/definitions.ts'
 import type { Kind, MixedRelationField, ObjectRefField, RelationField } from '../model/kind.ts'
 import { usedByField } from '../model/uses.ts'
 import { nativePropertiesOf } from '../model/native-properties.ts'
 import { objectFields } from './object-fields.ts'
 import { reportingFailures } from './report-failures.ts'
-import { objectRefsAt, ownerChainOf, topmostBuiltIn } from './object-ref.ts'
+import { objectRefOfKindAt, objectRefsAt, ownerChainOf, topmostBuiltIn } from './object-ref.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
 import { fromSource } from './field-source.ts'
 import { propertyReader } from './property-resolver.ts'
 import type {
+  ObjectRef,
   OwnedArguments,
   RelationArguments,
   ResolverContext,
@@ -120,10 +121,15 @@ function relationField(
   return {
     type: types.connectionType(to),
     description,
-    args: relationArguments(from, to, types),
+    args: isOfEvents(relation) ? eventArguments(to, types) : relationArguments(from, to, types),
     resolve: (row, args: RelationArguments, { read }) => read.follow(row, relation, args),
     ...fromSource({ form: 'relation', relation }),
   }
+}
+
+/** Whether a relation over several steps ends at the Events of what it comes to. */
+function isOfEvents({ definition }: RelationField): boolean {
+  return definition.form === 'through' && definition.steps.at(-1)?.endsWith('.events') === true
 }
 
 function mixedField(
@@ -179,6 +185,20 @@ function objectRefField(
       resolve: (row, _args, { read }) => {
         const chain = ownerChainOf(row, read, types.kindOf)
         return chain instanceof Promise ? chain.then(topmostBuiltIn) : topmostBuiltIn(chain)
+      },
+    }
+  }
+  if (field.kindAt !== undefined) {
+    const { relation, path: kindPath } = field.kindAt
+    const kindAt = parsePath(kindPath)
+    return {
+      ...config,
+      type: types.objectRef,
+      resolve(row, _args, { read }) {
+        const refOf = (other: Row | null): ObjectRef | null =>
+          other === null ? null : objectRefOfKindAt(path, row, valueAt(kindAt, other.object), types)
+        const found = read.followOne(row, relation)
+        return found instanceof Promise ? found.then(refOf) : refOf(found)
       },
     }
   }

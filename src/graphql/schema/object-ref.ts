@@ -1,4 +1,5 @@
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
+import { isRecord } from '../../lib/json-object.ts'
 import type { OwnerReference } from '../../kubernetes/object.ts'
 import { type Path, valuesAt } from '../../query/index/path.ts'
 import type { Kind } from '../model/kind.ts'
@@ -28,6 +29,19 @@ function originOf({ cluster, object }: Row): ReferenceOrigin {
 /** The references that stand at a path of an object; those without a kind or a name mean nothing. */
 export function objectRefsAt(path: Path, row: Row, kindOf: KindOf): readonly ObjectRef[] {
   return objectRefsOf(valuesAt(path, row.object), originOf(row), kindOf)
+}
+
+/** The reference at a path of an object whose kind stands elsewhere; `null` where either says nothing. */
+export function objectRefOfKindAt(
+  path: Path,
+  row: Row,
+  kind: unknown,
+  { kindOf }: { readonly kindOf: KindOf },
+): ObjectRef | null {
+  const [named] = valuesAt(path, row.object)
+  if (!isRecord(named) || !isRecord(kind)) return null
+  const [found] = objectRefsOf([{ ...kind, ...named }], originOf(row), kindOf)
+  return found ?? null
 }
 
 /** What values mean as references; those without a kind or a name mean nothing. */

@@ -35,6 +35,7 @@ export interface RelationDirectiveArguments {
     readonly defaultKind?: boolean | null
     readonly as?: string | null
     readonly at?: string | null
+    readonly otherwise?: string | null
     readonly uses?: boolean | null
     /** Of the `@named` beside it. */
     readonly names?: RelationDirectiveArguments['named']
@@ -52,13 +53,17 @@ export interface RelationDirectiveArguments {
     readonly selector: 'map' | 'labelSelector'
     readonly whenAbsent: 'nothing' | 'everything'
     readonly namespaceSelector?: string | null
+    readonly namespaceLabels?: string | null
   }
+  readonly same: { readonly text: readonly string[]; readonly as: readonly string[] }
+  readonly sameLabel: { readonly key: string }
   readonly owned: { readonly through?: readonly string[] | null }
   readonly owner: { readonly through?: readonly string[] | null }
   readonly objectRef: {
     readonly path: string
     readonly category?: string | null
     readonly topmost?: boolean | null
+    readonly kindAt?: string | null
   }
 }
 
@@ -187,6 +192,10 @@ export const relationDirectives: Readonly<Record<RelationDirective, GraphQLDirec
       type: GraphQLString,
       description: 'What those paths begin with: `spec.template`.',
     },
+    otherwise: {
+      type: GraphQLString,
+      description: 'The name where none of the paths has one, as in `@named`: `{metadata.name}`.',
+    },
     uses: {
       type: GraphQLBoolean,
       description:
@@ -220,7 +229,7 @@ export const relationDirectives: Readonly<Record<RelationDirective, GraphQLDirec
   }),
   reverse: onField(
     'reverse',
-    'A `@reference`, `@named`, `@uid`, `@selects` or `@objectRef` read backwards.',
+    'A `@reference`, `@named`, `@uid`, `@same`, `@selects` or `@objectRef` read backwards.',
     {
       of: { type: text, description: 'The relation, as in `Pod.node`.' },
       one: {
@@ -242,7 +251,29 @@ export const relationDirectives: Readonly<Record<RelationDirective, GraphQLDirec
       description:
         'Where `any` or `matchNames` say which other namespaces it reaches; where neither does, its own.',
     },
+    namespaceLabels: {
+      type: GraphQLString,
+      description:
+        'Where a label selector says which namespaces it reaches, by their labels: with an empty one all, without one its own.',
+    },
   }),
+  same: onField(
+    'same',
+    'The object and the others say the same: one of its texts is one of theirs.',
+    {
+      text: {
+        type: new GraphQLNonNull(texts),
+        description:
+          'What this object says: text, and paths in braces, as in `@named`. `{path | argoApplication}` reads a tracking id of Argo CD.',
+      },
+      as: { type: new GraphQLNonNull(texts), description: 'The same of the others.' },
+    },
+  ),
+  sameLabel: onField(
+    'sameLabel',
+    'The objects of any kind that have a label in common with this one, in its namespace or in none.',
+    { key: { type: text, description: 'The key of the label.' } },
+  ),
   owned: onField('owned', 'The objects that have this one among their owners.', {
     through: { type: texts, description: 'The types in between, from this one downwards.' },
   }),
@@ -259,6 +290,11 @@ export const relationDirectives: Readonly<Record<RelationDirective, GraphQLDirec
       type: GraphQLBoolean,
       description:
         'Of `metadata.ownerReferences`: the owner of the owner and so on, as far as kinds of Kubernetes itself reach.',
+    },
+    kindAt: {
+      type: GraphQLString,
+      description:
+        'Where `apiVersion` and `kind` stand instead: behind a relation to one object, a path of that one: `policy.spec.paramKind`.',
     },
     category: {
       type: GraphQLString,

@@ -57,8 +57,11 @@ export interface WorkDone {
  * work that took most of the budget.
  */
 export class QueryTooCostlyError extends CodedError {
+  /** The argument by which the operation is so costly, where it is that of one. */
+  readonly argument: string | undefined
+
   /** @param done What was done of each kind of work, the costliest first; at least one. */
-  constructor(done: readonly [WorkDone, ...WorkDone[]]) {
+  constructor(done: readonly [WorkDone, ...WorkDone[]], by?: CostlyArgument) {
     const [first] = done
     const account = done.map(({ work, amount, limit }) =>
       told[work](`${amount} of at most ${limit}`),
@@ -66,9 +69,16 @@ export class QueryTooCostlyError extends CodedError {
     const together = done.length === 1 ? '' : ', which together is too much'
     super('QUERY_TOO_COSTLY', `the operation ${account.join(' and ')}${together}`, {
       value: first,
-      hint: hints[first.work],
+      hint: by?.hint ?? hints[first.work],
     })
+    this.argument = by?.argument
   }
+}
+
+/** Which argument makes an operation costly, and what it should be. */
+export interface CostlyArgument {
+  readonly argument: string
+  readonly hint: string
 }
 
 /** Work that took less than this part of the budget is not worth telling. */
@@ -89,6 +99,7 @@ export class WorkBudget {
   /** The part of the budget that is spent. */
   #share = 0
   #failure: QueryTooCostlyError | undefined
+  #by: CostlyArgument | undefined
 
   /** What is read is told to it, where somebody asked for that. */
   readonly report: ReadReport | undefined = undefined
@@ -121,6 +132,20 @@ export class WorkBudget {
     if (this.#share > 1 + Number.EPSILON * 1e6) throw (this.#failure ??= this.#account())
   }
 
+  /**
+   * Does work that is so costly, if it is, because of one argument: the error with which it passes the budget names that.
+   * One that has been passed before is as it was.
+   */
+  because<T>(argument: CostlyArgument, work: () => T): T {
+    const before = this.#by
+    this.#by = argument
+    try {
+      return work()
+    } finally {
+      this.#by = before
+    }
+  }
+
   #account(): QueryTooCostlyError {
     const works = Object.keys(this.#spent) as Work[]
     const done = works
@@ -128,8 +153,9 @@ export class WorkBudget {
       .toSorted((a, b) => shareOf(b) - shareOf(a))
     const [first, ...rest] = done as [WorkDone, ...WorkDone[]]
     // What alone is too much is the whole story.
-    if (shareOf(first) > 1) return new QueryTooCostlyError([first])
-    return new QueryTooCostlyError([first, ...rest.filter((one) => shareOf(one) >= worthTelling)])
+    if (shareOf(first) > 1) return new QueryTooCostlyError([first], this.#by)
+    const others = rest.filter((one) => shareOf(one) >= worthTelling)
+    return new QueryTooCostlyError([first, ...others], this.#by)
   }
 }
 

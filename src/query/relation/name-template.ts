@@ -1,5 +1,7 @@
 import { CodedError } from '../../lib/coded-error.ts'
+import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { parsePath, type Path, valuesAt } from '../index/path.ts'
+import { type TextFunction, textFunctions } from './text-functions.ts'
 
 /** A rule that puts names together, ready to be used. */
 export interface NameTemplate {
@@ -21,20 +23,33 @@ export class NameTemplateError extends CodedError {
   }
 }
 
-type Piece = string | Path
+/** A path, and what becomes of what stands there. */
+interface Placed {
+  readonly path: Path
+  readonly read: TextFunction | undefined
+}
+
+type Piece = string | Placed
 
 const pieces = /\{([^{}]*)\}|([^{}]+)|([{}])/g
 
-/** Reads a rule: text, paths in braces, and `#` at the end. Throws {@link NameTemplateError} and `PathError`. */
-export function parseNameTemplate(text: string): NameTemplate {
+/**
+ * Reads a rule: text, paths in braces, and `#` at the end. Throws {@link NameTemplateError} and `PathError`.
+ *
+ * @param options.kind The kind of the objects that it is for, where that is known.
+ */
+export function parseNameTemplate(
+  text: string,
+  { mayBeConstant = false, kind = '' }: NameTemplateOptions = {},
+): NameTemplate {
   const isNumbered = text.endsWith('#')
   const read: Piece[] = []
   for (const [, path, literal] of (isNumbered ? text.slice(0, -1) : text).matchAll(pieces)) {
-    if (path !== undefined) read.push(parsePath(path))
+    if (path !== undefined) read.push(placedAt(text, path))
     else if (literal !== undefined) read.push(literal)
     else throw new NameTemplateError(text, 'has a brace without its other one')
   }
-  if (!read.some((piece) => typeof piece !== 'string')) {
+  if (!mayBeConstant && !read.some((piece) => typeof piece !== 'string')) {
     throw new NameTemplateError(text, 'has no path in braces')
   }
   if (read.some((piece) => typeof piece === 'string' && piece.includes('#'))) {
@@ -42,20 +57,41 @@ export function parseNameTemplate(text: string): NameTemplate {
   }
   return {
     isNumbered,
-    many: isNumbered || read.some((piece) => typeof piece !== 'string' && piece.many),
+    many: isNumbered || read.some((piece) => typeof piece !== 'string' && piece.path.many),
     namesOf: (object) =>
-      read.reduce<readonly string[]>((names, piece) => joined(names, piece, object), start),
+      read.reduce<readonly string[]>((names, piece) => joined(names, piece, object, kind), start),
   }
 }
 
 const start: readonly string[] = ['']
 
-function joined(names: readonly string[], piece: Piece, object: unknown): readonly string[] {
+interface NameTemplateOptions {
+  readonly mayBeConstant?: boolean
+  readonly kind?: string
+}
+
+function placedAt(template: string, text: string): Placed {
+  const [path = '', name] = text.split('|').map((part) => part.trim())
+  if (name === undefined) return { path: parsePath(path), read: undefined }
+  const read = Object.hasOwn(textFunctions, name) ? textFunctions[name] : undefined
+  if (read !== undefined) return { path: parsePath(path), read }
+  const known = Object.keys(textFunctions).join(', ')
+  throw new NameTemplateError(template, `has an unknown function ${name}; there is ${known}`)
+}
+
+function joined(
+  names: readonly string[],
+  piece: Piece,
+  object: unknown,
+  kind: string,
+): readonly string[] {
   if (typeof piece === 'string') return names.map((name) => name + piece)
-  const values = valuesAt(piece, object).filter(
-    (value) => typeof value === 'string' && value !== '',
-  )
-  return names.flatMap((name) => values.map((value) => name + String(value)))
+  const { path, read } = piece
+  const values = valuesAt(path, object).flatMap((value) => {
+    if (typeof value !== 'string' || value === '') return []
+    return read === undefined ? [value] : (read(value, object as KubernetesObject, kind) ?? [])
+  })
+  return names.flatMap((name) => values.map((value) => name + value))
 }
 
 const numbered = /^(.*\D)(?:0|[1-9]\d*)$/s

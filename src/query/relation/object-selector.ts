@@ -4,6 +4,7 @@ import {
   type LabelSelector,
   LabelSelectorError,
   labelSelectorOf,
+  matchesLabels,
 } from '../../kubernetes/label-selector.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { parsePath, valueAt, valuesAt } from '../index/path.ts'
@@ -12,8 +13,8 @@ import type { SelectsRelation } from './relation-definition.ts'
 /** What an object selects others by. */
 export interface ObjectSelector {
   readonly labels: LabelSelector
-  /** The namespaces that it reaches; `any`: all of them. */
-  readonly namespaces: readonly string[] | 'any'
+  /** The namespaces that it reaches; `any`: all of them, `labels`: those with such labels. */
+  readonly namespaces: readonly string[] | 'any' | { readonly labels: LabelSelector }
 }
 
 /**
@@ -25,9 +26,10 @@ export function readSelectors(
   isNamespaced: boolean,
 ): (object: KubernetesObject) => readonly ObjectSelector[] {
   const path = parsePath(definition.path)
-  const { selector: form, namespacesPath } = definition
+  const { selector: form, namespacesPath, namespaceLabelsPath } = definition
   const whenAbsent: readonly LabelSelector[] = definition.whenAbsent === 'everything' ? [[]] : []
   const namespacesAt = namespacesPath === undefined ? undefined : parsePath(namespacesPath)
+  const labelsAt = namespaceLabelsPath === undefined ? undefined : parsePath(namespaceLabelsPath)
   return (object) => {
     const found = valuesAt(path, object)
     const labels =
@@ -39,7 +41,10 @@ export function readSelectors(
     if (labels.length === 0) return []
     const said = namespacesAt === undefined ? undefined : valueAt(namespacesAt, object)
     const { namespace = '' } = object.metadata
-    const namespaces = isNamespaced ? namespacesOf(said, namespace) : ('any' as const)
+    const own = isNamespaced ? namespacesOf(said, namespace) : ('any' as const)
+    const byLabels = labelsAt === undefined ? undefined : valueAt(labelsAt, object)
+    const namespaces = byLabels === undefined ? own : labelledNamespaces(byLabels)
+    if (namespaces === undefined) return []
     return labels.map((one) => ({ labels: one, namespaces }))
   }
 }
@@ -76,9 +81,26 @@ function namespacesOf(said: unknown, own: string): readonly string[] | 'any' {
   return matchNames.filter((name) => typeof name === 'string')
 }
 
-/** Whether a selector reaches a namespace; `''` is that of cluster-scoped objects. */
-export function reaches({ namespaces }: ObjectSelector, namespace: string): boolean {
-  return namespaces === 'any' || namespaces.includes(namespace)
+/** The namespaces with labels that a label selector selects; of a malformed one, none. */
+function labelledNamespaces(value: unknown): ObjectSelector['namespaces'] | undefined {
+  const [labels] = readSelector('labelSelector', value) ?? []
+  if (labels === undefined) return undefined
+  return labels.length === 0 ? 'any' : { labels }
+}
+
+/**
+ * Whether a selector reaches a namespace; `''` is that of cluster-scoped objects. `labelsOf` gives the labels of the namespace;
+ * `undefined` where it is not there.
+ */
+export function reaches(
+  { namespaces }: ObjectSelector,
+  namespace: string,
+  labelsOf: () => Readonly<Record<string, string>> | undefined,
+): boolean {
+  if (namespaces === 'any') return true
+  if (!('labels' in namespaces)) return namespaces.includes(namespace)
+  const labels = labelsOf()
+  return labels !== undefined && matchesLabels(namespaces.labels, labels)
 }
 
 /** A requirement that names values, of which the object must have one: the one with the fewest values. */

@@ -23,17 +23,19 @@ export function referencePlaces(
   const places = placesOf(definition)
   const isMeant = isOfKind(definition, context)
   return (object, key) => {
+    let hasName = false
     const found = places.flatMap((place) =>
       foundAt(place.items, { path: '', value: object }).flatMap((item) => {
         const [name] = foundAt(place.name, item)
         if (typeof name?.value !== 'string' || name.value === '') return []
+        hasName = true
         if (place.kind !== undefined && !isMeant(place, item.value)) return []
         const [said] = place.namespace === undefined ? [] : foundAt(place.namespace, item)
         return keyIn(isNamespaced, name.value, said?.value, object) === key ? [name.path] : []
       }),
     )
-    const { names } = definition
-    return names === undefined
+    const { names, isOtherwise } = definition
+    return names === undefined || (isOtherwise === true && hasName)
       ? found
       : [...found, ...placesByRule(names, isNamespaced, object, key)]
   }

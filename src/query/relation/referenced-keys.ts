@@ -19,24 +19,27 @@ export function referencedKeys(
   definition: ReferenceRelation,
   context: RelationContext,
 ): IndexFunction {
-  const { names, to } = definition
+  const { names, isOtherwise, to } = definition
   const isNamespaced = context.isNamespaced(to)
   const places = placesOf(definition)
   const isMeant = isOfKind(definition, context)
   const namedKeys = names === undefined ? undefined : keysByRule(names, isNamespaced)
   return (object) => {
     const keys: string[] = []
+    let hasName = false
     for (const place of places) {
       for (const item of place.items === undefined ? [object] : valuesAt(place.items, object)) {
         const name = place.name === undefined ? item : valueAt(place.name, item)
         if (typeof name !== 'string' || name === '') continue
+        hasName = true
         if (place.kind !== undefined && !isMeant(place, item)) continue
         const said = place.namespace === undefined ? undefined : valueAt(place.namespace, item)
         const key = keyIn(isNamespaced, name, said, object)
         if (key !== undefined) keys.push(key)
       }
     }
-    if (namedKeys !== undefined) keys.push(...namedKeys(object))
+    const isNamed = names !== undefined && !(isOtherwise === true && hasName)
+    if (isNamed && namedKeys !== undefined) keys.push(...namedKeys(object))
     return keys
   }
 }
@@ -79,7 +82,7 @@ export function isOfKind(
 
 /** The keys by a rule of names, or what stands before the number at their end. Throws `NameTemplateError` and `PathError`. */
 export function keysByRule(rule: NameRule, isNamespaced: boolean): IndexFunction {
-  const templates = rule.templates.map(parseNameTemplate)
+  const templates = rule.templates.map((text) => parseNameTemplate(text))
   const namespacePath = rule.namespacePath === undefined ? undefined : parsePath(rule.namespacePath)
   return (object) => {
     const said =

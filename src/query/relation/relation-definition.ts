@@ -30,6 +30,8 @@ export interface ReferenceRelation extends RelationBase {
   readonly refPaths?: readonly string[]
   /** Names that are put together. */
   readonly names?: NameRule
+  /** Whether {@link names} count only where no path has a name. */
+  readonly isOtherwise?: boolean
   /** The key of the one object that every object of this kind means. */
   readonly only?: string
   /** Whether the object makes use of what it means: then it is in `usedBy` of that. */
@@ -67,7 +69,7 @@ export interface UidRelation extends RelationBase {
 /** Another relation read backwards: `Node.pods` of `Pod.node`. */
 export interface ReverseRelation extends RelationBase {
   readonly form: 'reverse'
-  /** The full name of a `reference`, `numbered`, `uid` or `selects` relation, or of an object reference. */
+  /** The full name of a `reference`, `numbered`, `uid`, `same` or `selects` relation, or of an object reference. */
   readonly of: string
 }
 
@@ -85,6 +87,17 @@ export interface SelectsRelation extends RelationBase {
   readonly whenAbsent?: 'nothing' | 'everything'
   /** Where `any` or `matchNames` stand, for selectors that reach into other namespaces; where absent, the own one. */
   readonly namespacesPath?: string
+  /** Where a label selector of the namespaces stands that it reaches: an empty one is of all, an absent one of its own. */
+  readonly namespaceLabelsPath?: string
+}
+
+/** The object and the other say the same: one of the texts of this one is one of those of the other. */
+export interface SameRelation extends RelationBase {
+  readonly form: 'same'
+  /** Text, and paths in braces, of this object. */
+  readonly texts: readonly string[]
+  /** The same of the other. */
+  readonly as: readonly string[]
 }
 
 /** Other relations, one after the other: `Service.nodes` by `Service.pods` and `Pod.node`. */
@@ -120,6 +133,7 @@ export type RelationDefinition =
   | UidRelation
   | ReverseRelation
   | SelectsRelation
+  | SameRelation
   | OwnedRelation
   | OwnerRelation
   | ThroughRelation

@@ -11,6 +11,7 @@ import {
 } from './reference-relation.ts'
 import type { IndexersByType, Relation, RelationContext, RelationOrigin } from './relation.ts'
 import type { RelationDefinition } from './relation-definition.ts'
+import { compileReverseSame, compileSame } from './same-relation.ts'
 import { compileReverseSelects, compileSelects } from './selects-relation.ts'
 
 /** A relation read the other way, from an object that it leads to. */
@@ -49,12 +50,15 @@ export function inverseOf(
       return inverse(compileReverseNumbered(reverse, definition, context))
     case 'selects':
       return inverse(compileReverseSelects(reverse, definition, context))
+    case 'same':
+      return inverse(compileReverseSame(reverse, definition, context))
     case 'reverse': {
       const forward = compiled.get(definition.of)?.definition
       if (forward?.form === 'reference') return inverse(compileReference(forward, context))
       if (forward?.form === 'uid') return inverse(compileUid(forward))
       if (forward?.form === 'numbered') return inverse(compileNumbered(forward, context))
       if (forward?.form === 'selects') return inverse(compileSelects(forward, context))
+      if (forward?.form === 'same') return inverse(compileSame(forward, context))
       // References to whatever kind: the index has the keys of those of this one.
       const [index] = Object.keys(indexers[to] ?? {})
       if (index === undefined) return { isLocal }
@@ -107,7 +111,7 @@ function staysInNamespace(
     case 'numbered':
       return isOwnNamespace(definition.names)
     case 'selects':
-      return definition.namespacesPath === undefined
+      return definition.namespacesPath === undefined && definition.namespaceLabelsPath === undefined
     case 'reverse': {
       const forward = compiled.get(definition.of)?.definition
       return forward !== undefined && staysInNamespace(forward, compiled, context)
@@ -116,8 +120,13 @@ function staysInNamespace(
     case 'owner':
     case 'events':
       return true
-    case 'uid':
     case 'through':
+      return definition.steps.every((step) => {
+        const one = compiled.get(step)?.definition
+        return one !== undefined && staysInNamespace(one, compiled, context)
+      })
+    case 'uid':
+    case 'same':
       return false
   }
 }

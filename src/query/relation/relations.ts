@@ -18,6 +18,7 @@ import {
   relationName,
   type ReverseRelation,
 } from './relation-definition.ts'
+import { compileReverseSame, compileSame } from './same-relation.ts'
 import { compileReverseSelects, compileSelects } from './selects-relation.ts'
 import { compileThrough } from './through-relation.ts'
 
@@ -103,6 +104,8 @@ class RelationCompiler {
         return this.#reverse(definition)
       case 'selects':
         return compileSelects(definition, this.#context)
+      case 'same':
+        return compileSame(definition, this.#context)
       case 'owned':
         return compileOwned(definition)
       case 'owner':
@@ -141,6 +144,8 @@ class RelationCompiler {
         return compileReverseUid(definition, forward)
       case 'selects':
         return compileReverseSelects(definition, forward, this.#context)
+      case 'same':
+        return compileReverseSame(definition, forward, this.#context)
       case 'reverse':
       case 'owned':
       case 'owner':

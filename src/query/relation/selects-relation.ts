@@ -9,6 +9,7 @@ import {
   hasKey,
   hasValue,
 } from '../condition/condition.ts'
+import { isInScope } from '../condition/scope.ts'
 import { selectorCondition } from '../condition/selector-condition.ts'
 import { narrowestOf, type ObjectSelector, reaches, readSelectors } from './object-selector.ts'
 import {
@@ -18,6 +19,7 @@ import {
   type RelationOrigin,
 } from './relation.ts'
 import { relationName, type ReverseRelation, type SelectsRelation } from './relation-definition.ts'
+import { visibleIds } from './visible-ids.ts'
 
 /** The indexes of the selectors of a relation on the store of the selecting type. */
 interface SelectorIndexes {
@@ -52,7 +54,7 @@ export function compileSelects(definition: SelectsRelation, context: RelationCon
   const { [selectors]: valuesOf = () => [] } = indexers
   return {
     definition,
-    reads: [definition.to],
+    reads: readsOf(definition, definition.to),
     indexers: {},
     shortcuts: { [definition.from]: { [selectors]: valuesOf } },
     follow(origin) {
@@ -60,14 +62,41 @@ export function compileSelects(definition: SelectsRelation, context: RelationCon
       const own = view.hasIndex(selectors)
         ? view.index(selectors).valuesOf(id).map(parsedSelector)
         : read(originObject(origin))
-      return anyOf(own.map(selectedBy))
+      return anyOf(own.map((selector) => selectedBy(selector, origin)))
     },
   }
 }
 
-function selectedBy({ labels, namespaces }: ObjectSelector): Condition {
-  const place = namespaces === 'any' ? everything : hasValue('namespace', namespaces)
-  return allOf([place, selectorCondition(labels)])
+/** The type whose labels some selectors ask for. */
+const namespaceType = 'Namespace'
+
+function readsOf({ namespaceLabelsPath }: SelectsRelation, to: string): readonly string[] {
+  return namespaceLabelsPath === undefined ? [to] : [namespaceType, to]
+}
+
+function selectedBy({ labels, namespaces }: ObjectSelector, origin: RelationOrigin): Condition {
+  return allOf([placeIn(namespaces, origin), selectorCondition(labels)])
+}
+
+function placeIn(namespaces: ObjectSelector['namespaces'], origin: RelationOrigin): Condition {
+  if (namespaces === 'any') return everything
+  if (!('labels' in namespaces)) return hasValue('namespace', namespaces)
+  const part = origin.part(namespaceType)
+  const ids = visibleIds(selectorCondition(namespaces.labels), part, origin.budget)
+  return hasValue(
+    'namespace',
+    ids.map((id) => part.view.keyOf(id)),
+  )
+}
+
+/** The labels of a namespace; `undefined` where it is not there, or not to be seen. */
+function labelsOfNamespace(
+  { part }: RelationOrigin,
+  namespace: string,
+): Readonly<Record<string, string>> | undefined {
+  const { view, scope } = part(namespaceType)
+  const id = view.idOf(namespace)
+  return id === undefined || !isInScope(scope, namespace) ? undefined : view.labelsOf(id)
 }
 
 /**
@@ -80,9 +109,12 @@ export function compileReverseSelects(
   context: RelationContext,
 ): Relation {
   const { selectors, places, indexers } = selectorIndexes(selects, context)
-  const reachesFar = selects.namespacesPath !== undefined || !context.isNamespaced(selects.from)
+  const readsLabels = selects.namespaceLabelsPath !== undefined
+  const reachesFar =
+    readsLabels || selects.namespacesPath !== undefined || !context.isNamespaced(selects.from)
   const last = new WeakMap<StoreView, LastSelected>()
-  const follow = ({ view, id, part, budget }: Omit<RelationOrigin, 'object'>): Condition => {
+  const follow = (origin: Omit<RelationOrigin, 'object'>): Condition => {
+    const { view, id, part, budget } = origin
     const { namespace } = splitObjectKey(view.keyOf(id))
     const selecting = part(definition.to).view
     const labels = view.labelsOf(id)
@@ -107,19 +139,23 @@ export function compileReverseSelects(
         for (const candidate of posting) {
           const isMet = texts.valuesOf(candidate).some((text) => {
             const selector = parsedSelector(text)
-            return reaches(selector, namespace) && matchesLabels(selector.labels, labels)
+            return (
+              matchesLabels(selector.labels, labels) &&
+              reaches(selector, namespace, () => labelsOfNamespace(origin, namespace))
+            )
           })
           if (isMet) keys.push(selecting.keyOf(candidate))
         }
       }
     }
     const condition = hasKey(keys)
-    last.set(selecting, { resourceVersion, namespace, labels, condition })
+    // What the labels of namespaces say is another thing with each of their changes, and for each viewer.
+    if (!readsLabels) last.set(selecting, { resourceVersion, namespace, labels, condition })
     return condition
   }
   return {
     definition,
-    reads: [definition.to],
+    reads: readsOf(selects, definition.to),
     indexers: { [definition.to]: indexers },
     follow,
     followAll(origin, ids) {
@@ -162,9 +198,8 @@ function isSame(labels: Labels, other: Labels): boolean {
 
 function placesOf({ labels, namespaces }: ObjectSelector): readonly string[] {
   const { key, values } = narrowestOf(labels) ?? { key: anyLabel, values: [''] }
-  return (namespaces === 'any' ? [anyNamespace] : namespaces).flatMap((namespace) =>
-    values.map((value) => placeOf(namespace, key, value)),
-  )
+  const named = namespaces === 'any' || 'labels' in namespaces ? [anyNamespace] : namespaces
+  return named.flatMap((namespace) => values.map((value) => placeOf(namespace, key, value)))
 }
 
 const placeOf = (namespace: string, key: string, value: string): string =>

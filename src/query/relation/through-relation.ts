@@ -1,10 +1,8 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
-import { allOf, anyOf, type Condition, nothing } from '../condition/condition.ts'
-import { bindCondition } from '../condition/id-set.ts'
-import { scopeCondition } from '../condition/scope.ts'
-import type { RelatedPart } from '../condition/related-by.ts'
-import type { Relation, RelationOrigin } from './relation.ts'
+import { anyOf, type Condition, nothing } from '../condition/condition.ts'
+import type { Relation } from './relation.ts'
 import type { ThroughRelation } from './relation-definition.ts'
+import { visibleIds } from './visible-ids.ts'
 
 /**
  * One relation after the other: what one leads to, and the viewer may see, is where the next one starts. `steps` are those of
@@ -32,7 +30,7 @@ export function compileThrough(definition: ThroughRelation, steps: readonly Rela
             : step.followAll({ ...start, view }, ids)
         if (condition.form === 'nothing' || at === steps.length - 1) break
         const part = origin.part(step.definition.to)
-        from = { view: part.view, ids: visibleIds(condition, part, origin) }
+        from = { view: part.view, ids: visibleIds(condition, part, origin.budget) }
       }
       return condition
     },
@@ -42,21 +40,6 @@ export function compileThrough(definition: ThroughRelation, steps: readonly Rela
 /** The one that is answered last, as the other reads are on the way to it. */
 function last(to: string): (a: string, b: string) => number {
   return (a, b) => Number(a === to) - Number(b === to)
-}
-
-function visibleIds(
-  condition: Condition,
-  { view, scope }: RelatedPart,
-  { budget }: RelationOrigin,
-): readonly ObjectId[] {
-  const set = bindCondition(allOf([condition, scopeCondition(scope)]), view, budget)
-  const candidates = set.candidates(view.size)
-  const ids: ObjectId[] = []
-  budget.spend('examined', candidates?.size ?? view.size)
-  for (const id of candidates?.ids() ?? view.ids()) {
-    if (candidates?.exact === true || set.has(id)) ids.push(id)
-  }
-  return ids
 }
 
 function merged(all: readonly Relation['indexers'][]): Relation['indexers'] {
