@@ -310,6 +310,26 @@ interface CodedError {
 
 type AnswerPayload = readonly CodedError[] & { readonly errors?: readonly CodedError[] }
 
+describe('what an attacker sends', () => {
+  it('fills no log of the gateway', async () => {
+    await using world = await startAttackedGateway()
+    const { gateway, authorization } = world
+    const headers = { 'content-type': 'application/json', authorization }
+    for (const body of ['[{}]', '[', '"a"', '{"query":1}', '{"query":"{","variables":[]}', '{}']) {
+      const { status } = await fetch(gateway.url, { method: 'POST', headers, body })
+      expect(status, body).toBeLessThan(500)
+    }
+    for (const message of ['nonsense', 'x'.repeat(200_000)]) {
+      const socket = new WebSocket(gateway.url.replace('http', 'ws'), 'graphql-transport-ws')
+      await once(socket, 'open')
+      socket.send(message)
+      await once(socket, 'close')
+    }
+    // What it says of itself: what it is connected to, and what it has loaded.
+    expect(gateway.log.filter((line) => !/ resources| objects in /.test(line))).toEqual([])
+  })
+})
+
 describe('streams of events of one user beyond the bound', () => {
   it('are refused, and one that ends makes room', async () => {
     await using world = await startAttackedGateway({ maxSubscriptionsPerUser: 5 })
