@@ -28,7 +28,7 @@ export type ListAccess =
    * At least something, in a cluster of more namespaces than may be asked about: what exactly can be told once it is known which of them
    * have objects of the kind.
    */
-  | { readonly state: 'some' }
+  | { readonly state: 'some'; readonly namespaces: number }
   /** These have to be asked first; there may be more to ask after them. */
   | { readonly state: 'unknown'; readonly questions: readonly AccessQuestion[] }
   /** To ask about so many namespaces is too much. */
@@ -89,9 +89,7 @@ export function listAccess(
     const few = among(all.slice(0, maxNamespaces))
     if (all.length <= maxNamespaces || few.state === 'unknown') return few
     // That the others are not asked about must not look like an answer.
-    return few.state === 'allowed'
-      ? { state: 'some' }
-      : { state: 'tooMany', namespaces: all.length }
+    return { state: few.state === 'allowed' ? 'some' : 'tooMany', namespaces: all.length }
   }
   const first = among(present)
   if (first.state !== 'forbidden') return first
