@@ -1,17 +1,22 @@
 /**
  * The gateway for one benchmark, with its pods cached, until its parent goes. Arguments: a kubeconfig, `none` or
- * `token-review`, and `unplanned` where graphql-js is to answer everything. Tells its parent `{ url }`.
+ * `token-review`, `unplanned` where graphql-js is to answer everything, and, as JSON, options of its server and whether the schema
+ * is told. Tells its parent `{ url }`.
  */
 import { defaultAuthenticationOptions } from '../../src/access/authentication/authentication-options.ts'
 import { createGateway, defaultServerOptions, startGraphQLServer } from '../../src/index.ts'
+import type { ServerOptions } from '../../src/index.ts'
 import { serveParent } from '../support/service.ts'
 
-const [kubeconfig = '', mode = 'none', planned = 'planned'] = process.argv.slice(2)
+const [kubeconfig = '', mode = 'none', planned = 'planned', more = '{}'] = process.argv.slice(2)
+const { introspection = true, ...options } = JSON.parse(more) as Partial<ServerOptions> & {
+  readonly introspection?: boolean
+}
 const log = { info() {}, warn: console.error, error: console.error }
 const gateway = await createGateway({
   clusters: [{ name: 'bench', kubeconfig }],
   preload: ['pods'],
-  limits: { syncDeadlineMs: 120_000 },
+  limits: { syncDeadlineMs: 120_000, introspection },
   // What is measured is what they cost, not their bound.
   access: { maxNamespaces: 1_000 },
   log,
@@ -25,6 +30,7 @@ const server = await startGraphQLServer({
     port: 0,
     maxSocketsPerUser: 100_000,
     maxSubscriptionsPerUser: 100_000,
+    ...options,
   },
   plugins: [gateway.plugin],
   ...(planned === 'planned' ? { planned: gateway.planned } : {}),

@@ -35,7 +35,9 @@ const simulator = await startSimulator({
       storage.create({ ...rbac, resource }, { apiVersion, kind, metadata, ...rest } as never)
     }
     make('clusterroles', 'ClusterRole', { name: 'reads' }, { rules: reading })
-    make('clusterrolebindings', 'ClusterRoleBinding', { name: 'everywhere' }, binds('everywhere'))
+    for (const name of ['everywhere', 'mallory']) {
+      make('clusterrolebindings', 'ClusterRoleBinding', { name }, binds(name))
+    }
     const readers = binds(readersGroup, 'Group')
     make('clusterrolebindings', 'ClusterRoleBinding', { name: readersGroup }, readers)
     for (let number = 0; number < Number(namespaces); number += 1) {

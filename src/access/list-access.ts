@@ -24,6 +24,11 @@ export type ListAccess =
   /** At least something; `namespaces` may be those of no object. */
   | { readonly state: 'allowed'; readonly scope: Scope }
   | { readonly state: 'forbidden' }
+  /**
+   * At least something, in a cluster of more namespaces than may be asked about: what exactly can be told once it is known which of them
+   * have objects of the kind.
+   */
+  | { readonly state: 'some'; readonly namespaces: number }
   /** These have to be asked first; there may be more to ask after them. */
   | { readonly state: 'unknown'; readonly questions: readonly AccessQuestion[] }
   /** To ask about so many namespaces is too much. */
@@ -32,7 +37,7 @@ export type ListAccess =
 /** What {@link listAccess} is told by. */
 export interface KnownAccess {
   readonly known: (question: AccessQuestion) => boolean | undefined
-  /** The namespaces of the cluster; `undefined` where that is not known. */
+  /** The namespaces of the cluster, the likeliest first; `undefined` where that is not known. */
   readonly namespaces: () => readonly string[] | undefined
   readonly maxNamespaces: number
 }
@@ -79,8 +84,15 @@ export function listAccess(
 
   if (within !== undefined) return among([...new Set(within)])
   const present = question.present()
-  const first = among(present ?? namespaces() ?? [])
-  if (present === undefined || first.state !== 'forbidden') return first
+  if (present === undefined) {
+    const all = namespaces() ?? []
+    const few = among(all.slice(0, maxNamespaces))
+    if (all.length <= maxNamespaces || few.state === 'unknown') return few
+    // That the others are not asked about must not look like an answer.
+    return { state: few.state === 'allowed' ? 'some' : 'tooMany', namespaces: all.length }
+  }
+  const first = among(present)
+  if (first.state !== 'forbidden') return first
   const has = new Set(present)
   return among((namespaces() ?? []).filter((namespace) => !has.has(namespace)))
 }

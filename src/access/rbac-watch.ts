@@ -34,7 +34,8 @@ export interface FollowedResource {
   readonly resourceVersion: string | null
 }
 
-const watched = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings']
+const bound = 'rolebindings'
+const watched = ['roles', 'clusterroles', bound, 'clusterrolebindings']
 
 /**
  * Hears of every change of RBAC in one cluster, and knows its namespaces: by metadata alone, as nobody here decides by what
@@ -77,12 +78,21 @@ export class RbacWatch {
     }))
   }
 
-  /** The namespaces that there are; `undefined` where that is not known. */
+  /**
+   * The namespaces that there are; `undefined` where that is not known. Those that have RoleBindings come first: who may not do
+   * something everywhere may do it there, as far as RBAC decides.
+   */
   namespaces(): readonly string[] | undefined {
     const { informer } = this.#namespaces ?? {}
     if (informer?.hasSynced() !== true) return undefined
     const { store } = informer
-    return Array.from(store.ids(), (id) => store.keyOf(id))
+    const all = Array.from(store.ids(), (id) => store.keyOf(id))
+    const bindings = this.#followed.find(({ informer: one }) => one.resource.resource === bound)
+    const has = new Set(bindings?.informer.store.index('namespace').values())
+    const [first = [], rest = []] = [true, false].map((is) =>
+      all.filter((namespace) => has.has(namespace) === is),
+    )
+    return [...first, ...rest]
   }
 
   /** Runs until the signal is aborted. Never rejects. */

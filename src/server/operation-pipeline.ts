@@ -7,6 +7,7 @@ import {
   type AnsweredResult,
   clientErrorOf,
   clientResult,
+  isUnexpected,
 } from '../graphql/operation/client-error.ts'
 import { documentCache } from '../graphql/operation/document-cache.ts'
 import type { OperationWishes } from '../graphql/operation/execution.ts'
@@ -63,7 +64,12 @@ export function createOperationPipeline(
       debug: () => {},
       info: () => {},
       warn: (...details: unknown[]) => log.warn(details.map(String).join(' ')),
-      error: (error: unknown) => log.error('an operation failed unexpectedly', { error }),
+      // Yoga tells of every error that it says in other words, what is the caller's too.
+      error: (error: unknown) => {
+        if (isUnexpected(clientErrorOf(error))) {
+          log.error('an operation failed unexpectedly', { error })
+        }
+      },
     },
     context: async (initial: TransportContext) => {
       const { viewer, callerToken, secretRead } = initial

@@ -4,78 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { rawRequest, upgradeLines } from '../server/raw-request.ts'
 import { firstAnswer } from '../support/gateway.ts'
+import { attackOperations } from './attack-operations.ts'
 import { type AttackedGateway, startAttackedGateway } from './attacked-gateway.ts'
-
-interface Attack {
-  readonly query: string
-  readonly variables?: Readonly<Record<string, unknown>>
-  readonly code: string
-}
-
-const times = (count: number, write: (at: number) => string): string =>
-  Array.from({ length: count }, (_, at) => write(at)).join(' ')
-
-const attacks: Readonly<Record<string, Attack>> = {
-  'alias bombs': {
-    query: `{ ${times(1_001, (at) => `a${at}: __typename`)} }`,
-    code: 'QUERY_TOO_COSTLY',
-  },
-  'alias bombs through fragments': {
-    query: `{ ${times(30, () => '...f')} } fragment f on Query { ${times(40, (at) => `a${at}: __typename`)} }`,
-    code: 'QUERY_TOO_COSTLY',
-  },
-  'directives by the hundred': {
-    query: `{ __typename ${times(201, () => '@include(if: true)')} }`,
-    code: 'QUERY_TOO_COSTLY',
-  },
-  'deep fragments': {
-    query: `{ nodes { nodes { ...f0 } } } ${times(40, (at) => `fragment f${at} on Node { pods { nodes { node { ...f${at + 1} } } } }`)} fragment f40 on Node { id }`,
-    code: 'QUERY_TOO_COSTLY',
-  },
-  'fragments that multiply': {
-    query: `{ ...f0 } ${times(20, (at) => `fragment f${at} on Query { ...f${at + 1} ...f${at + 1} }`)} fragment f20 on Query { __typename }`,
-    code: 'QUERY_TOO_COSTLY',
-  },
-  'circular fragments': {
-    query: '{ ...a } fragment a on Query { ...b } fragment b on Query { ...a }',
-    code: 'BAD_USER_INPUT',
-  },
-  'a document of 100,000 tokens': {
-    query: `{ a(b: [${'[]'.repeat(50_000)}]) }`,
-    code: 'BAD_USER_INPUT',
-  },
-  'huge variables': {
-    query: 'query ($names: [String!]) { pods(namespaces: $names) { totalCount } }',
-    variables: { names: Array.from({ length: 51_000 }, () => 0) },
-    code: 'BAD_USER_INPUT',
-  },
-  'deep variables': {
-    query: 'query ($where: PodWhere) { pods(where: $where) { totalCount } }',
-    variables: {
-      where: Array.from({ length: 70 }).reduce<object>((inner) => ({ not: inner }), {}),
-    },
-    code: 'BAD_USER_INPUT',
-  },
-  'pages that are too large, by a variable': {
-    query: 'query ($n: Int) { pods(first: $n) { totalCount } }',
-    variables: { n: 100_000 },
-    code: 'BAD_USER_INPUT',
-  },
-  'pages within pages, by variables': {
-    query:
-      'query ($n: Int) { nodes(first: $n) { nodes { pods(first: $n) { nodes { node { pods(first: $n) { totalCount } } } } } } }',
-    variables: { n: 500 },
-    code: 'QUERY_TOO_COSTLY',
-  },
-  'introspection where it is off': {
-    query: '{ __schema { types { name } } }',
-    code: 'UNSUPPORTED',
-  },
-  'introspection of one type, in a fragment': {
-    query: '{ ...f } fragment f on Query { t: __type(name: "Pod") { name } }',
-    code: 'UNSUPPORTED',
-  },
-}
 
 describe('an attack is refused with its code while others are answered:', () => {
   let world: AttackedGateway
@@ -139,7 +69,7 @@ describe('an attack is refused with its code while others are answered:', () => 
     return response
   }
 
-  it.each(Object.entries(attacks))('%s', async (_, { query, variables = {}, code }) => {
+  it.each(Object.entries(attackOperations))('%s', async (_, { query, variables = {}, code }) => {
     const answers = await Promise.all([
       world.mallory.query(query, variables),
       firstAnswer(world.mallory.connect(), query, variables),
@@ -187,6 +117,18 @@ describe('an attack is refused with its code while others are answered:', () => 
     socket.terminate()
   })
 
+  it('messages that say that they are compressed', async () => {
+    const lines = upgradeLines({ host: `127.0.0.1:${port()}` })
+    const { status, socket } = await rawRequest(port(), lines)
+    expect(status).toBe(101)
+    const said = new Promise<Buffer>((resolve) => socket.once('data', resolve))
+    // FIN, RSV1 and text; masked, one byte long.
+    socket.write(Buffer.of(0xc1, 0x81, 0, 0, 0, 0, 0x41))
+    const frame = await said
+    expect([frame[0], frame.readUInt16BE(2)]).toEqual([0x88, 1002])
+    socket.destroy()
+  })
+
   it('bodies that never end', async () => {
     const lines = [
       'POST /graphql HTTP/1.1',
@@ -222,6 +164,12 @@ describe('an attack is refused with its code while others are answered:', () => 
     expect(await Promise.all(answers)).toEqual([400, 400, 400, 400])
     const chunked = [...lines, 'transfer-encoding: chunked']
     expect((await rawRequest(port(), chunked, '0\r\n\r\n')).status).toBe(411)
+    const upgrade = upgradeLines({
+      host: `127.0.0.1:${port()}`,
+      'content-length': '4',
+      'transfer-encoding': 'chunked',
+    })
+    expect((await rawRequest(port(), upgrade, '0\r\n\r\n')).status).toBe(400)
   })
 
   it('headers that say that somebody else asks', async () => {
@@ -261,6 +209,16 @@ describe('an attack is refused with its code while others are answered:', () => 
     expect((await rawRequest(port(), lines)).status).toBe(403)
     const rebound = upgradeLines({ host: `evil.example:${port()}` })
     expect((await rawRequest(port(), rebound)).status).toBe(403)
+  })
+
+  it('forged resume tokens, by WebSocket and by events', async () => {
+    const query = 'subscription ($from: String) { pods(resumeFrom: $from) { synced } }'
+    const variables = { from: Buffer.from('["forged"]').toString('base64url') }
+    const bySocket = await firstAnswer(world.mallory.connect(), query, variables)
+    expect(bySocket.errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT')
+    const accept = { accept: 'text/event-stream' }
+    const byEvents = await post(JSON.stringify({ query, variables }), accept)
+    expect(await byEvents.text()).toContain('"code":"BAD_USER_INPUT"')
   })
 
   it('ids of clusters that are not there', async () => {
@@ -351,6 +309,49 @@ interface CodedError {
 }
 
 type AnswerPayload = readonly CodedError[] & { readonly errors?: readonly CodedError[] }
+
+describe('what an attacker sends', () => {
+  it('fills no log of the gateway', async () => {
+    await using world = await startAttackedGateway()
+    const { gateway, authorization } = world
+    const headers = { 'content-type': 'application/json', authorization }
+    for (const body of ['[{}]', '[', '"a"', '{"query":1}', '{"query":"{","variables":[]}', '{}']) {
+      const { status } = await fetch(gateway.url, { method: 'POST', headers, body })
+      expect(status, body).toBeLessThan(500)
+    }
+    for (const message of ['nonsense', 'x'.repeat(200_000)]) {
+      const socket = new WebSocket(gateway.url.replace('http', 'ws'), 'graphql-transport-ws')
+      await once(socket, 'open')
+      socket.send(message)
+      await once(socket, 'close')
+    }
+    // What it says of itself: what it is connected to, and what it has loaded.
+    expect(gateway.log.filter((line) => !/ resources| objects in /.test(line))).toEqual([])
+  })
+})
+
+describe('streams of events of one user beyond the bound', () => {
+  it('are refused, and one that ends makes room', async () => {
+    await using world = await startAttackedGateway({ maxSubscriptionsPerUser: 5 })
+    const { gateway, authorization } = world
+    const body = JSON.stringify({ query: 'subscription { namespaces { synced } }' })
+    const type = { 'content-type': 'application/json', accept: 'text/event-stream' }
+    const headers = { ...type, authorization }
+    const stops = Array.from({ length: 12 }, () => new AbortController())
+    const open = async ({ signal }: AbortController): Promise<number> => {
+      const { status } = await fetch(gateway.url, { method: 'POST', headers, body, signal })
+      return status
+    }
+    const statuses = await Promise.all(stops.map(open))
+    await world.neighbour()
+    expect(statuses.filter((status) => status === 200)).toHaveLength(5)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(7)
+    for (const stop of stops) stop.abort()
+    const last = new AbortController()
+    await expect.poll(() => open(last), { timeout: 20_000 }).toBe(200)
+    last.abort()
+  })
+})
 
 describe('an operation that has to wait for too long', () => {
   it('is answered DEADLINE_EXCEEDED, by HTTP and by WebSocket', async () => {

@@ -1,31 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { firstAnswer } from '../support/gateway.ts'
 import { caller, type Caller, serveViewers, type ViewedGateway } from '../support/viewed-gateway.ts'
 import type { Fields } from '../gateway/test-cluster.ts'
-import { reads, type SmallWorld, startSmallWorld } from './small-world.ts'
+import { describeSmallWorld, reads } from './small-world.ts'
 
 /** Each sees the namespace of their own. */
 const one = caller('one')
 const two = caller('two')
 const admin = caller('admin', 'system:masters')
-
-let world: SmallWorld
-let served: ViewedGateway
-
-beforeAll(async () => {
-  world = await startSmallWorld()
-  await world.allow('one', 'one', 'one', [reads('', 'pods', 'services')])
-  await world.allow('two', 'two', 'two', [reads('', 'pods', 'services')])
-  const { kubeconfig } = world.selection
-  served = await serveViewers({
-    clusters: [world.selection, { name: 'other', kubeconfig }],
-  })
-})
-
-afterAll(async () => {
-  await served[Symbol.asyncDispose]()
-  await world[Symbol.asyncDispose]()
-})
 
 const rows =
   '{ totalCount nodes { metadata { namespace } services { nodes { metadata { namespace } } } } }'
@@ -35,7 +17,18 @@ const placeOf = (pods: Fields): readonly string[] =>
     ...pod.services.nodes.map((service: Fields) => service.metadata.namespace),
   ])
 
-describe('What is made for one user serves no other', () => {
+describeSmallWorld('What is made for one user serves no other', (world) => {
+  let served: ViewedGateway
+  beforeAll(async () => {
+    await world().allow('one', 'one', 'one', [reads('', 'pods', 'services')])
+    await world().allow('two', 'two', 'two', [reads('', 'pods', 'services')])
+    const { selection } = world()
+    served = await serveViewers({
+      clusters: [selection, { name: 'other', kubeconfig: selection.kubeconfig }],
+    })
+  })
+  afterAll(async () => served[Symbol.asyncDispose]())
+
   it('fragments and plans: the same query, one user after the other, until all is kept', async () => {
     for (let round = 0; round < 3; round += 1) {
       for (const [who, expected] of [
@@ -74,7 +67,7 @@ describe('What is made for one user serves no other', () => {
   it('resume tokens: that of somebody who sees more begins anew, with what may be seen', async () => {
     const { data } = await firstAnswer(served.connect(admin), frames)
     const from = data.pods.resumeToken as string
-    await world.patch('/api/v1/namespaces/two/pods/shop-1-x', {
+    await world().patch('/api/v1/namespaces/two/pods/shop-1-x', {
       metadata: { annotations: { touched: 'since' } },
     })
     const resumed = await firstAnswer(served.connect(one), frames, { from })

@@ -39,9 +39,12 @@ describe.skipIf(!isThere)('who asks is the same to the gateway as to a real API 
     await authority[Symbol.asyncDispose]()
   }, 60_000)
 
-  const serve = (auth: Partial<AuthenticationOptions>): Promise<ServedGateway> =>
+  const serve = (
+    auth: Partial<AuthenticationOptions>,
+    options: { readonly secretData?: boolean } = {},
+  ): Promise<ServedGateway> =>
     serveGateway(
-      { clusters: [{ name: 'one', kubeconfig: plane.kubeconfigPath }] },
+      { clusters: [{ name: 'one', kubeconfig: plane.kubeconfigPath }], ...options },
       {},
       {
         auth,
@@ -88,6 +91,26 @@ describe.skipIf(!isThere)('who asks is the same to the gateway as to a real API 
     return (JSON.parse(text) as TokenRequest).status.token
   }
 
+  /** The options of `oidc` that say what the flags of the API server say. */
+  const byIssuer = (): Partial<AuthenticationOptions> => ({
+    mode: 'oidc',
+    audiences: ['gateway'],
+    oidc: {
+      issuer: issuer.url,
+      caFile: authority.caFile,
+      algorithms: ['RS256'],
+      usernameClaim: 'sub',
+      groupsClaim: 'roles',
+      groupsPrefix: 'oidc:',
+      extraClaims: {},
+      requiredClaims: { hd: 'example.com' },
+    },
+  })
+  const make = async (path: string, body: object): Promise<void> => {
+    const { status, text } = await plane.request(path, { method: 'POST', body })
+    expect(status, text).toBe(201)
+  }
+
   it('by tokens of ServiceAccounts, until those are gone', async () => {
     const body = { metadata: { name: 'robot' } }
     const accounts = '/api/v1/namespaces/default/serviceaccounts'
@@ -112,21 +135,7 @@ describe.skipIf(!isThere)('who asks is the same to the gateway as to a real API 
   })
 
   it('by JWTs of an issuer that both trust', async () => {
-    const { caFile } = authority
-    await using gateway = await serve({
-      mode: 'oidc',
-      audiences: ['gateway'],
-      oidc: {
-        issuer: issuer.url,
-        caFile,
-        algorithms: ['RS256'],
-        usernameClaim: 'sub',
-        groupsClaim: 'roles',
-        groupsPrefix: 'oidc:',
-        extraClaims: {},
-        requiredClaims: { hd: 'example.com' },
-      },
-    })
+    await using gateway = await serve(byIssuer())
     const hd = 'example.com'
     const ann = await issuer.sign({ sub: 'ann', hd, roles: ['a', 'b'] })
     // It asks its issuer in the background, and knows nobody before.
@@ -147,6 +156,38 @@ describe.skipIf(!isThere)('who asks is the same to the gateway as to a real API 
       expect(withoutId(here), JSON.stringify(claims)).toEqual(withoutId(there))
     }
   }, 120_000)
+
+  it('and what Secrets hold is read with the very JWT, as the API server lets its owner', async () => {
+    const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default'
+    const apiGroup = 'rbac.authorization.k8s.io'
+    const allow = async (name: string, subject: object, rule: object): Promise<void> => {
+      const rules = [{ apiGroups: [''], resources: ['secrets'], ...rule }]
+      await make(`${rbac}/roles`, { metadata: { name }, rules })
+      const roleRef = { apiGroup, kind: 'Role', name }
+      const subjects = [{ apiGroup, ...subject }]
+      await make(`${rbac}/rolebindings`, { metadata: { name }, roleRef, subjects })
+    }
+    await allow('lists', { kind: 'Group', name: 'oidc:staff' }, { verbs: ['list'] })
+    await allow('gets', { kind: 'User', name: `${issuer.url}#ann` }, { verbs: ['get'] })
+    const data = { key: 'b2Y=' }
+    const type = 'example.com/key'
+    await make('/api/v1/namespaces/default/secrets', { metadata: { name: 'door' }, type, data })
+    await using gateway = await serve(byIssuer(), { secretData: true })
+    const claims = { hd: 'example.com', roles: ['staff'] }
+    const [ann, bob] = await Promise.all(
+      ['ann', 'bob'].map(async (sub) => gateway.as(await issuer.sign({ sub, ...claims }))),
+    )
+    const door = '{ secrets(namespace: "default") { nodes { metadata { name } data type } } }'
+    const metadata = { name: 'door' }
+    const whole = { data: { secrets: { nodes: [{ metadata, data, type }] } } }
+    await expect.poll(() => ann?.query(door), { timeout: 45_000 }).toEqual(whole)
+    expect(ann && (await firstAnswer(ann.connect(), door))).toEqual(whole)
+    const refused = await bob?.query(door)
+    expect(refused?.data.secrets.nodes).toEqual([{ metadata, data: null, type: null }])
+    const codes = refused?.errors?.map(({ extensions }) => extensions.code)
+    expect(codes).toEqual(['FORBIDDEN', 'FORBIDDEN'])
+    expect(JSON.stringify([gateway.log, refused])).not.toContain('b2Y=')
+  }, 60_000)
 })
 
 interface SelfSubjectReview {

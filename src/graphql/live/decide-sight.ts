@@ -86,6 +86,8 @@ function listed(
       return known.scope
     case 'forbidden':
       return forbiddenList(need, need.list.watch)
+    // Of what is followed everything is in memory.
+    case 'some':
     case 'tooMany':
       return tooManyNamespaces(need, known.namespaces)
     case 'unknown':

@@ -42,6 +42,11 @@ export function liveScope(
             throw forbiddenList(at, true)
           case 'tooMany':
             throw tooManyNamespaces(at, known.namespaces)
+          // It is not in memory at present: what was seen of it is not taken back for that.
+          case 'some':
+            // oxlint-disable-next-line no-await-in-loop -- it waits for it
+            await sleep(backoff.nextMs(), signal)
+            break
           case 'unknown':
             // oxlint-disable-next-line no-await-in-loop -- what one answer leaves open is asked next
             await access.ask(need).catch((error: unknown) => pause(error, backoff, signal))

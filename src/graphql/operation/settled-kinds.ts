@@ -148,6 +148,10 @@ export class SettledKinds implements CachedParts {
         return tooManyNamespaces(at, access.namespaces)
       case 'unknown':
         return this.#missing({ ...at, list })
+      case 'some': {
+        const view = this.#view(at, { ...at, list })
+        return view instanceof ClientError ? view : notLoaded(at)
+      }
       case 'allowed': {
         const view = this.#view(at, { ...at, list })
         return view instanceof ClientError ? view : { ...pick(at), view, scope: access.scope }

@@ -228,6 +228,7 @@ const maxStages = 4
 const admissions: Readonly<Record<ListAccess['state'], Admission>> = {
   allowed: 'admitted',
   forbidden: 'refused',
+  some: 'admitted',
   tooMany: 'refused',
   unknown: 'unknown',
 }

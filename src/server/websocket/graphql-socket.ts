@@ -93,8 +93,12 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
   )
 
   const stopPings = keepPinging(socket, options.pingIntervalMs)
-  // A broken frame or a message that is too large; ws closes the socket itself, with the code for it.
-  socket.on('error', (error) => log.warn('a WebSocket failed', { reason: error.message }))
+  // ws closes the socket itself. What the other side has done wrong, a broken frame or a message that is too large, it is told by the
+  // code for it; a log would only be what anybody could fill.
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code?.startsWith('WS_ERR_') === true) return
+    log.warn('a WebSocket failed', { reason: error.message })
+  })
   socket.once('close', (code, reason) => {
     stopPings()
     sink.close()

@@ -1,0 +1,169 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { attackOperations, type AttackOperation } from '../../test/abuse/attack-operations.ts'
+import { type AttackSocket, openAttackSocket } from './attack-socket.ts'
+
+/** Who is attacked, and as whom. */
+export interface Target {
+  readonly url: string
+  readonly authorization: string
+}
+
+/** One attack by one transport, which many lanes do again and again. */
+export interface Attack {
+  readonly title: string
+  readonly transport: 'http' | 'websocket'
+  readonly lanes: number
+  /** Prepares one lane; what it returns is done again and again, and answers with what the gateway said to it: a code, or a status. */
+  readonly open: (target: Target, signal: AbortSignal) => Promise<() => Promise<string>>
+}
+
+const lanes = 16
+const json = { 'content-type': 'application/json' }
+
+type Sent = Omit<RequestInit, 'signal' | 'method'>
+
+const post = async ({ url }: Target, sent: Sent, signal: AbortSignal): Promise<string> => {
+  const response = await fetch(url, { method: 'POST', ...sent, signal })
+  const text = await response.text()
+  // The first error, of an answer or of a stream of events.
+  return /"code":"(\w+)"/.exec(text)?.[1] ?? String(response.status)
+}
+
+const byHttp = (title: string, sent: (target: Target) => Sent): Attack => ({
+  title,
+  transport: 'http',
+  lanes,
+  open: async (target, signal) => () => post(target, sent(target), signal),
+})
+
+const postOf = (
+  title: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+): Attack =>
+  byHttp(title, ({ authorization }) => ({ headers: { ...json, authorization, ...headers }, body }))
+
+/** On one socket after the other, each of which is closed for it. */
+const bySocket = (
+  title: string,
+  attempt: (socket: AttackSocket) => Promise<string>,
+  { init = true, many = lanes }: { readonly init?: boolean; readonly many?: number } = {},
+): Attack => ({
+  title,
+  transport: 'websocket',
+  lanes: many,
+  open: async (target, signal) => async () => {
+    const socket = await openAttackSocket(target, signal, init)
+    try {
+      return await attempt(socket)
+    } finally {
+      socket.end()
+    }
+  },
+})
+
+const operationAttacks = ([title, { query, variables = {} }]: [string, AttackOperation]): readonly [
+  Attack,
+  Attack,
+] => [
+  postOf(title, JSON.stringify({ query, variables })),
+  {
+    title,
+    transport: 'websocket',
+    lanes,
+    open: async (target, signal) => {
+      const socket = await openAttackSocket(target, signal, true)
+      return () => socket.ask({ query, variables })
+    },
+  },
+]
+
+/** Lines as they are, over a connection of its own, and the status of what comes back. */
+const raw = (
+  title: string,
+  transport: Attack['transport'],
+  lines: (target: Target) => readonly string[],
+  { body = '', many = lanes }: { readonly body?: string; readonly many?: number } = {},
+): Attack => ({
+  title,
+  transport,
+  lanes: many,
+  open: async (target, signal) => async () => {
+    const { hostname, port, host } = new URL(target.url)
+    const socket: Socket = connect(Number(port), hostname)
+    signal.addEventListener('abort', () => socket.destroy(), { once: true })
+    const method = transport === 'http' ? 'POST' : 'GET'
+    const head = [`${method} /graphql HTTP/1.1`, `host: ${host}`, ...lines(target)].join('\r\n')
+    socket.write(`${head}\r\n\r\n${body}`)
+    const [data] = (await once(socket, 'data', { signal })) as [Buffer]
+    socket.destroy()
+    return data.toString('latin1').split(' ')[1] ?? ''
+  },
+})
+
+const upgrade = [
+  'connection: Upgrade',
+  'upgrade: websocket',
+  'sec-websocket-version: 13',
+  'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==',
+  'sec-websocket-protocol: graphql-transport-ws',
+]
+const one = { query: '{ __typename }' }
+const large = { query: `{ ${'a '.repeat(100_000)} }` }
+const bomb = new Uint8Array(gzipSync(JSON.stringify({ query: `{ ${'a '.repeat(5_000_000)} }` })))
+const forgedToken = {
+  query: 'subscription ($from: String) { pods(resumeFrom: $from) { synced } }',
+  variables: { from: Buffer.from('["forged"]').toString('base64url') },
+}
+const evil = 'origin: https://evil.example'
+const subscription = { query: 'subscription { namespaces { synced } }' }
+const typed = 'content-type: application/json'
+/** So many of one kind are held at the same time. */
+const held = 60
+let tokens = 0
+
+/** Every attack, by each transport that there is for it. */
+export const attacks: readonly Attack[] = [
+  ...Object.entries(attackOperations).flatMap(operationAttacks),
+  postOf('batches', JSON.stringify(Array.from({ length: 50 }, () => one))),
+  bySocket('batches', (socket) => socket.closedBy({ type: 'subscribe', id: '1', payload: [one] })),
+  postOf('bodies that are too large', JSON.stringify(large)),
+  bySocket('bodies that are too large', (socket) =>
+    socket.closedBy({ type: 'subscribe', id: '1', payload: large }),
+  ),
+  postOf('compressed bombs', bomb, { 'content-encoding': 'gzip' }),
+  raw(
+    'bodies that never end',
+    'http',
+    ({ authorization }) => [typed, `authorization: ${authorization}`, 'content-length: 1000'],
+    { body: '{', many: held },
+  ),
+  bySocket('sockets that say nothing', (socket) => socket.closed(), { init: false, many: held }),
+  bySocket(
+    'sockets that do not say who asks',
+    (socket) => socket.closedBy({ type: 'subscribe', id: '1', payload: one }),
+    { init: false },
+  ),
+  bySocket('a hundred subscriptions on each of many sockets', (socket) =>
+    socket.subscribe(subscription, 100),
+  ),
+  postOf('forged resume tokens', JSON.stringify(forgedToken), { accept: 'text/event-stream' }),
+  bySocket('forged resume tokens', (socket) => socket.ask(forgedToken)),
+  raw('requests that count as two', 'http', () => [
+    typed,
+    'content-length: 4',
+    'transfer-encoding: chunked',
+  ]),
+  byHttp('tokens that nobody has', () => ({
+    headers: { ...json, authorization: `Bearer unknown-${(tokens += 1)}` },
+    body: JSON.stringify(one),
+  })),
+  byHttp('headers that say that somebody else asks, and no token', () => ({
+    headers: { ...json, 'x-remote-user': 'root', 'impersonate-user': 'root' },
+    body: JSON.stringify(one),
+  })),
+  raw('pages of others', 'http', () => [typed, evil, 'content-length: 2'], { body: '{}' }),
+  raw('pages of others', 'websocket', () => [...upgrade, evil]),
+]
