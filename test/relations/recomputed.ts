@@ -111,6 +111,13 @@ const certified = (ingress: Fields, secret: Fields): boolean =>
 const isDeployed = (deployment: Fields, pod: Fields, world: World): boolean =>
   world.objects('ReplicaSet').some((set) => owns(deployment, set) && owns(set, pod))
 
+const isAboutPodOf =
+  (isOf: RecomputedRelation['holds']): RecomputedRelation['holds'] =>
+  (workload, event, world) =>
+    world
+      .objects('Pod')
+      .some((pod) => isOf(workload, pod, world) && isAbout(event, pod, 'v1', 'Pod'))
+
 const toMany = (to: Type, holds: RecomputedRelation['holds']): RecomputedRelation => ({
   to,
   many: true,
@@ -154,10 +161,12 @@ export const relations: Readonly<Partial<Record<Type, Record<string, RecomputedR
   },
   ReplicaSet: {
     pods: toMany('Pod', owns),
+    podEvents: toMany('Event', isAboutPodOf(owns)),
     deployment: toOne('Deployment', backwards(owns)),
   },
   Deployment: {
     pods: toMany('Pod', isDeployed),
+    podEvents: toMany('Event', isAboutPodOf(isDeployed)),
     replicaSets: toMany('ReplicaSet', owns),
     events: toMany('Event', (deployment, event) =>
       isAbout(event, deployment, 'apps/v1', 'Deployment'),
