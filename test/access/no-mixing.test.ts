@@ -52,6 +52,8 @@ describeSmallWorld('What is made for one user serves no other', (world) => {
     }
   })
 
+  const live =
+    'subscription { pods { changes { object { metadata { namespace annotation(key: "touched") } } } } }'
   const frames =
     'subscription ($from: String) { pods(resumeFrom: $from) { reset synced resumeToken changes { objectId object { metadata { namespace } } } } }'
 
@@ -62,6 +64,48 @@ describeSmallWorld('What is made for one user serves no other', (world) => {
     }
     const seen = await Promise.all([admin, one, two, one, admin].map((who) => first(who)))
     expect(seen).toEqual([['one', 'two'], ['one'], ['two'], ['one'], ['one', 'two']])
+  })
+
+  it('live groups: those who are in one see the same, at the same time', async () => {
+    const open = [admin, one, two, one, admin].map((who) => {
+      return served.connect(who).iterate<Fields>({ query: live })
+    })
+    const told = async (): Promise<readonly string[]> => {
+      const seen: string[] = []
+      for (const subscribed of open) {
+        // oxlint-disable-next-line no-await-in-loop -- they come at the same time
+        const { value } = await subscribed.next()
+        const changes: readonly Fields[] = value?.data?.['pods'].changes ?? []
+        const places = changes.map(({ object }): string => object.metadata.namespace)
+        seen.push(places.toSorted().join())
+      }
+      return seen
+    }
+    expect(await told()).toEqual(['one,two', 'one', 'two', 'one', 'one,two'])
+    expect(served.gateway.planned.liveState()).toMatchObject({ groups: 3, members: 5 })
+    for (const namespace of ['one', 'two']) {
+      // oxlint-disable-next-line no-await-in-loop -- in one frame, or in two
+      await world.patch(`/api/v1/namespaces/${namespace}/pods/shop-1-x`, {
+        metadata: { annotations: { touched: 'live' } },
+      })
+    }
+    const later = await told()
+    expect(later.slice(1, 4)).toEqual(['one', 'two', 'one'])
+    for (const subscribed of open) void subscribed.return?.()
+    await expect.poll(() => served.gateway.planned.liveState().groups).toBe(0)
+  })
+
+  it('what depends on the viewer: of those who see the same each is told their own', async () => {
+    const deletes = { apiGroups: [''], resources: ['pods'], verbs: ['delete'] }
+    await world.allow('one', 'three', 'three', [reads('', 'pods'), deletes])
+    const query = 'subscription { pods { changes { object { can(verb: "delete") } } } }'
+    const both = await Promise.all(
+      [one, caller('three')].map(async (who) => firstAnswer(served.connect(who), query)),
+    )
+    expect(both.map(({ data }) => data.pods.changes)).toEqual([
+      [{ object: { can: false } }],
+      [{ object: { can: true } }],
+    ])
   })
 
   it('resume tokens: that of somebody who sees more begins anew, with what may be seen', async () => {
