@@ -160,10 +160,10 @@ describe('JWTs of an OpenID Connect issuer', () => {
     expect(await viewerOf(served, before)).toBeDefined()
     await own.rotate()
     await expect
-      .poll(async () => viewerOf(served, await own.sign({ sub: 'ann' })), { timeout: 10_000 })
+      .poll(async () => viewerOf(served, await own.sign({ sub: 'ann' })), { timeout: 25_000 })
       .toBeDefined()
     await expect
-      .poll(async () => viewerOf(served, before), { timeout: 10_000, interval: 500 })
+      .poll(async () => viewerOf(served, before), { timeout: 25_000, interval: 500 })
       .toBeUndefined()
   })
 

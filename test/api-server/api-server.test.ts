@@ -93,7 +93,7 @@ const holds = (connect: () => ApiServer): void => {
     const selection = { namespace: 'default' }
     const list = await client.list(selection, neverAborted())
     await readFrames(list)
-    const options = { ...selection, allowWatchBookmarks: true, timeoutSeconds: 2 }
+    const options = { ...selection, allowWatchBookmarks: true, timeoutSeconds: 6 }
     const watch = await client.watch(
       { ...options, resourceVersion: list.metadata().resourceVersion },
       neverAborted(),

@@ -42,7 +42,7 @@ describeContract('Compression', (server) => {
     const gzip = { 'accept-encoding': 'gzip' }
     const small = await askBytes(server(), `${path}/small`, gzip)
     expect(small.headers['content-encoding']).toBeUndefined()
-    const stream = await askBytes(server(), `${path}?watch=1&timeoutSeconds=1`, gzip)
+    const stream = await askBytes(server(), `${path}?watch=1&timeoutSeconds=3`, gzip)
     expect(stream.headers['content-encoding']).toBeUndefined()
     expect(stream.body.length).toBeGreaterThan(200_000)
   })

@@ -78,7 +78,7 @@ describeContract('WATCH', (server) => {
 
   it('ends at its timeout, cleanly', async () => {
     const { path } = await setUp(server())
-    await using stream = await watch(server(), `${path}?watch=1&timeoutSeconds=1`)
+    await using stream = await watch(server(), `${path}?watch=1&timeoutSeconds=3`)
     expect((await stream.rest()).map(({ type }) => type)).toEqual(['ADDED', 'ADDED'])
   })
 
@@ -88,7 +88,7 @@ describeContract('WATCH', (server) => {
     const { resourceVersion } = last.metadata
     await using stream = await watch(
       server(),
-      `${path}?watch=1&resourceVersion=${resourceVersion}&allowWatchBookmarks=true&timeoutSeconds=6`,
+      `${path}?watch=1&resourceVersion=${resourceVersion}&allowWatchBookmarks=true&timeoutSeconds=8`,
     )
     const { metadata } = await newConfigMap(server(), elsewhere, 'other')
     const events = await stream.rest()
@@ -196,7 +196,7 @@ describeContract('WATCH', (server) => {
 
     it('sends no bookmark that was not allowed', async () => {
       const { path } = await setUp(server())
-      await using stream = await watch(server(), `${path}?${initial}&timeoutSeconds=1`)
+      await using stream = await watch(server(), `${path}?${initial}&timeoutSeconds=3`)
       expect((await stream.rest()).map(({ type }) => type)).toEqual(['ADDED', 'ADDED'])
     })
 

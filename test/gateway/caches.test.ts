@@ -31,7 +31,7 @@ describe('a kind that nobody needs', () => {
   it('is stopped after its idle time, and loaded anew when it is asked for', async () => {
     await serve({ cache: { idleStopMs: 50 } })
     await gateway.data('{ pods { totalCount } }')
-    await expect.poll(cached, { timeout: 10_000 }).toEqual([])
+    await expect.poll(cached, { timeout: 25_000 }).toEqual([])
     const again = '{ pods { totalCount } gatewayClusters { resources { kind state } } }'
     expect(await gateway.data(again)).toEqual({
       pods: { totalCount: 0 },
@@ -43,15 +43,15 @@ describe('a kind that nobody needs', () => {
     await serve({ cache: { idleStopMs: 1 } })
     const leave = await openSubscription('nodes { changes { object { pods { totalCount } } } }')
     await gateway.data('{ services { totalCount } }')
-    await expect.poll(cached, { timeout: 10_000 }).toEqual(['Node', 'Pod'])
+    await expect.poll(cached, { timeout: 25_000 }).toEqual(['Node', 'Pod'])
     await leave()
-    await expect.poll(cached, { timeout: 10_000 }).toEqual([])
+    await expect.poll(cached, { timeout: 25_000 }).toEqual([])
   })
 
   it('is kept where it is preloaded', async () => {
     await serve({ cache: { idleStopMs: 1 }, preload: ['pods'] })
     await gateway.data('{ pods { totalCount } services { totalCount } }')
-    await expect.poll(cached, { timeout: 10_000 }).toEqual(['Pod'])
+    await expect.poll(cached, { timeout: 25_000 }).toEqual(['Pod'])
   })
 })
 

@@ -48,7 +48,7 @@ describe('failures pass', () => {
     ])
     cluster.faults.clear()
     await expect
-      .poll(async () => (await query('{ nodes { totalCount } }')).errors, { timeout: 10_000 })
+      .poll(async () => (await query('{ nodes { totalCount } }')).errors, { timeout: 25_000 })
       .toBeUndefined()
     await created(cluster, pods, pod('second'))
     const second = await frames.next()
@@ -129,7 +129,7 @@ describe('states tell the truth', () => {
     expect([...states]).toContain('SYNCED')
     expect([...states]).not.toContain('RECONNECTING')
     cluster.faults.inject({ fault: { type: 'refuse-connections', forMs: 1_000 } })
-    await expect.poll(statesOf, { timeout: 10_000 }).toEqual(['RECONNECTING'])
+    await expect.poll(statesOf, { timeout: 25_000 }).toEqual(['RECONNECTING'])
     await expect.poll(statesOf, { timeout: 20_000 }).toEqual(['SYNCED'])
   })
 

@@ -232,7 +232,7 @@ describe('graph', () => {
     })
     expect(pod.metadata.name).toBe('to-be-gone')
     await expect
-      .poll(async () => (await graphOf({ roots: [id?.[1]] })).nodes, { timeout: 10_000 })
+      .poll(async () => (await graphOf({ roots: [id?.[1]] })).nodes, { timeout: 25_000 })
       .toEqual([])
     const elsewhere = Buffer.from('1\0nowhere\0\0Pod\0some-uid').toString('base64url')
     expect((await graphOf({ roots: [elsewhere] })).nodes).toEqual([])
@@ -284,7 +284,7 @@ describe('a graph of relations that are not named', () => {
     }
     const { namespace, name } = service.metadata
     await expect
-      .poll(async () => find('services', `${namespace}/${name}`), { timeout: 10_000 })
+      .poll(async () => find('services', `${namespace}/${name}`), { timeout: 25_000 })
       .toContain(edge)
     expect(await find('configMaps', `${namespace}/owned-by-a-service`)).toContain(edge)
   })

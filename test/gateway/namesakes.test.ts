@@ -70,7 +70,7 @@ describe('identity', () => {
     await sent(cluster, 'DELETE', `${path}/again`)
     await created(cluster, path, { metadata: { name: 'again' } })
     await expect
-      .poll(async () => (await gateway.data(`{ ${field} }`)).configMap?.id, { timeout: 10_000 })
+      .poll(async () => (await gateway.data(`{ ${field} }`)).configMap?.id, { timeout: 25_000 })
       .toSatisfy((id) => id !== undefined && id !== before.configMap.id)
     const found = await gateway.data('query ($id: ID!) { object(id: $id) { id } }', {
       id: before.configMap.id,

@@ -181,7 +181,7 @@ describe('search', () => {
       },
     )
     await expect
-      .poll(async () => told(await search({ text, kinds, first: 1 }))[0], { timeout: 10_000 })
+      .poll(async () => told(await search({ text, kinds, first: 1 }))[0], { timeout: 25_000 })
       .not.toBe(told(behind)[0])
     const next = await search({ text, kinds, first: 5, after: behind.pageInfo.endCursor })
     expect(told(next)).toEqual(told(whole).slice(1, 6))

@@ -4,7 +4,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { startSimulator } from 'informerql/simulator'
 import { afterEach, describe, expect, it } from 'vitest'
 import { post } from './small-api.ts'
@@ -19,7 +18,10 @@ interface Ended {
 interface Started {
   readonly child: ChildProcess
   /** Resolves when it has printed what matches; rejects where it ends before. */
-  readonly printed: (pattern: RegExp) => Promise<RegExpExecArray>
+  readonly printed: (
+    pattern: RegExp,
+    where?: { readonly from?: 'stdout' | 'stderr' },
+  ) => Promise<RegExpExecArray>
   readonly ended: Promise<Ended>
 }
 
@@ -43,13 +45,16 @@ function start(args: readonly string[], env: Record<string, string> = {}): Start
     stdout,
     stderr,
   }))
-  const printed = (pattern: RegExp): Promise<RegExpExecArray> =>
+  const printed = (
+    pattern: RegExp,
+    { from = 'stdout' }: { readonly from?: 'stdout' | 'stderr' } = {},
+  ): Promise<RegExpExecArray> =>
     new Promise((resolve, reject) => {
       const look = (): void => {
-        const match = pattern.exec(stdout)
+        const match = pattern.exec(from === 'stdout' ? stdout : stderr)
         if (match !== null) resolve(match)
       }
-      child.stdout.on('data', look)
+      child[from].on('data', look)
       look()
       ended.then(
         () => reject(new Error(`ended without ${String(pattern)}: ${stdout}${stderr}`)),
@@ -134,7 +139,7 @@ describe('informerql serve', () => {
     await write(first, { name: 'second', server: two.url })
     await expect.poll(names, { timeout: 20_000 }).toEqual(answer('first', 'second'))
     await writeFile(file, 'clusters: [')
-    await sleep(2_500)
+    await printed(/cannot be used.*flow/i, { from: 'stderr' })
     expect(await names()).toEqual(answer('first', 'second'))
     child.kill('SIGTERM')
     expect((await ended).stderr).toContain('cannot be used')

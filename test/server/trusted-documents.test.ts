@@ -147,7 +147,7 @@ describe('of trusted documents', () => {
     expect(await byBoth(server, { documentId: 'a', variables })).toEqual([answer, answer])
     writeFileSync(file, JSON.stringify({ b: square }))
     await expect
-      .poll(async () => byWebSocket(server, { documentId: 'b' }), { timeout: 10_000 })
+      .poll(async () => byWebSocket(server, { documentId: 'b' }), { timeout: 25_000 })
       .toEqual({ data: { square: 9 } })
     expect(await byWebSocket(server, { documentId: 'a' })).toMatchObject(refused)
   })
