@@ -16,13 +16,14 @@ import type { KindAt } from '../operation/kind-part.ts'
 import type { OperationObserver, OperationReport } from '../operation/operation-observer.ts'
 import { problemOfPages } from '../operation/page-rows.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
+import { withDeadline } from '../../lib/deadline.ts'
 import type { Plan } from '../plan/plan.ts'
 import { compileOperation } from '../plan/plan.ts'
 import type { QueryRequest } from '../plan/planned-queries.ts'
 import { compileFrames, type FramePlan } from './frame-plan.ts'
 import type { GroupMember, StreamEnd } from './group-member.ts'
 import type { LiveState } from './live-limits.ts'
-import { LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
+import { type Joining, LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
 
 export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
   /** What is served at the moment. */
@@ -80,7 +81,7 @@ export class PlannedSubscriptions {
       const read = { document, operation, variables }
       if (problemOfPages(served, this.#options.limits, read) !== undefined) return undefined
       const startMs = performance.now()
-      const member = await this.#groups.join({
+      const member = await this.#joined({
         served,
         document,
         plan: plan.variation(variables),
@@ -97,6 +98,21 @@ export class PlannedSubscriptions {
     } catch {
       // Whatever it is, graphql-js finds it too, and says which field it belongs to.
       return undefined
+    }
+  }
+
+  /** Rejects where that takes too long, as an operation may: then it is for graphql-js to say so. */
+  async #joined(joining: Joining): Promise<GroupMember | undefined> {
+    const { operationDeadlineMs } = this.#options.limits
+    const joined = this.#groups.join(joining)
+    try {
+      return await withDeadline('the beginning of a subscription', joined, operationDeadlineMs)
+    } catch (error) {
+      joined.then(
+        (late) => late?.close(),
+        () => {},
+      )
+      throw error
     }
   }
 
