@@ -85,7 +85,7 @@ describeSmallWorld('What is made for one user serves no other', (world) => {
     expect(served.gateway.planned.liveState()).toMatchObject({ groups: 3, members: 5 })
     for (const namespace of ['one', 'two']) {
       // oxlint-disable-next-line no-await-in-loop -- in one frame, or in two
-      await world.patch(`/api/v1/namespaces/${namespace}/pods/shop-1-x`, {
+      await world().patch(`/api/v1/namespaces/${namespace}/pods/shop-1-x`, {
         metadata: { annotations: { touched: 'live' } },
       })
     }
@@ -97,7 +97,7 @@ describeSmallWorld('What is made for one user serves no other', (world) => {
 
   it('what depends on the viewer: of those who see the same each is told their own', async () => {
     const deletes = { apiGroups: [''], resources: ['pods'], verbs: ['delete'] }
-    await world.allow('one', 'three', 'three', [reads('', 'pods'), deletes])
+    await world().allow('one', 'three', 'three', [reads('', 'pods'), deletes])
     const query = 'subscription { pods { changes { object { can(verb: "delete") } } } }'
     const both = await Promise.all(
       [one, caller('three')].map(async (who) => firstAnswer(served.connect(who), query)),
