@@ -146,9 +146,10 @@ export class PreparedKinds implements Disposable {
     const known = this.#known(at)
     if (known === undefined) {
       const { access, served } = this.#options
-      // What is there already may be read at once by whoever may see it.
+      // What is there already may be read at once by whoever may see it; what lacks an index is waited for.
       const isThere = served.clusters.get(at.cluster)?.synced(at.kind.resource) !== undefined
-      return access !== undefined && isThere ? this.#acquire(at) : undefined
+      const isReadAsItIs = access !== undefined || at.indexes === undefined
+      return isThere && isReadAsItIs ? this.#acquire(at) : undefined
     }
     if (!(known instanceof UnreadableResourceError)) {
       if (!known.isStopped) return known
