@@ -1,6 +1,7 @@
 import type { ObjectId, StoreView } from '../informer/store/store-view.ts'
 import { allOf, type Condition } from './condition/condition.ts'
 import { bindCondition, type IdSet } from './condition/id-set.ts'
+import type { RelatedStores } from './condition/related-by.ts'
 import { isInScope, type Scope, scopeCondition } from './condition/scope.ts'
 import type { WorkBudget } from './condition/work-budget.ts'
 
@@ -27,6 +28,8 @@ export type LiveChange =
 export interface LiveSetOptions {
   readonly condition: Condition
   readonly scope: Scope
+  /** What a condition on related objects reads at the moment; asked for each time. */
+  readonly related?: () => RelatedStores
 }
 
 /**
@@ -36,11 +39,13 @@ export interface LiveSetOptions {
  */
 export class LiveSet {
   readonly #condition: Condition
+  readonly #related: LiveSetOptions['related']
   #scope: Scope
   readonly #uidByKey = new Map<string, string>()
 
   constructor(options: LiveSetOptions) {
     this.#condition = options.condition
+    this.#related = options.related
     this.#scope = options.scope
   }
 
@@ -112,6 +117,11 @@ export class LiveSet {
    */
   affectedBy(view: StoreView, scope: Scope, budget: WorkBudget): string[] {
     this.#scope = scope
+    return this.turned(view, budget)
+  }
+
+  /** The keys of all that match now and are not held, or are held and match no more, those first. Examines both. */
+  turned(view: StoreView, budget: WorkBudget): string[] {
     const set = this.#bind(view, budget)
     budget.spend('examined', this.size)
     const affected: string[] = []
@@ -127,8 +137,22 @@ export class LiveSet {
     return affected
   }
 
+  /** Those of these keys of which the same is to be said. */
+  turnedOf(keys: Iterable<string>, view: StoreView, budget: WorkBudget): string[] {
+    const set = this.#bind(view, budget)
+    const turned: string[] = []
+    for (const key of keys) {
+      budget.spend('examined', 1)
+      const id = view.idOf(key)
+      const isMatch = id !== undefined && set.has(id)
+      if (isMatch !== this.#uidByKey.has(key)) turned.push(key)
+    }
+    return turned
+  }
+
   #bind(view: StoreView, budget: WorkBudget): IdSet {
-    return bindCondition(allOf([this.#condition, scopeCondition(this.#scope)]), view, budget)
+    const condition = allOf([this.#condition, scopeCondition(this.#scope)])
+    return bindCondition(condition, view, budget, this.#related?.())
   }
 
   #examined(view: StoreView, set: IdSet, budget: WorkBudget): Iterable<ObjectId> {

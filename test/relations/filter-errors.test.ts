@@ -96,12 +96,16 @@ describe('a filter by related objects that cannot be answered is an error, never
     ])
   })
 
-  it('of a subscription', async () => {
-    const query = `subscription { configMaps(where: { not: { pods: { some: {} } } }) { synced } }`
+  it.each([
+    ['FORBIDDEN', 'Secret', 'secrets.none', '{ secrets: { none: {} } }', ''],
+    ['FORBIDDEN', 'Secret', 'secrets.none', '{ secrets: { none: {} } }', 'changes { previous }'],
+    ['FORBIDDEN', 'Deployment', 'deployment.isNot', '{ deployment: { isNot: {} } }', ''],
+    ['UNSUPPORTED', 'Node', 'node.isNot', '{ node: { isNot: {} } }', ''],
+  ])('of a subscription: %s %s %s', async (code, kind, path, where, more) => {
+    const query = `subscription { pods(where: ${where}) { synced ${more} } }`
     const { value } = await gateway.connect().iterate({ query }).next()
-    expect(value?.errors).toMatchObject([
-      { extensions: { code: 'UNSUPPORTED', kind: 'Pod', argument: 'where.not.pods.some' } },
-    ])
+    const argument = `where.${path}`
+    expect(value?.errors).toMatchObject([{ extensions: { code, kind, argument } }])
   })
 
   it.each([{ configMaps: { some: { nope: {} } } }, { configMaps: { any: {} } }])(

@@ -117,6 +117,11 @@ const isAboutPodOf =
     world
       .objects('Pod')
       .some((pod) => isOf(workload, pod, world) && isAbout(event, pod, 'v1', 'Pod'))
+const isServed = (deployment: Fields, service: Fields, world: World): boolean =>
+  world.objects('Pod').some((pod) => selects(service, pod) && isDeployed(deployment, pod, world))
+
+const isRouted = (ingress: Fields, pod: Fields, world: World): boolean =>
+  world.objects('Service').some((service) => selects(service, pod) && routes(ingress, service))
 
 const toMany = (to: Type, holds: RecomputedRelation['holds']): RecomputedRelation => ({
   to,
@@ -138,6 +143,7 @@ export const relations: Readonly<Partial<Record<Type, Record<string, RecomputedR
     secrets: toMany('Secret', named('Secret')),
     persistentVolumeClaims: toMany('PersistentVolumeClaim', named('PersistentVolumeClaim')),
     services: toMany('Service', backwards(selects)),
+    ingresses: toMany('Ingress', backwards(isRouted)),
     replicaSet: toOne('ReplicaSet', backwards(owns)),
     deployment: toOne('Deployment', backwards(isDeployed)),
     events: toMany('Event', (pod, event) => isAbout(event, pod, 'v1', 'Pod')),
@@ -157,6 +163,7 @@ export const relations: Readonly<Partial<Record<Type, Record<string, RecomputedR
   },
   Ingress: {
     services: toMany('Service', routes),
+    pods: toMany('Pod', isRouted),
     secrets: toMany('Secret', certified),
   },
   ReplicaSet: {
@@ -168,6 +175,7 @@ export const relations: Readonly<Partial<Record<Type, Record<string, RecomputedR
     pods: toMany('Pod', isDeployed),
     podEvents: toMany('Event', isAboutPodOf(isDeployed)),
     replicaSets: toMany('ReplicaSet', owns),
+    services: toMany('Service', isServed),
     events: toMany('Event', (deployment, event) =>
       isAbout(event, deployment, 'apps/v1', 'Deployment'),
     ),

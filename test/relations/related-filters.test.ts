@@ -2,7 +2,8 @@ import { startSimulator, type Simulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
-import { type Fields, RandomCluster, type Type, types } from './random-cluster.ts'
+import { type Fields, RandomCluster, types } from './random-cluster.ts'
+import { randomFilter } from './random-filter.ts'
 import { meets, relations, World } from './recomputed.ts'
 import { caughtUp, listFieldOf } from './caught-up.ts'
 
@@ -24,24 +25,6 @@ describe(`Lists that are filtered by related objects, seed ${runSeed}`, () => {
     await simulator[Symbol.asyncDispose]()
   })
 
-  const where = (type: Type, depth: number): Fields => {
-    const named = { name: { endsWith: String(cluster.below(10)) } }
-    const own: Fields[] = [{}, named, { labels: [{ key: 'app', eq: cluster.pick(['web', 'db']) }] }]
-    if (type === 'Pod') own.push({ phase: { eq: cluster.pick(['Running', 'Failed']) } })
-    if (type === 'Event') own.push({ type: { eq: 'Warning' } })
-    const fields = Object.entries(relations[type] ?? {})
-    if (depth === 0 || fields.length === 0 || cluster.chance(0.15)) return cluster.pick(own)
-    const inner = () => where(type, depth - 1)
-    const choice = cluster.below(8)
-    if (choice === 0) return { and: [inner(), inner()] }
-    if (choice === 1) return { or: [inner(), inner()] }
-    if (choice === 2) return { not: inner() }
-    const [name, { to, many }] = cluster.pick(fields)
-    const operator = cluster.pick(many ? ['some', 'none', 'every'] : ['is', 'isNot'])
-    const related = { [name]: { [operator]: where(to, depth - 1) } }
-    return cluster.chance(0.3) ? { ...related, ...cluster.pick(own) } : related
-  }
-
   const key = ({ metadata: { namespace, name } }: Fields): string => `${namespace ?? ''}/${name}`
 
   it(`answer what raw objects answer, after each of ${batches} batches of edits`, async () => {
@@ -51,7 +34,7 @@ describe(`Lists that are filtered by related objects, seed ${runSeed}`, () => {
       const world = new World(cluster)
       for (let at = 0; at < filtersPerBatch; at += 1) {
         const type = cluster.pick(types.filter((one) => relations[one] !== undefined))
-        const filter = where(type, 3)
+        const filter = randomFilter(cluster, type, 3)
         const metadata = 'metadata { name namespace }'
         const list = listFieldOf(type)
         const query = `query ($where: ${type}Where) {

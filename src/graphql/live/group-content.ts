@@ -1,7 +1,6 @@
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
-import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { KindPart } from '../operation/kind-part.ts'
-import type { PlanRunOptions } from '../plan/plan-run.ts'
+import type { PlanRun, PlanRunOptions } from '../plan/plan-run.ts'
 import type { ToldChange } from './live-change.ts'
 import type { RowDependencies } from './row-dependencies.ts'
 
@@ -11,6 +10,12 @@ export interface SeenChanges {
   readonly isFinalStateKnown: (uid: string) => boolean
   /** An object as it was before its changes, where that was asked for and is known. */
   readonly previousOf: (uid: string) => HeldObject | undefined
+}
+
+/** Of whom nothing has changed. */
+export const nothingSeen: SeenChanges = {
+  isFinalStateKnown: () => true,
+  previousOf: () => undefined,
 }
 
 /** What the frames of a page say besides its steps. */
@@ -29,7 +34,12 @@ export interface GroupContent {
   /** What it takes, at the most. */
   readonly bytes: number
   /** The keys of what is to be told first: {@link changes} says of each, when it is to be sent, what that is. */
-  matching(part: KindPart, budget: WorkBudget): readonly string[]
+  matching(part: KindPart, run: PlanRun): readonly string[]
+  /**
+   * The keys that {@link changes} is to be asked of, as they may have come to match or match no more because of other objects: some
+   * of `keys`, or of all that there are. Throws `QueryTooCostlyError` and whatever reading throws.
+   */
+  turned(part: KindPart, run: PlanRun, keys?: readonly string[]): readonly string[]
   /**
    * What is to be told of keys that something happened to, or that are written from objects that something happened to. Nothing
    * where what is written is as it was. Throws `QueryTooCostlyError`, `NotCoveredError`, and whatever reading throws.

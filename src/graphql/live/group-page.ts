@@ -1,6 +1,6 @@
 import type { StoreView } from '../../informer/store/store-view.ts'
-import { unrestricted } from '../../query/condition/scope.ts'
-import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import type { RelatedStores } from '../../query/condition/related-by.ts'
+import { type Scope, unrestricted } from '../../query/condition/scope.ts'
 import { LiveSet } from '../../query/live-set.ts'
 import { positionOf } from '../../query/page/list-order.ts'
 import { type FrontRow, OrderedFront } from '../../query/page/ordered-front.ts'
@@ -37,18 +37,19 @@ export class GroupPage implements GroupContent {
   readonly #plan: FramePlan
   readonly #list: FollowedList
   readonly #wanted: FollowedPage
-  readonly #front: OrderedFront
+  #front: OrderedFront
   #held: LiveSet
+  /** What the condition reads of related objects in the tick. */
+  #related: RelatedStores | undefined
   #told: readonly PageRow[] = []
   #rowsText = rowsText([])
 
   constructor(plan: FramePlan, list: FollowedList, wanted: FollowedPage) {
-    const { terms, size } = wanted
     this.#plan = plan
     this.#list = list
     this.#wanted = wanted
-    this.#front = new OrderedFront(terms, size, Math.max(leastReady, size))
-    this.#held = new LiveSet({ condition: list.condition, scope: unrestricted })
+    this.#front = this.#newFront()
+    this.#held = this.#newSet(unrestricted)
   }
 
   get page(): PageState {
@@ -60,9 +61,18 @@ export class GroupPage implements GroupContent {
     return this.#held.size * memberBytes + units * 2
   }
 
-  matching({ view, scope }: KindPart, budget: WorkBudget): readonly string[] {
-    this.#held = new LiveSet({ condition: this.#list.condition, scope })
-    return this.#held.matching(view, budget)
+  matching({ view, scope, cluster }: KindPart, run: PlanRun): readonly string[] {
+    this.#held = this.#newSet(scope)
+    this.#related = run.related(cluster)
+    return this.#held.matching(view, run.budget)
+  }
+
+  turned({ view, cluster }: KindPart, run: PlanRun, keys?: readonly string[]): readonly string[] {
+    // Which rows stand ready may have been read before it was heard that they match.
+    if (keys !== undefined) return keys
+    this.#related = run.related(cluster)
+    this.#front = this.#newFront()
+    return this.#held.turned(view, run.budget)
   }
 
   keys(): readonly string[] {
@@ -76,6 +86,7 @@ export class GroupPage implements GroupContent {
   ): readonly PageStepParts[] {
     const changed = new Set<string>()
     const asked = [...keys]
+    this.#related = new PlanRun(options).related(part.cluster)
     // Also those that stand ready, as they were read before they were heard of, and match no more: nobody was told of them.
     for (const key of asked) this.#front.delete(key)
     for (const change of this.#held.changes(part.view, asked, options.budget)) {
@@ -123,6 +134,21 @@ export class GroupPage implements GroupContent {
     return this.#told.map(({ id }) => id)
   }
 
+  #newFront(): OrderedFront {
+    const { terms, size } = this.#wanted
+    return new OrderedFront(terms, size, Math.max(leastReady, size))
+  }
+
+  #newSet(scope: Scope): LiveSet {
+    const { condition } = this.#list
+    return new LiveSet({ condition, scope, related: () => this.#reading() })
+  }
+
+  #reading(): RelatedStores {
+    if (this.#related === undefined) throw new TypeError('nothing has been read yet')
+    return this.#related
+  }
+
   #rowOf(view: StoreView, id: number, uid: string): FrontRow {
     const position = positionOf(view, this.#wanted.terms, id)
     return { key: position.key, uid, position }
@@ -154,6 +180,7 @@ export class GroupPage implements GroupContent {
       identity: { list: this.#list.list },
       first: capacity,
       maxPageSize: capacity,
+      related: this.#reading(),
     })
     const rows = ids.map((id) => this.#rowOf(view, id, view.uidOf(id)))
     this.#front.fill(rows, !hasNextPage)

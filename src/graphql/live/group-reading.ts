@@ -1,4 +1,5 @@
 import type { Listener } from '../../informer/delivery/listener.ts'
+import { resourceVersion } from '../../kubernetes/resource-version.ts'
 import { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
@@ -9,7 +10,9 @@ import { subscriptionListener } from '../operation/subscription-listener.ts'
 import type { PlanRunOptions } from '../plan/plan-run.ts'
 import { plannedWork } from '../plan/planned-queries.ts'
 import type { Positions } from './frame-writer.ts'
+import type { GroupFilter } from './group-filter.ts'
 import { listenerRoute } from './listener-route.ts'
+import { filterPositionsAt } from './missed-concerns.ts'
 import { partsOf, settledNeeds } from './settled-needs.ts'
 import type { Sight } from './sight.ts'
 import type { WithheldNames } from './withheld-names.ts'
@@ -55,7 +58,7 @@ export class GroupReading {
     return this.#options.sight.followed(settled)
   }
 
-  /** What has happened to kinds, in this tick. */
+  /** The kinds as they are in this tick. */
   now(): SettledKinds {
     return this.#options.prepared.settle()
   }
@@ -68,10 +71,22 @@ export class GroupReading {
   }
 
   /** How far the stores are. */
-  positions(): Positions {
+  positions(filter: Pick<GroupFilter, 'positions'>): Positions {
     const settled = this.now()
-    return Object.fromEntries(
-      this.needs.map((at) => [at.kind.typeName, settled.part(at).view.resourceVersion]),
+    const own = this.needs.map((at) => [at.kind.typeName, settled.part(at).view.resourceVersion])
+    return { ...Object.fromEntries(own), ...filter.positions }
+  }
+
+  /** Resolves when as much is known of what was before positions as can be known. Never rejects. */
+  async reach(settled: SettledKinds, positions: Positions): Promise<void> {
+    const own = this.needs.map((at) => ({ name: at.kind.typeName, at }))
+    const all = [...own, ...filterPositionsAt(this.#options.list)]
+    await Promise.all(
+      all.map(async ({ name, at }) => {
+        const position = positions[name]
+        if (position === undefined) return
+        await settled.history(at).reach(resourceVersion(position))
+      }),
     )
   }
 

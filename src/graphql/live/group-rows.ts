@@ -1,7 +1,7 @@
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
 import type { Condition } from '../../query/condition/condition.ts'
-import { unrestricted } from '../../query/condition/scope.ts'
-import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import { type Scope, unrestricted } from '../../query/condition/scope.ts'
+import type { RelatedStores } from '../../query/condition/related-by.ts'
 import { type LiveChange, LiveSet } from '../../query/live-set.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import type { KindPart } from '../operation/kind-part.ts'
@@ -27,6 +27,8 @@ export class GroupRows implements GroupContent {
   readonly #plan: FramePlan
   readonly #condition: Condition
   #held: LiveSet
+  /** What the condition reads of related objects in the tick. */
+  #related: RelatedStores | undefined
   readonly #told = new Map<string, ToldObject>()
   /** UTF-16 units of the texts. */
   #units = 0
@@ -34,7 +36,7 @@ export class GroupRows implements GroupContent {
   constructor(plan: FramePlan, condition: Condition) {
     this.#plan = plan
     this.#condition = condition
-    this.#held = new LiveSet({ condition, scope: unrestricted })
+    this.#held = this.#newSet(unrestricted)
   }
 
   get size(): number {
@@ -47,9 +49,20 @@ export class GroupRows implements GroupContent {
   }
 
   /** The keys of what is to be told first. Throws `QueryTooCostlyError`. */
-  matching({ view, scope }: KindPart, budget: WorkBudget): readonly string[] {
-    this.#held = new LiveSet({ condition: this.#condition, scope })
-    return this.#held.matching(view, budget)
+  matching({ view, scope, cluster }: KindPart, run: PlanRun): readonly string[] {
+    this.#held = this.#newSet(scope)
+    this.#related = run.related(cluster)
+    return this.#held.matching(view, run.budget)
+  }
+
+  /**
+   * The keys of what has come to match, or matches no more, of all that there is, or of `keys`. Throws `QueryTooCostlyError` and
+   * whatever reading throws.
+   */
+  turned({ view, cluster }: KindPart, run: PlanRun, keys?: readonly string[]): readonly string[] {
+    this.#related = run.related(cluster)
+    if (keys === undefined) return this.#held.turned(view, run.budget)
+    return this.#held.turnedOf(keys, view, run.budget)
   }
 
   /** All that has been told, as it is now: a copy. */
@@ -88,6 +101,7 @@ export class GroupRows implements GroupContent {
       ...options,
       followed: (relation) => this.dependencies.add(row, relation),
     })
+    this.#related = run.related(part.cluster)
     const write = (change: LiveChange & { readonly id: number }): string => {
       row = change.key
       this.dependencies.forget(row)
@@ -132,6 +146,14 @@ export class GroupRows implements GroupContent {
       changes.push({ ...additionOf(now), type: change.type, previous })
     }
     return changes
+  }
+
+  #newSet(scope: Scope): LiveSet {
+    const related = (): RelatedStores => {
+      if (this.#related === undefined) throw new TypeError('nothing has been read yet')
+      return this.#related
+    }
+    return new LiveSet({ condition: this.#condition, scope, related })
   }
 
   #tell(now: ToldObject, before: ToldObject | undefined): void {

@@ -1,5 +1,4 @@
 import { sleep } from '../../lib/backoff.ts'
-import { resourceVersion } from '../../kubernetes/resource-version.ts'
 import type { Listener, ListenerBatch } from '../../informer/delivery/listener.ts'
 import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
 import { turns } from '../operation/preparation.ts'
@@ -14,19 +13,22 @@ import type {
   Resumption,
   StreamEnd,
 } from './group-member.ts'
+import { PlanRun } from '../plan/plan-run.ts'
+import { type DecidedRows, GroupFilter, nothingDecided } from './group-filter.ts'
 import { contentOf, type HeldContent, missedBy } from './group-forms.ts'
 import { GroupSnapshot } from './group-snapshot.ts'
 import { GroupSnapshots } from './group-snapshots.ts'
 import type { ToldChange } from './live-change.ts'
 import { isReached, reachMs } from './resumption.ts'
 import { Announcer } from './announcer.ts'
-import type { SeenChanges } from './group-content.ts'
+import { nothingSeen, type SeenChanges } from './group-content.ts'
 import { PendingChanges } from './pending-changes.ts'
 import { GroupReading, type GroupReadingOptions } from './group-reading.ts'
 import { GroupSeats } from './group-seats.ts'
 import { GroupMoves } from './group-moves.ts'
 import { BeyondSightError, type Sight } from './sight.ts'
 import type { ViewerSeat } from './viewer-seat.ts'
+import { WideTurns } from './wide-turns.ts'
 import { WithheldNames } from './withheld-names.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ViewerAccess } from '../operation/viewer-access.ts'
@@ -46,10 +48,6 @@ export interface LiveGroupOptions extends GroupReadingOptions {
   readonly ended: (end: StreamEnd) => void
 }
 
-const nothingSeen: SeenChanges = { isFinalStateKnown: () => true, previousOf: () => undefined }
-/** Writing all rows anew, as one of the many objects that they are written from has changed, may take this part of the time. */
-const wideShare = 1 / 20
-
 /**
  * All subscribers who ask the same and may see the same: they share one listener for each kind that is read, one live set, one
  * text of each object and of each frame. A subscriber is a place in the ring of what has been sent.
@@ -66,12 +64,12 @@ export class LiveGroup implements MemberGroup {
   readonly #pending: PendingChanges
   readonly #seats: GroupSeats
   readonly #reading: GroupReading
+  readonly #filter: GroupFilter
   #listeners: Listener[] = []
   #positions: Positions = {}
   readonly #snapshots: GroupSnapshots
   #flushing: Promise<void> | undefined
-  #wideDueMs = 0
-  #isLaterPlanned = false
+  readonly #wide = new WideTurns()
   #expected = 0
   #end: StreamEnd | undefined
 
@@ -88,6 +86,7 @@ export class LiveGroup implements MemberGroup {
     this.rows = contentOf(plan, list)
     const withheld = new WithheldNames(cluster, () => this.#seats.askMore())
     this.#reading = new GroupReading(options, withheld)
+    this.#filter = new GroupFilter(list, this.rows, this.#reading)
     const move = async (seat: ViewerSeat): Promise<void> => options.move(this, seat)
     this.#seats = new GroupSeats({ cluster, sight, withheld, decide: options.decide, move })
   }
@@ -106,8 +105,8 @@ export class LiveGroup implements MemberGroup {
   get positions(): Positions {
     // Where nothing waits, everything up to the present has been told.
     const isIdle = this.#flushing === undefined && this.#pending.isEmpty
-    if (isIdle && this.#listeners.every(({ isDrained }) => isDrained)) {
-      this.#positions = this.#reading.positions()
+    if (isIdle && [...this.#listeners, this.#filter].every(({ isDrained }) => isDrained)) {
+      this.#positions = this.#reading.positions(this.#filter)
     }
     return this.#positions
   }
@@ -129,9 +128,13 @@ export class LiveGroup implements MemberGroup {
       const settled = await this.#reading.settled()
       // In one tick: whatever is not in the snapshot reaches the listeners.
       this.#listeners = this.#reading.listeners(settled)
-      this.#positions = this.#reading.positions()
+      this.#filter.listen(settled)
+      this.#positions = this.#reading.positions(this.#filter)
       const part = this.#reading.followed(settled)
-      await this.#inChunks(this.rows.matching(part, this.#reading.run(settled).budget), () => {})
+      await this.#inChunks(
+        this.rows.matching(part, new PlanRun(this.#reading.run(settled))),
+        () => {},
+      )
     } catch (error) {
       this.#refused(error)
       throw error
@@ -140,6 +143,12 @@ export class LiveGroup implements MemberGroup {
       const listener = this.#listeners[number]
       if (listener !== undefined) void this.#follow(kind, listener)
     }
+    void this.#filter
+      .follow(this.#pause, () => this.#flush())
+      .then(
+        (end) => end && this.end(end),
+        (error: unknown) => this.#failed(error),
+      )
   }
 
   /** One more subscriber, from the beginning or from where it stood. */
@@ -182,13 +191,7 @@ export class LiveGroup implements MemberGroup {
       return undefined
     }
     const settled = await this.#reading.settled()
-    await Promise.all(
-      this.#reading.needs.map(async (at) => {
-        const position = from.positions[at.kind.typeName]
-        if (position === undefined) return
-        await settled.history(at).reach(resourceVersion(position))
-      }),
-    )
+    await this.#reading.reach(settled, from.positions)
     if (!(await this.hasReached(from.positions))) return undefined
     // From here on in one tick.
     const { positions, rows, ring } = this
@@ -242,7 +245,7 @@ export class LiveGroup implements MemberGroup {
     if (this.#end !== undefined) return
     this.#end = end
     this.#leaving.abort()
-    for (const listener of this.#listeners) listener.close()
+    for (const listener of [...this.#listeners, this.#filter]) listener.close()
     this.#options.prepared[Symbol.dispose]()
     this.#seats.close()
     this.#options.ended(end)
@@ -251,10 +254,8 @@ export class LiveGroup implements MemberGroup {
   }
 
   async #follow(kind: Kind, listener: Listener): Promise<void> {
-    const { coalesceMs } = this.#options
-    const pause = () => (coalesceMs === 0 ? undefined : sleep(coalesceMs, this.#leaving.signal))
     try {
-      for await (const batch of listener.gathered(pause)) {
+      for await (const batch of listener.gathered(this.#pause)) {
         this.#seats.heard(kind, batch.changes)
         this.#take(kind.typeName, batch)
         // What the listeners of other kinds have at the same time goes into the same frame.
@@ -267,6 +268,11 @@ export class LiveGroup implements MemberGroup {
     } catch (error) {
       this.#failed(error)
     }
+  }
+
+  readonly #pause = (): Promise<void> | undefined => {
+    const { coalesceMs } = this.#options
+    return coalesceMs === 0 ? undefined : sleep(coalesceMs, this.#leaving.signal)
   }
 
   /** Whatever it is, graphql-js finds it too, and says which field it belongs to. */
@@ -288,7 +294,7 @@ export class LiveGroup implements MemberGroup {
   async #flush(): Promise<void> {
     // oxlint-disable-next-line no-await-in-loop -- one at a time
     while (this.#flushing !== undefined) await this.#flushing
-    if (this.#pending.isEmpty || this.isOver) return
+    if ((this.#pending.isEmpty && !this.#filter.isDue) || this.isOver) return
     this.#flushing = this.#flushOnce().finally(() => {
       this.#flushing = undefined
     })
@@ -296,19 +302,20 @@ export class LiveGroup implements MemberGroup {
   }
 
   async #flushOnce(): Promise<void> {
-    const isWideDue = this.#pending.isWide && performance.now() >= this.#wideDueMs
+    const isWideDue = this.#pending.isWide && this.#wide.isDue
     const { keys, positions, ...seen } = this.#pending.take(isWideDue)
     if (this.#pending.isWide) this.#flushLater()
     const startMs = performance.now()
     const all = isWideDue ? new Set([...keys, ...this.rows.keys()]) : keys
+    const decided = await this.#filter.take(all)
     const before = this.#positions
     let count = this.rows.page?.totalCount
     await this.#inChunks(
-      [...all],
+      [...all, ...decided.rows],
       (changes, isLast) => {
         const { page } = this.rows
         const at = { reset: false, wasSynced: true, before, page }
-        const now = isLast ? { ...before, ...positions } : before
+        const now = isLast ? { ...before, ...positions, ...decided.positions } : before
         if (changes.length > 0 || page?.totalCount !== count) {
           count = page?.totalCount
           for (const frame of this.writer.frames(changes, { ...at, positions: now })) {
@@ -320,21 +327,14 @@ export class LiveGroup implements MemberGroup {
         this.#snapshots.moved()
       },
       seen,
+      decided,
     )
-    if (isWideDue) {
-      const endMs = performance.now()
-      this.#wideDueMs = endMs + (endMs - startMs) / wideShare
-    }
+    if (isWideDue) this.#wide.done(startMs)
   }
 
   #flushLater(): void {
-    if (this.#isLaterPlanned) return
-    this.#isLaterPlanned = true
-    const waitMs = Math.max(1, this.#wideDueMs - performance.now())
-    void sleep(waitMs, this.#leaving.signal).then(() => {
-      this.#isLaterPlanned = false
-      return this.#flush().catch((error: unknown) => this.#failed(error))
-    })
+    const flush = () => void this.#flush().catch((error: unknown) => this.#failed(error))
+    this.#wide.plan(flush, this.#leaving.signal)
   }
 
   /** Writes what is to be told of keys, a bounded number of them at a time, so that others get their turn in between. */
@@ -342,6 +342,7 @@ export class LiveGroup implements MemberGroup {
     keys: readonly string[],
     tell: (changes: readonly ToldChange[], isLast: boolean) => void,
     seen: SeenChanges = nothingSeen,
+    decided: DecidedRows = nothingDecided,
   ): Promise<void> {
     const { maxFrameObjects } = this.#options.limits
     for (let start = 0; start === 0 || start < keys.length; start += maxFrameObjects) {
@@ -354,7 +355,8 @@ export class LiveGroup implements MemberGroup {
       turns.run(() => {
         const part = this.#reading.followed(settled)
         const run = this.#reading.run(settled)
-        const changes = this.rows.changes(chunk, part, run, seen)
+        const due = this.#filter.due(chunk, decided, part, run)
+        const changes = this.rows.changes(due, part, run, seen)
         tell(changes, start + maxFrameObjects >= keys.length)
       })
     }

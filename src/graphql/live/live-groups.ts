@@ -1,6 +1,7 @@
 import type { DocumentNode, VariableValues } from 'graphql'
 import { LRUCache } from 'lru-cache'
 import type { Viewer } from '../../access/viewer.ts'
+import type { KindAt } from '../operation/kind-part.ts'
 import type { Kind } from '../model/kind.ts'
 import {
   checkedCoalesceMs,
@@ -184,8 +185,9 @@ export class LiveGroups {
   #soughtBy({ plan, list }: WantedGroup): Sought {
     let wide = this.#wide.get(plan)
     if (wide === undefined) this.#wide.set(plan, (wide = new Set()))
-    const { cluster } = list.at
-    return { list, needs: plan.needs.map((need) => ({ cluster, ...need })), wide }
+    // What the list is filtered by may be anywhere.
+    for (const { kind } of list.needs) wide.add(kind)
+    return { list, needs: neededBy(plan, list), wide }
   }
 
   #start(key: string, wanted: StartedGroup): KnownGroup {
@@ -263,6 +265,19 @@ export class LiveGroups {
     if (number === undefined) this.#numbers.set(plan, (number = ++this.#plans))
     return number
   }
+}
+
+/** The kinds that a plan reads, and those that the list's filter rests on; the followed one first. */
+function neededBy(plan: FramePlan, list: FollowedList): readonly KindAt[] {
+  const { cluster } = list.at
+  const needs = new Map<Kind, KindAt & { readonly indexes: { readonly needed: Set<string> } }>()
+  for (const { kind, indexes } of [...plan.needs, ...list.needs]) {
+    const known = needs.get(kind)
+    const needed = known?.indexes.needed ?? new Set<string>()
+    for (const name of indexes.needed ?? []) needed.add(name)
+    if (known === undefined) needs.set(kind, { cluster, kind, indexes: { ...indexes, needed } })
+  }
+  return [...needs.values()]
 }
 
 interface WantedGroup extends Joining {

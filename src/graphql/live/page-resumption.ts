@@ -69,7 +69,9 @@ function idsAt(
   { list, page, part, budget }: MissedOnPageOptions,
   changes: readonly Change[],
 ): readonly string[] | undefined {
-  const { at, condition } = list
+  const { at, condition, concerned } = list
+  // What matched then because of other objects is not known.
+  if (concerned !== undefined) return undefined
   const { terms, size } = page
   const { view, scope } = part
   const first = new Map<string, Change>()

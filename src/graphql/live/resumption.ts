@@ -11,7 +11,8 @@ import type { ResumePosition } from '../operation/resume-token.ts'
 import type { Positions } from './frame-writer.ts'
 import type { GroupContent } from './group-content.ts'
 import type { GroupRows } from './group-rows.ts'
-import { additionOf, type LiveChangeText } from './live-change.ts'
+import { additionOf, type LiveChangeText, removalOf } from './live-change.ts'
+import { missedConcerns } from './missed-concerns.ts'
 
 export interface MissedOptions {
   /** The kinds that are read, the followed one first. */
@@ -39,7 +40,8 @@ const changesBeyondSnapshot = 100
 export function missedByOne(options: MissedOptions): readonly LiveChangeText[] | undefined {
   const { kinds, list, part, rows } = options
   const since = changesSince(options)
-  if (since === undefined) return undefined
+  const decided = missedConcerns(list, options.settled, options.from.positions)
+  if (since === undefined || decided === undefined) return undefined
   const { changes, related } = since
   const matched = objectTest(list.condition, list.at.kind.indexes)
   const told: LiveChangeText[] = []
@@ -52,7 +54,21 @@ export function missedByOne(options: MissedOptions): readonly LiveChangeText[] |
     if (now === undefined || byKey.has(key)) continue
     told.push({ ...additionOf(now), type: 'MODIFIED' })
   }
+  for (const key of decided) {
+    if (!byKey.has(key) && isInScope(part.scope, key)) told.push(...whereItIsNow(key, part, rows))
+  }
   return told.length > rows.size + changesBeyondSnapshot ? undefined : told
+}
+
+/** What is to be told of a row that may have come to match, or match no more, since nobody knows which. */
+function whereItIsNow(key: string, part: KindPart, rows: GroupRows): readonly LiveChangeText[] {
+  const now = rows.toldOf(key)
+  if (now !== undefined) return [additionOf(now)]
+  const id = part.view.idOf(key)
+  if (id === undefined) return []
+  const uid = part.view.uidOf(id)
+  const objectId = objectIdOf(part, { key, uid })
+  return [removalOf({ key, uid, objectId, text: 'null' }, 'UNMATCHED')]
 }
 
 /** What has happened to the kinds that are read since a position; `undefined` where that is not known. */

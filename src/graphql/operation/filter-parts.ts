@@ -3,6 +3,7 @@ import type { Condition } from '../../query/condition/condition.ts'
 import type { RelatedBy, RelatedPart, RelatedStores } from '../../query/condition/related-by.ts'
 import { ClientError, type ClientErrorCode } from './client-error.ts'
 import type { KindParts } from './kind-part.ts'
+import { isServed } from './condition-needs.ts'
 import type { ServedSchema } from './served-schema.ts'
 
 type ReadableParts = Pick<KindParts, 'part'>
@@ -38,9 +39,7 @@ class FilterParts implements RelatedStores {
   }
 
   has(type: string): boolean {
-    const kind = this.#served.kinds.get(type)
-    const cache = this.#served.clusters.get(this.#cluster)
-    return kind !== undefined && cache?.serves(kind.resource) === true
+    return isServed(this.#served, this.#cluster, type)
   }
 
   outOfSight(type: string, argument: string): Error {

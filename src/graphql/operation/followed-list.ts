@@ -1,10 +1,10 @@
 import { objectKey } from '../../kubernetes/object.ts'
+import { ConcernedRows } from '../../query/condition/concerned-rows.ts'
 import {
   allOf,
   type Condition,
   hasKey,
   namespacesOf,
-  type RelatedCondition,
   relatedIn,
 } from '../../query/condition/condition.ts'
 import { compileListCondition } from '../../query/condition/list-condition.ts'
@@ -19,8 +19,10 @@ import type {
 } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
 import { clusterNamed } from './cluster-argument.ts'
+import { conditionNeeds, isServed } from './condition-needs.ts'
 import { idsCondition } from './ids-condition.ts'
 import type { KindAt } from './kind-part.ts'
+import type { RelatedNeed } from './schema-relations.ts'
 import type { ServedSchema } from './served-schema.ts'
 
 /** What a subscription follows: some objects of one kind. */
@@ -33,6 +35,10 @@ export interface FollowedList {
   readonly list: string
   /** Where only its first objects are followed. */
   readonly page?: FollowedPage | undefined
+  /** The kinds that a condition on related objects rests on, its own among them, with the indexes that it asks. */
+  readonly needs: readonly RelatedNeed[]
+  /** Which of its objects a change of another concerns; absent where the condition is about the objects alone. */
+  readonly concerned?: ConcernedRows | undefined
 }
 
 /** The beginning of a list in an order. */
@@ -53,10 +59,14 @@ export function listToFollow(
   const identity = { list: `${at.cluster}/${kind.listField}`, ids, ...filter }
   const { related } = served.relations.whereFields(kind)
   const filtered = compileListCondition(args, kind.indexes, related)
-  const other = relatedIn(filtered)
-  if (other !== undefined) throw aboutOthers(other)
   const condition = allOf([idsCondition(args.ids, at), filtered])
-  return { at, condition, within: namespacesOf(condition), list: listHash(identity) }
+  const followed = { at, condition, within: namespacesOf(condition), list: listHash(identity) }
+  if (relatedIn(condition) === undefined) return { ...followed, needs: [] }
+  const concerned = new ConcernedRows(condition, {
+    definitionsOf: (type) => served.kinds.get(type)?.indexes ?? [],
+    has: (type) => isServed(served, at.cluster, type),
+  })
+  return { ...followed, concerned, needs: conditionNeeds(served, at, condition) }
 }
 
 /** The page that the arguments of a subscription choose. Throws `ArgumentError` and `ClientError`. */
@@ -74,16 +84,6 @@ export function pageToFollow(
   return { ...followed, list, page: { size, terms } }
 }
 
-/** Changes of other objects do not tell a subscription that one of its own has come to match. */
-function aboutOthers({ argument, relation }: RelatedCondition): ClientError {
-  const message = `${argument}: a subscription cannot be filtered by other objects`
-  return new ClientError('UNSUPPORTED', message, {
-    argument,
-    kind: relation.to,
-    hint: 'ask by a query, or filter by indexes of the kind itself',
-  })
-}
-
 /** The one object that the arguments of a subscription choose, whether or not it is there. Throws `ClientError`. */
 export function objectToFollow(
   served: ServedSchema,
@@ -95,7 +95,7 @@ export function objectToFollow(
   const list = listHash({ list: `${at.cluster}/${kind.lookupField}/${key}` })
   const { namespace } = args
   const within = namespace === undefined ? undefined : [namespace]
-  return { at, condition: hasKey([key]), within, list }
+  return { at, condition: hasKey([key]), within, list, needs: [] }
 }
 
 const maxCoalesceMs = 60_000

@@ -11,6 +11,7 @@ import { objectIdOf } from '../model/object-id.ts'
 import type { Frame, FrameChange } from '../schema/read-context.ts'
 import { accessFingerprint } from './access-fingerprint.ts'
 import type { KindPart } from './kind-part.ts'
+import { FilterEndedError, type LiveFilter } from './live-filter.ts'
 import { isSameScope, type LiveScope } from './live-scope.ts'
 import { subscriptionListener } from './subscription-listener.ts'
 import { encodeResumeToken } from './resume-token.ts'
@@ -24,6 +25,8 @@ export interface LiveFramesOptions extends KindPart {
   readonly access: string
   /** What the viewer may see from now on; absent: always everything. */
   readonly live?: LiveScope | undefined
+  /** What follows the related objects that the condition rests on; absent where it is about the objects alone. */
+  readonly filter?: LiveFilter | undefined
   /** How long changes are gathered before they are sent. */
   readonly coalesceMs: number
   readonly maxFrameObjects: number
@@ -45,17 +48,19 @@ async function* frames(
   options: LiveFramesOptions,
   leaving: AbortSignal,
 ): AsyncGenerator<Frame, void, void> {
-  const { informer } = options
-  // In one tick: from here on, whatever is not in the snapshot reaches the listener.
+  const { informer, filter } = options
+  // In one tick: from here on, whatever is not in the snapshot reaches the listeners.
   const listener = subscriptionListener(informer)
+  filter?.listen()
   leaving.addEventListener('abort', () => listener.close(), { once: true })
   try {
     const subscriber = new Subscriber(options)
     while (yield* snapshotFrames(subscriber, leaving));
     yield* changeFrames(subscriber, listener, leaving)
   } catch (error) {
-    if (!leaving.aborted) throw error
+    if (!leaving.aborted && !(error instanceof FilterEndedError)) throw error
   } finally {
+    filter?.close()
     listener.close()
   }
 }
@@ -69,7 +74,7 @@ class Subscriber {
 
   constructor(options: LiveFramesOptions) {
     this.options = options
-    this.held = new LiveSet(options)
+    this.held = heldBy(options)
     this.position = options.informer.store.resourceVersion
   }
 
@@ -84,10 +89,19 @@ class Subscriber {
 
   /** The keys that matter, as something else may be seen now: what is to be told of them comes first. */
   async affected(leaving: AbortSignal): Promise<readonly string[]> {
-    if (!(await this.hasChanged(leaving))) return []
-    const { informer, scope, work } = this.options
-    return this.held.affectedBy(informer.store, scope, new WorkBudget(work))
+    const hasChanged = await this.hasChanged(leaving)
+    const { informer, scope, work, filter } = this.options
+    const { store } = informer
+    const turned = (await filter?.turned(this.held, store, leaving)) ?? []
+    if (!hasChanged) return turned
+    return [...this.held.affectedBy(store, scope, new WorkBudget(work)), ...turned]
   }
+}
+
+function heldBy(options: LiveFramesOptions): LiveSet {
+  const { condition, scope, filter } = options
+  if (filter === undefined) return new LiveSet({ condition, scope })
+  return new LiveSet({ condition, scope, related: () => filter.related() })
 }
 
 /** Whether it has to begin anew, as something else may be seen than when it began. */
@@ -98,7 +112,7 @@ async function* snapshotFrames(
   const { options } = subscriber
   const { maxFrameObjects, work } = options
   const { store } = options.informer
-  const held = (subscriber.held = new LiveSet(options))
+  const held = (subscriber.held = heldBy(options))
   // What is sent later than now is at this position or behind it, and what has happened since waits in the listener.
   const position = (subscriber.position = store.resourceVersion)
   const keys = held.matching(store, new WorkBudget(work))
@@ -121,23 +135,29 @@ async function* changeFrames(
   listener: Listener,
   leaving: AbortSignal,
 ): AsyncGenerator<Frame, void, void> {
-  const { coalesceMs, live } = subscriber.options
+  const { coalesceMs, live, filter } = subscriber.options
   const batches = listener.gathered(() => sleep(coalesceMs, leaving))
   let next = batches.next()
   let other = live?.changed(leaving)
+  let turned = filter?.gathered(coalesceMs, leaving)
   yield* partFrames(subscriber, await subscriber.affected(leaving), none, leaving)
   while (true) {
-    const first = await Promise.race([next, ...(other === undefined ? [] : [other])])
+    const first = await Promise.race([next, ...present(other), ...present(turned)])
     if (first === undefined) other = live?.changed(leaving)
+    if (first === 'filtered') turned = filter?.gathered(coalesceMs, leaving)
     // Before anything is sent, whatever it is that has come.
     yield* partFrames(subscriber, await subscriber.affected(leaving), none, leaving)
-    if (first === undefined) continue
+    if (first === undefined || first === 'filtered') continue
     if (first.done === true) return
     const { changes, position } = first.value
     const byKey = Map.groupBy(changes, ({ key }) => key)
     yield* partFrames(subscriber, [...byKey.keys()], { byKey, position }, leaving)
     next = batches.next()
   }
+}
+
+function present<T>(one: T | undefined): readonly T[] {
+  return one === undefined ? [] : [one]
 }
 
 /** What a listener has seen. */

@@ -8,6 +8,7 @@ import { objectIdOf } from '../model/object-id.ts'
 import type { LivePage, LivePageChange } from '../schema/read-context.ts'
 import type { KindPart } from './kind-part.ts'
 import { type ListPlace, type ListRequest, type PageMeans, pageOf } from './list-request.ts'
+import { FilterEndedError, type LiveFilter } from './live-filter.ts'
 import type { LiveScope } from './live-scope.ts'
 import { accessFingerprint } from './access-fingerprint.ts'
 import { encodeResumeToken } from './resume-token.ts'
@@ -24,6 +25,8 @@ export interface LivePageOptions extends KindPart {
   readonly live?: LiveScope | undefined
   readonly coalesceMs: number
   readonly maxPageSize: number
+  /** What follows the related objects that the filter rests on; absent where it is about the objects alone. */
+  readonly filter?: LiveFilter | undefined
   readonly related: PageMeans['related']
   /** What the page may cost, each time. */
   readonly work: Partial<WorkLimits>
@@ -43,29 +46,36 @@ async function* pages(
   options: LivePageOptions,
   leaving: AbortSignal,
 ): AsyncGenerator<LivePage, void, void> {
-  const { informer, coalesceMs, live } = options
+  const { informer, coalesceMs, live, filter } = options
   const listener = subscriptionListener(informer)
+  filter?.listen()
   leaving.addEventListener('abort', () => listener.close(), { once: true })
   try {
     const batches = listener.gathered(() => sleep(coalesceMs, leaving))
     let next = batches.next()
     let other = live?.changed(leaving)
+    let filtered = filter?.gathered(coalesceMs, leaving)
     let before: ReadPage | undefined
     while (true) {
       const scope = (await live?.now(leaving)) ?? options.scope
-      const seen = { ...options, scope }
+      await filter?.taken(leaving)
+      const related = filter === undefined ? options.related : () => filter.related()
+      const seen = { ...options, scope, related }
       const now = read(seen)
       const page = difference(seen, before, now)
       if (page !== undefined) yield page
       before = now
-      const first = await Promise.race([next, ...(other === undefined ? [] : [other])])
+      const others = [other, filtered].filter((one) => one !== undefined)
+      const first = await Promise.race([next, ...others])
       if (first === undefined) other = live?.changed(leaving)
+      else if (first === 'filtered') filtered = filter?.gathered(coalesceMs, leaving)
       else if (first.done === true) return
       else next = batches.next()
     }
   } catch (error) {
-    if (!leaving.aborted) throw error
+    if (!leaving.aborted && !(error instanceof FilterEndedError)) throw error
   } finally {
+    filter?.close()
     listener.close()
   }
 }

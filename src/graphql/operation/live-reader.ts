@@ -9,6 +9,7 @@ import type {
   LookupSubscriptionArguments,
 } from '../schema/read-context.ts'
 import { idsCondition } from './ids-condition.ts'
+import { LiveFilter } from './live-filter.ts'
 import { liveFrames } from './live-frames.ts'
 import { livePages } from './live-page.ts'
 import { listRequest } from './list-request.ts'
@@ -55,7 +56,8 @@ export class LiveReader implements LiveSource {
 
   subscribePage(kind: Kind, args: LivePageArguments): AsyncIterable<LivePage> {
     const { served, limits, kinds, access } = this.#options
-    const { at, within, condition, list } = pageToFollow(served, kind, args, limits.maxPageSize)
+    const followed = pageToFollow(served, kind, args, limits.maxPageSize)
+    const { at, within, condition, list } = followed
     const reading = { watch: true, within: () => within }
     const part = kinds.part(at, reading)
     const { resumeFrom = null } = args
@@ -68,6 +70,7 @@ export class LiveReader implements LiveSource {
       place: { list: kind.listField, condition: idsCondition(args.ids, at) },
       request: listRequest(served, kind, args),
       related: filterParts(served, kinds),
+      filter: this.#filter(followed),
       live: access && liveScope(access, at, within),
       coalesceMs: checkedCoalesceMs(args.coalesceMs) ?? limits.coalesceMs,
       maxPageSize: limits.maxPageSize,
@@ -75,11 +78,18 @@ export class LiveReader implements LiveSource {
     })
   }
 
+  #filter(list: FollowedList): LiveFilter | undefined {
+    if (list.concerned === undefined) return undefined
+    const { limits, ...rest } = this.#options
+    return new LiveFilter({ ...rest, list, work: limits.work })
+  }
+
   #frames(
-    { at, condition, within, list }: FollowedList,
+    followed: FollowedList,
     { coalesceMs, resumeFrom }: ListSubscriptionArguments,
   ): AsyncIterable<Frame> {
     const { limits, kinds, access } = this.#options
+    const { at, condition, within, list } = followed
     const reading = { watch: true, within: () => within }
     const part = kinds.part(at, reading)
     if (resumeFrom !== undefined && resumeFrom !== null) decodeResumeToken(resumeFrom)
@@ -92,6 +102,7 @@ export class LiveReader implements LiveSource {
       list,
       access: accessFingerprint([part]),
       live: access && liveScope(access, at, within),
+      filter: this.#filter(followed),
       coalesceMs: checkedCoalesceMs(coalesceMs) ?? limits.coalesceMs,
       maxFrameObjects: limits.maxFrameObjects,
       work: limits.work,

@@ -1,3 +1,4 @@
+import type { StoreView } from '../../informer/store/store-view.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import {
   allOf,
@@ -22,7 +23,7 @@ export interface MixedRelationOptions {
   readonly cluster: string
   /** The kinds that were asked for by name. */
   readonly named: readonly Kind[]
-  readonly origin: Omit<RelationOrigin, 'part'>
+  readonly origin: Omit<RelationOrigin, 'part' | 'view'> & { readonly view: StoreView }
 }
 
 /** Where the objects of several kinds are looked for that a relation leads to. */

@@ -128,7 +128,8 @@ class KindSearch {
       const isQuery = source.form === 'list' || source.form === 'lookup'
       // What is read live needs no cache; a subscription is told why there is none.
       if (!isLive && !(isQuery && source.kind.uncached)) this.#add(at, [source.kind])
-      this.#addNeeds(at, whereKinds(this.#served, source.kind, args?.['where']))
+      const filtered = whereKinds(this.#served, source.kind, args?.['where'])
+      this.#addNeeds(at, isQuery ? filtered : filtered.map(withAllIndexes))
       this.#inner(node, field, at)
     } else {
       if (source.form === 'relation') {
@@ -290,6 +291,11 @@ class KindSearch {
       for (const name of indexes.useful ?? []) wanted.useful.add(name)
     }
   }
+}
+
+/** What follows changes needs an index both ways. */
+function withAllIndexes({ kind, indexes: { needed = [], useful = [] } }: RelatedNeed): RelatedNeed {
+  return { kind, indexes: { needed: [...needed, ...useful] } }
 }
 
 function isWhere({ name }: ArgumentNode): boolean {

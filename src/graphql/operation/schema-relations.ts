@@ -1,4 +1,5 @@
 import type { WantedIndexes } from '../../cache/lease.ts'
+import type { Indexers } from '../../informer/store/store-view.ts'
 import type { RelatedField, WhereFields } from '../../query/condition/related-filter.ts'
 import type { Relation, RelationContext, TwoWayRelation } from '../../query/relation/relation.ts'
 import {
@@ -136,6 +137,7 @@ function relatedBy(
     isLocal,
     followBack,
     backIndexers,
+    hops,
   } = relation
   const { from, to } = definition
   const indexes = new Map(
@@ -159,6 +161,7 @@ function relatedBy(
     to,
     indexes,
     isLocal,
+    hops,
     follow: (origin) => relation.follow(origin),
     ...(followBack === undefined ? {} : { followBack }),
   }
@@ -166,7 +169,7 @@ function relatedBy(
 
 /** An index has the name of the relation that it is made from behind a colon, and of any kind the kind behind that. */
 function textsOf(
-  compiled: readonly Relation[],
+  compiled: readonly TwoWayRelation[],
   definitions: readonly (RelationDefinition | ReferenceOfAnyKind)[],
   context: RelationContext,
 ): Readonly<Record<string, string>> {
@@ -181,8 +184,8 @@ function textsOf(
     }),
   )
   const texts: Record<string, string> = {}
-  for (const { indexers, shortcuts = {} } of compiled) {
-    for (const byName of [...Object.values(indexers), ...Object.values(shortcuts)]) {
+  for (const { indexers, shortcuts = {}, backIndexers = {} } of compiled) {
+    for (const byName of [indexers, shortcuts, backIndexers].flatMap(Object.values<Indexers>)) {
       for (const name of Object.keys(byName)) {
         const [relation = ''] = name.slice(name.indexOf(':') + 1).split('=')
         const text = made.get(relation)

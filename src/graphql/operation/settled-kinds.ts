@@ -46,6 +46,11 @@ export class SettledKinds implements CachedParts {
     this.#source = source
   }
 
+  /** The same as it is by now. */
+  again(): SettledKinds {
+    return new SettledKinds(this.#source)
+  }
+
   /** What was asked for although nobody has waited for it: what another round is to prepare. */
   get needed(): readonly KindNeed[] {
     return this.#needed

@@ -1,15 +1,46 @@
-import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { Condition } from './condition.ts'
 import type { Scope } from './scope.ts'
 import type { WorkBudget } from './work-budget.ts'
 
+/** A relation is followed from one object in the time of so many tests. */
+export const testsPerStep = 15
+
+/** Where an object stands that a relation is followed from: a store, or a state of the object that no store holds any more. */
+export interface OriginView extends Pick<
+  StoreView,
+  'resource' | 'keyOf' | 'uidOf' | 'hasIndex' | 'labelsOf' | 'object'
+> {
+  index(name: string): Pick<IndexView, 'valuesOf'>
+}
+
 /** An object that others are related to, within one tick. */
 export interface RelatedOrigin {
-  readonly view: StoreView
+  readonly view: OriginView
   readonly id: ObjectId
   /** What may be read of a type among those that the relation reads. */
   readonly part: (type: string) => RelatedPart
   readonly budget: WorkBudget
+  /** How many objects may still be looked at on a way back of several steps; absent: any number. */
+  readonly allowance?: Allowance | undefined
+}
+
+/** A number that goes down as it is used. */
+export interface Allowance {
+  left: number
+}
+
+/** One step of a relation, from objects of one type to those of another, as it is read backwards. */
+export interface RelatedHop {
+  readonly from: string
+  readonly to: string
+  /**
+   * Which objects lead to one in this step alone: a condition on the store of `from`. `undefined` where that store has no index to
+   * tell; absent where none tells.
+   */
+  readonly followBack?:
+    | ((target: RelatedOrigin, from: StoreView) => Condition | undefined)
+    | undefined
 }
 
 /** How objects are related to others: all that a condition on those others must know of a relation. */
@@ -26,9 +57,11 @@ export interface RelatedBy {
   readonly isLocal: boolean
   /** Where it leads from an object: a condition on the store of `to`. */
   follow(origin: RelatedOrigin): Condition
+  /** Its steps: one, or several where it goes through other types. */
+  readonly hops: readonly RelatedHop[]
   /**
    * The same read backwards: which objects lead to one, a condition on the store of `from`. `undefined` where that store has no
-   * index to tell.
+   * index to tell, or where that would look at more objects than the target's allowance.
    */
   followBack?(target: RelatedOrigin, from: StoreView): Condition | undefined
 }

@@ -2,7 +2,13 @@ import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { Candidates } from './candidates.ts'
 import { allOf, type Condition, type RelatedCondition } from './condition.ts'
 import type { IdSet } from './id-set.ts'
-import type { RelatedOrigin, RelatedPart, RelatedStores } from './related-by.ts'
+import {
+  type Allowance,
+  type RelatedOrigin,
+  type RelatedPart,
+  type RelatedStores,
+  testsPerStep,
+} from './related-by.ts'
 import { type Scope, scopeCondition } from './scope.ts'
 import type { WorkBudget } from './work-budget.ts'
 
@@ -23,8 +29,6 @@ const targetsPerSource = 4
 /** After so many objects have been looked at from here, it is tried from the other side; then after four times as many. */
 const firstTrial = 64
 const trialGrowth = 4
-/** A relation is followed from one object in the time of so many tests. */
-const testsPerStep = 15
 
 /**
  * The objects that have related ones which meet a condition. There are two ways, and neither is always good: **forwards**, from
@@ -145,11 +149,15 @@ class RelatedSet implements IdSet {
     if (targets === undefined || relation.followBack === undefined) return undefined
     budget.spend('examined', targets.size)
     const members = new Set<ObjectId>()
+    const allowance: Allowance = { left: targetsPerSource * limit }
     let found = 0
     for (const target of targets.ids()) {
       if (!targets.exact && !this.#targets.has(target)) continue
       budget.spend('tests', testsPerStep)
-      const leading = relation.followBack(this.#origin(this.#part.view, target), view)
+      const leading = relation.followBack(
+        { ...this.#origin(this.#part.view, target), allowance },
+        view,
+      )
       if (leading === undefined) return undefined
       if (leading.form === 'nothing') continue
       const set = bind(leading, view)

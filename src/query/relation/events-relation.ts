@@ -1,14 +1,10 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
-import type {
-  IndexFunction,
-  Indexers,
-  ObjectId,
-  StoreView,
-} from '../../informer/store/store-view.ts'
+import type { IndexFunction, Indexers, ObjectId } from '../../informer/store/store-view.ts'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import { anyOf, type Condition, hasValue } from '../condition/condition.ts'
-import type { Relation } from './relation.ts'
+import type { OriginView } from '../condition/related-by.ts'
+import { originObject, type Relation, type RelationOrigin } from './relation.ts'
 import type { EventsRelation } from './relation-definition.ts'
 
 const about = 'event:about'
@@ -48,15 +44,17 @@ function nameReference(group: string, kind: string, namespace: string, name: str
   return `${namePrefix}${group}/${kind}/${namespace}/${name}`
 }
 
-/** What an Event is about, read from its index: a UID, or else a kind and a key. `undefined`: nothing that can be told. */
+/** What an Event is about, read from its index where there is one: a UID, or else a kind and a key. `undefined`: nothing that can be told. */
 export function aboutEvent(
-  view: StoreView,
-  id: ObjectId,
+  origin: RelationOrigin,
 ):
   | { readonly uid: string }
   | { readonly group: string | undefined; readonly kind: string; readonly key: string }
   | undefined {
-  const [value] = view.index(about).valuesOf(id)
+  const { view, id } = origin
+  const [value] = view.hasIndex(about)
+    ? view.index(about).valuesOf(id)
+    : aboutOf(originObject(origin))
   if (value === undefined) return undefined
   const isUid = value.startsWith(uidPrefix)
   if (isUid) return { uid: value.slice(uidPrefix.length) }
@@ -74,14 +72,14 @@ export function aboutEvent(
 export const eventIndexers: Indexers = { [about]: aboutOf, [related]: relatedOf }
 
 /** The Events about an object of any kind, or also those that name it as related: a condition on the store of Events. */
-export function eventsAbout(view: StoreView, id: ObjectId, withRelated = false): Condition {
+export function eventsAbout(view: OriginView, id: ObjectId, withRelated = false): Condition {
   const keys = keysOf(view, id)
   const own = hasValue(about, keys)
   return withRelated ? anyOf([own, hasValue(related, keys)]) : own
 }
 
 /** The keys by which Events may mean an object. */
-function keysOf(view: StoreView, id: ObjectId): readonly string[] {
+function keysOf(view: OriginView, id: ObjectId): readonly string[] {
   const { namespace, name } = splitObjectKey(view.keyOf(id))
   const { group, kind } = view.resource
   const names = [

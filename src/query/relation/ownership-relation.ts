@@ -1,17 +1,18 @@
-import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import type { ObjectId } from '../../informer/store/store-view.ts'
 import { type Condition, hasValue } from '../condition/condition.ts'
 import { bindCondition } from '../condition/id-set.ts'
+import type { OriginView } from '../condition/related-by.ts'
 import { scopeCondition } from '../condition/scope.ts'
 import type { Relation, RelationOrigin } from './relation.ts'
 import type { OwnedRelation, OwnerRelation } from './relation-definition.ts'
 
 /** The objects, of whichever kind it is asked of, that the object owns. Owners are matched by UID, never by name. */
-export function ownedBy(view: StoreView, id: ObjectId): Condition {
+export function ownedBy(view: OriginView, id: ObjectId): Condition {
   return hasValue('ownerUid', view.index('uid').valuesOf(id))
 }
 
 /** The owners of the object, of whichever kind it is asked of; an owner may be cluster-scoped. */
-export function ownersOf(view: StoreView, id: ObjectId): Condition {
+export function ownersOf(view: OriginView, id: ObjectId): Condition {
   return hasValue('uid', view.index('ownerUid').valuesOf(id))
 }
 

@@ -1,18 +1,26 @@
 import type { StoreView } from '../../informer/store/store-view.ts'
+import type { RelatedHop } from '../condition/related-by.ts'
 import { type Condition, hasKey, hasValue } from '../condition/condition.ts'
 import { aboutEvent } from './events-relation.ts'
 import { compileNumbered, compileReverseNumbered } from './numbered-relation.ts'
-import { compileOwned, compileOwner } from './ownership-relation.ts'
+import { compileOwned, compileOwner, ownedBy, ownersOf } from './ownership-relation.ts'
 import {
   compileReference,
   compileReverseReference,
   compileReverseUid,
   compileUid,
 } from './reference-relation.ts'
-import type { IndexersByType, Relation, RelationContext, RelationOrigin } from './relation.ts'
-import type { RelationDefinition } from './relation-definition.ts'
+import {
+  type IndexersByType,
+  originObject,
+  type Relation,
+  type RelationContext,
+  type RelationOrigin,
+} from './relation.ts'
+import type { RelationDefinition, ThroughRelation } from './relation-definition.ts'
 import { compileReverseSame, compileSame } from './same-relation.ts'
 import { compileReverseSelects, compileSelects } from './selects-relation.ts'
+import { throughBackwards } from './through-relation.ts'
 
 /** A relation read the other way, from an object that it leads to. */
 export interface RelationInverse {
@@ -25,19 +33,72 @@ export interface RelationInverse {
   readonly followBack?: (target: RelationOrigin, from: StoreView) => Condition | undefined
   /** The indexes that it needs for that. */
   readonly backIndexers?: IndexersByType
+  /** Each of its steps: one, or several where it goes through other types. */
+  readonly hops: readonly RelatedHop[]
 }
+
+type Backwards = Omit<RelationInverse, 'hops'>
 
 /** How a relation is read backwards, whether or not the SDL declares a field for that. */
 export function inverseOf(
-  { definition, indexers }: Relation,
+  relation: Relation,
   compiled: ReadonlyMap<string, Relation>,
   context: RelationContext,
 ): RelationInverse {
+  const inverse = backwardsOf(relation, compiled, context)
+  return { ...inverse, hops: hopsOf(relation, inverse, compiled, context) }
+}
+
+function hopsOf(
+  { definition }: Relation,
+  { followBack }: Backwards,
+  compiled: ReadonlyMap<string, Relation>,
+  context: RelationContext,
+): readonly RelatedHop[] {
+  const { from, to } = definition
+  switch (definition.form) {
+    case 'through':
+      return stepsOf(definition, compiled).flatMap((step) =>
+        hopsOf(step, backwardsOf(step, compiled, context), compiled, context),
+      )
+    case 'owned':
+    case 'owner': {
+      const types = [from, ...(definition.through ?? []), to]
+      const leading = definition.form === 'owned' ? ownersOf : ownedBy
+      return types.slice(1).map((type, before) => ({
+        from: types[before] ?? from,
+        to: type,
+        followBack: ({ view, id }) => leading(view, id),
+      }))
+    }
+    case 'reference':
+    case 'numbered':
+    case 'uid':
+    case 'reverse':
+    case 'selects':
+    case 'same':
+    case 'events':
+      return [{ from, to, followBack }]
+  }
+}
+
+function stepsOf(
+  { steps }: ThroughRelation,
+  compiled: ReadonlyMap<string, Relation>,
+): readonly Relation[] {
+  return steps.flatMap((name) => compiled.get(name) ?? [])
+}
+
+function backwardsOf(
+  { definition, indexers }: Relation,
+  compiled: ReadonlyMap<string, Relation>,
+  context: RelationContext,
+): Backwards {
   const { name, from, to } = definition
   const turned = { name, from: to, to: from }
   const isLocal = staysInNamespace(definition, compiled, context)
   const reverse = { form: 'reverse', of: '', ...turned } as const
-  const inverse = (relation: Relation): RelationInverse => ({
+  const inverse = (relation: Relation): Backwards => ({
     isLocal,
     ...backwards(relation, from),
   })
@@ -60,9 +121,18 @@ export function inverseOf(
       if (forward?.form === 'selects') return inverse(compileSelects(forward, context))
       if (forward?.form === 'same') return inverse(compileSame(forward, context))
       // References to whatever kind: the index has the keys of those of this one.
-      const [index] = Object.keys(indexers[to] ?? {})
-      if (index === undefined) return { isLocal }
-      return { isLocal, followBack: ({ view, id }) => hasKey(view.index(index).valuesOf(id)) }
+      const [found] = Object.entries(indexers[to] ?? {})
+      if (found === undefined) return { isLocal }
+      const [index, valuesOf] = found
+      return {
+        isLocal,
+        followBack: (target) =>
+          hasKey(
+            target.view.hasIndex(index)
+              ? target.view.index(index).valuesOf(target.id)
+              : valuesOf(originObject(target)),
+          ),
+      }
     }
     case 'owned':
     case 'owner': {
@@ -79,8 +149,13 @@ export function inverseOf(
     }
     case 'events':
       return { isLocal, followBack: involvedObject }
-    case 'through':
-      return { isLocal }
+    case 'through': {
+      const steps = stepsOf(definition, compiled).map((step) => ({
+        from: step.definition.from,
+        ...backwardsOf(step, compiled, context),
+      }))
+      return { isLocal, ...throughBackwards(steps) }
+    }
   }
 }
 
@@ -88,7 +163,7 @@ export function inverseOf(
 function backwards(
   inverse: Relation,
   type: string,
-): Pick<Required<RelationInverse>, 'followBack' | 'backIndexers'> {
+): Pick<Required<Backwards>, 'followBack' | 'backIndexers'> {
   const needed = Object.keys(inverse.indexers[type] ?? {})
   return {
     backIndexers: inverse.indexers,
@@ -138,11 +213,8 @@ function isOwnNamespace(
 }
 
 /** The objects of a store that an Event is about. */
-function involvedObject(
-  { view, id }: RelationOrigin,
-  { resource }: StoreView,
-): Condition | undefined {
-  const about = aboutEvent(view, id)
+function involvedObject(origin: RelationOrigin, { resource }: StoreView): Condition | undefined {
+  const about = aboutEvent(origin)
   if (about === undefined) return hasKey([])
   if ('uid' in about) return hasValue('uid', [about.uid])
   const isSame = about.kind === resource.kind && (about.group ?? resource.group) === resource.group

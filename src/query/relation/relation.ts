@@ -1,22 +1,16 @@
 import type { Indexers, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { Condition } from '../condition/condition.ts'
-import type { RelatedPart } from '../condition/related-by.ts'
+import type { RelatedOrigin } from '../condition/related-by.ts'
 import type { RelationInverse } from './relation-inverse.ts'
 import type { RelationDefinition } from './relation-definition.ts'
-import type { WorkBudget } from '../condition/work-budget.ts'
 
 /** The object that a relation is followed from, within one tick. */
-export interface RelationOrigin {
-  readonly view: StoreView
-  readonly id: ObjectId
+export interface RelationOrigin extends RelatedOrigin {
   /** The object itself, where it is decoded already. */
   readonly object?: KubernetesObject
   /** Of Events only: whether also those count which name the object as related. */
   readonly withRelated?: boolean
-  /** What may be read of a type among the relation's `reads`; throws where it cannot be read. */
-  readonly part: (type: string) => RelatedPart
-  readonly budget: WorkBudget
 }
 
 /** The object that a relation is followed from; where it has to be decoded, that is paid for. */
@@ -43,7 +37,10 @@ export interface Relation {
    */
   follow(origin: RelationOrigin): Condition
   /** The same of several objects of the store at once, for relations that siblings have in common. */
-  followAll?(origin: Omit<RelationOrigin, 'id' | 'object'>, ids: readonly ObjectId[]): Condition
+  followAll?(
+    origin: Omit<RelationOrigin, 'id' | 'object' | 'view'> & { readonly view: StoreView },
+    ids: readonly ObjectId[],
+  ): Condition
 }
 
 /** A relation that can be read both ways, as far as indexes tell. */

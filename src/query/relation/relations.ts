@@ -10,7 +10,7 @@ import {
   compileUid,
 } from './reference-relation.ts'
 import type { Relation, RelationContext, TwoWayRelation } from './relation.ts'
-import { inverseOf } from './relation-inverse.ts'
+import { inverseOf, type RelationInverse } from './relation-inverse.ts'
 import {
   type ReferenceOfAnyKind,
   type RelationDefinition,
@@ -40,11 +40,17 @@ export function compileRelations(
   )
 }
 
-/** By type, the indexes that relations need or are faster with on its store, besides those which every store has. */
-export function indexersByType(relations: Iterable<Relation>): ReadonlyMap<string, Indexers> {
+/**
+ * By type, the indexes that relations need or are faster with on its store, read forwards or backwards, besides those which every
+ * store has.
+ */
+export function indexersByType(
+  relations: Iterable<Relation & Partial<RelationInverse>>,
+): ReadonlyMap<string, Indexers> {
   const byType = new Map<string, Record<string, Indexers[string]>>()
-  for (const { shortcuts = {}, indexers } of relations) {
-    for (const [type, some] of [...Object.entries(shortcuts), ...Object.entries(indexers)]) {
+  for (const { shortcuts = {}, backIndexers = {}, indexers } of relations) {
+    const all = [shortcuts, backIndexers, indexers]
+    for (const [type, some] of all.flatMap((one) => Object.entries(one))) {
       const known = byType.get(type)
       if (known === undefined) byType.set(type, { ...some })
       else Object.assign(known, some)

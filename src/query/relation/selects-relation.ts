@@ -82,7 +82,7 @@ function placeIn(namespaces: ObjectSelector['namespaces'], origin: RelationOrigi
   if (namespaces === 'any') return everything
   if (!('labels' in namespaces)) return hasValue('namespace', namespaces)
   const part = origin.part(namespaceType)
-  const ids = visibleIds(selectorCondition(namespaces.labels), part, origin.budget)
+  const ids = visibleIds(selectorCondition(namespaces.labels), part, origin.budget) ?? []
   return hasValue(
     'namespace',
     ids.map((id) => part.view.keyOf(id)),

@@ -1,7 +1,9 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { anyOf, type Condition, nothing } from '../condition/condition.ts'
-import type { Relation } from './relation.ts'
+import { type OriginView, testsPerStep } from '../condition/related-by.ts'
+import type { IndexersByType, Relation, RelationOrigin } from './relation.ts'
 import type { ThroughRelation } from './relation-definition.ts'
+import type { RelationInverse } from './relation-inverse.ts'
 import { visibleIds } from './visible-ids.ts'
 
 /**
@@ -15,22 +17,71 @@ export function compileThrough(definition: ThroughRelation, steps: readonly Rela
     indexers: merged(steps.map(({ indexers }) => indexers)),
     shortcuts: merged(steps.map(({ shortcuts = {} }) => shortcuts)),
     follow(origin) {
-      let from: { readonly view: StoreView; readonly ids: readonly ObjectId[] } = {
-        view: origin.view,
-        ids: [origin.id],
-      }
+      let from: { readonly view: StoreView; readonly ids: readonly ObjectId[] } | undefined
       let condition: Condition = nothing
       for (const [at, step] of steps.entries()) {
-        const { view, ids } = from
-        const { object, ...rest } = origin
-        const start = at === 0 && object !== undefined ? { ...rest, object } : rest
-        condition =
-          step.followAll === undefined
-            ? anyOf(ids.map((id) => step.follow({ ...start, view, id })))
-            : step.followAll({ ...start, view }, ids)
+        condition = from === undefined ? step.follow(origin) : followEach(step, origin, from)
         if (condition.form === 'nothing' || at === steps.length - 1) break
         const part = origin.part(step.definition.to)
-        from = { view: part.view, ids: visibleIds(condition, part, origin.budget) }
+        from = { view: part.view, ids: visibleIds(condition, part, origin.budget) ?? [] }
+      }
+      return condition
+    },
+  }
+}
+
+/** Where one step leads from several objects of a store. */
+function followEach(
+  step: Relation,
+  { object: _, ...origin }: RelationOrigin,
+  { view, ids }: { readonly view: StoreView; readonly ids: readonly ObjectId[] },
+): Condition {
+  if (step.followAll !== undefined) return step.followAll({ ...origin, view }, ids)
+  return anyOf(ids.map((id) => step.follow({ ...origin, view, id })))
+}
+
+/** One step of such a relation, as it is read backwards. */
+export interface BackwardStep extends Pick<RelationInverse, 'followBack' | 'backIndexers'> {
+  /** The type that it leads back to. */
+  readonly from: string
+}
+
+/**
+ * The steps of such a relation read backwards, the last one first: what leads to an object in one step, and the viewer may see, is
+ * where the one before it is read from.
+ */
+export function throughBackwards(
+  steps: readonly BackwardStep[],
+): Pick<RelationInverse, 'followBack' | 'backIndexers'> {
+  const backIndexers = merged(steps.map(({ backIndexers: own = {} }) => own))
+  if (steps.some(({ followBack }) => followBack === undefined)) return { backIndexers }
+  return {
+    backIndexers,
+    followBack(target, store) {
+      let at: { readonly view: OriginView; readonly ids: readonly ObjectId[] } = {
+        view: target.view,
+        ids: [target.id],
+      }
+      let condition: Condition | undefined = nothing
+      for (const [number, { from, followBack }] of steps.toReversed().entries()) {
+        const isLast = number === steps.length - 1
+        const { view, ids } = at
+        const { object, ...rest } = target
+        const start = number === 0 && object !== undefined ? { ...rest, object } : rest
+        const part = isLast ? undefined : target.part(from)
+        const leading: Condition[] = []
+        // The first is paid for by whoever asks.
+        if (number > 0) target.budget.spend('tests', testsPerStep * ids.length)
+        for (const id of ids) {
+          const one = followBack?.({ ...start, view, id }, part?.view ?? store)
+          if (one === undefined) return undefined
+          leading.push(one)
+        }
+        condition = anyOf(leading)
+        if (condition.form === 'nothing' || part === undefined) break
+        const seen = visibleIds(condition, part, target.budget, target.allowance)
+        if (seen === undefined) return undefined
+        at = { view: part.view, ids: seen }
       }
       return condition
     },
@@ -42,7 +93,7 @@ function last(to: string): (a: string, b: string) => number {
   return (a, b) => Number(a === to) - Number(b === to)
 }
 
-function merged(all: readonly Relation['indexers'][]): Relation['indexers'] {
+function merged(all: readonly IndexersByType[]): IndexersByType {
   const types = new Set(all.flatMap((one) => Object.keys(one)))
   return Object.fromEntries(
     [...types].map((type) => [type, Object.assign({}, ...all.map((one) => one[type] ?? {}))]),
