@@ -8,7 +8,7 @@ import type { RelationDefinition } from './relation-definition.ts'
 /** The object that a relation is followed from, within one tick. */
 export interface RelationOrigin extends RelatedOrigin {
   /** The object itself, where it is decoded already. */
-  readonly object?: KubernetesObject
+  readonly object?: KubernetesObject | undefined
   /** Of Events only: whether also those count which name the object as related. */
   readonly withRelated?: boolean
 }

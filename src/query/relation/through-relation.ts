@@ -33,11 +33,11 @@ export function compileThrough(definition: ThroughRelation, steps: readonly Rela
 /** Where one step leads from several objects of a store. */
 function followEach(
   step: Relation,
-  { object: _, ...origin }: RelationOrigin,
+  origin: RelationOrigin,
   { view, ids }: { readonly view: StoreView; readonly ids: readonly ObjectId[] },
 ): Condition {
   if (step.followAll !== undefined) return step.followAll({ ...origin, view }, ids)
-  return anyOf(ids.map((id) => step.follow({ ...origin, view, id })))
+  return anyOf(ids.map((id) => step.follow({ ...origin, view, id, object: undefined })))
 }
 
 /** One step of such a relation, as it is read backwards. */
