@@ -42,7 +42,9 @@ export class ApiPage {
     const pods = podsOf.flat()
     const names = new Set<string>(pods.flatMap(({ spec }) => spec.nodeName ?? []))
     await Promise.all([...names].map(async (name) => this.#read(`/api/v1/nodes/${name}`)))
-    const warnings = Map.groupBy(events, ({ involvedObject }) => involvedObject.uid)
+    const warnings = Map.groupBy(events, ({ involvedObject: { kind, namespace, name } }) =>
+      kind === 'Pod' ? `${namespace}/${workloadOf(name)}` : '',
+    )
     return {
       deployments: deployments.length,
       pods: pods.length,
@@ -55,7 +57,10 @@ export class ApiPage {
         autoscalers.some((one) => scales(one, metadata)) ? 1 : 0,
       ),
       warnings: sum(deployments, ({ metadata }) =>
-        Math.min(pageSizes.warnings, warnings.get(metadata.uid)?.length ?? 0),
+        Math.min(
+          pageSizes.warnings,
+          warnings.get(`${metadata.namespace}/${metadata.name}`)?.length ?? 0,
+        ),
       ),
     }
   }
@@ -90,6 +95,14 @@ export class ApiPage {
     this.bytes += Buffer.byteLength(text)
     return JSON.parse(text)
   }
+}
+
+/**
+ * The Deployment that a pod is called after: its name, a hash, five characters. So a client need not list all pods of each
+ * Deployment, to know which Events are about them.
+ */
+function workloadOf(pod: string): string {
+  return pod.split('-').slice(0, -2).join('-')
 }
 
 function sum<T>(items: readonly T[], count: (item: T) => number): number {

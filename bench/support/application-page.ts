@@ -12,7 +12,7 @@ export const pageQuery: string = `query ($namespaces: [String!]!) {
       metadata { name } status { phase podIP }
       node { metadata { name } status { nodeInfo { kubeletVersion } } }
     } }
-    events(last: ${pageSizes.warnings}, where: { type: { eq: "Warning" } }) { nodes { reason message } }
+    podEvents(last: ${pageSizes.warnings}, where: { type: { eq: "Warning" } }) { nodes { reason message } }
   } }
 }`
 

@@ -44,7 +44,7 @@ export class GatewayPage {
       nodes: pods.filter(({ node }) => node !== null).length,
       services: deployments.reduce((total, one) => total + one.services.nodes.length, 0),
       autoscalers: deployments.filter(({ autoscaler }) => autoscaler !== null).length,
-      warnings: deployments.reduce((total, { events }) => total + events.nodes.length, 0),
+      warnings: deployments.reduce((total, { podEvents }) => total + podEvents.nodes.length, 0),
     }
   }
 
