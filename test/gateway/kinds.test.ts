@@ -58,9 +58,26 @@ const ask = async (
   field: string,
   type: GraphQLObjectType,
 ): Promise<KindAnswer> => {
-  const query = `{ ${field}(first: 500) { totalCount nodes ${fieldsOf(type, 2)} } }`
-  const { data, errors = [] } = await gateway.query(query)
-  return { field, errors, totalCount: -1, nodes: [], ...data?.[field] }
+  // All fields of an object, its relations and its cluster included, are hundreds: a page of 500 of them is more than one answer may have.
+  const query = `query ($after: String) {
+    ${field}(first: 40, after: $after) {
+      totalCount
+      pageInfo { hasNextPage endCursor }
+      nodes ${fieldsOf(type, 2)}
+    }
+  }`
+  const nodes: Fields[] = []
+  let after: string | undefined
+  while (true) {
+    // oxlint-disable-next-line no-await-in-loop -- pages follow each other
+    const { data, errors = [] } = await gateway.query(query, { after })
+    const page: Fields | undefined = data?.[field]
+    nodes.push(...(page?.nodes ?? []))
+    const isLast = page?.pageInfo?.hasNextPage !== true
+    if (errors.length > 0 || isLast)
+      return { field, errors, totalCount: page?.totalCount ?? -1, nodes }
+    after = page.pageInfo.endCursor
+  }
 }
 
 interface ServedResource {

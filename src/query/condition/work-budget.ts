@@ -81,7 +81,7 @@ export interface CostlyArgument {
   readonly hint: string
 }
 
-/** Work that took less than this part of the budget is not worth telling. */
+/** Work that took less than this part of the budget is not worth telling, unless the rest makes no sense without it. */
 const worthTelling = 0.1
 
 /**
@@ -152,10 +152,15 @@ export class WorkBudget {
       .map((work): WorkDone => ({ work, amount: this.#spent[work], limit: this.#limits[work] }))
       .toSorted((a, b) => shareOf(b) - shareOf(a))
     const [first, ...rest] = done as [WorkDone, ...WorkDone[]]
-    // What alone is too much is the whole story.
-    if (shareOf(first) > 1) return new QueryTooCostlyError([first], this.#by)
-    const others = rest.filter((one) => shareOf(one) >= worthTelling)
-    return new QueryTooCostlyError([first, ...others], this.#by)
+    const told: [WorkDone, ...WorkDone[]] = [first]
+    let share = shareOf(first)
+    // What alone is too much is the whole story; else as much is told as together is too much.
+    for (const one of rest) {
+      if (shareOf(first) > 1 || (share >= 1 && shareOf(one) < worthTelling)) break
+      told.push(one)
+      share += shareOf(one)
+    }
+    return new QueryTooCostlyError(told, this.#by)
   }
 }
 
