@@ -27,7 +27,7 @@ describe('ARCHITECTURE.md', () => {
   it('says of every folder of src/ what it knows', () => {
     const rows = Array.from(text.matchAll(/^\| `([\w-]+)\/`/gm), ([, folder]) => folder)
     const own = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory())
-    expect(rows.toSorted()).toEqual(own.map(({ name }) => name).toSorted())
+    expect(new Set(rows)).toEqual(new Set(own.map(({ name }) => name)))
   })
 
   it('leads to every decision, each of which has a number of its own', () => {
