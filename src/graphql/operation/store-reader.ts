@@ -10,17 +10,19 @@ import { findObject } from '../../query/page/page.ts'
 import type { Kind, MixedRelationField, RelationField } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import type {
-  ConnectionSource,
   ListFieldArguments,
   LookupArguments,
   ObjectByRefArguments,
-  ObjectRef,
   OwnedArguments,
-  OwnedConnectionSource,
   RelationArguments,
+  UsedByArguments,
+} from '../schema/read-arguments.ts'
+import type {
+  ConnectionSource,
+  ObjectRef,
+  OwnedConnectionSource,
   Row,
   StoreReads,
-  UsedByArguments,
   UsedByConnectionSource,
 } from '../schema/read-context.ts'
 import { clusterNamed } from './cluster-argument.ts'

@@ -1,6 +1,6 @@
 import type { FieldNode } from 'graphql'
 import { type MixedPage, mixedPage } from '../operation/mixed-page.ts'
-import type { OwnedArguments } from '../schema/read-context.ts'
+import type { OwnedArguments } from '../schema/read-arguments.ts'
 import { anyRowWriter } from './any-row-writer.ts'
 import { selectionsOf } from './collected-fields.ts'
 import { NotCoveredError } from './not-covered.ts'

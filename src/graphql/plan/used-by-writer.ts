@@ -1,7 +1,7 @@
 import type { FieldNode } from 'graphql'
 import { type UsedByPage, usedByPage } from '../operation/used-by.ts'
 import type { Kind } from '../model/kind.ts'
-import type { UsedByArguments } from '../schema/read-context.ts'
+import type { UsedByArguments } from '../schema/read-arguments.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
 import { plainWriter } from './plain-writer.ts'

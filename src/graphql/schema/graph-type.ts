@@ -11,8 +11,8 @@ import {
 } from 'graphql'
 import { fromSource, ownFields } from './field-source.ts'
 import { idOfObjectRef } from './object-ref.ts'
+import type { GraphArguments } from './read-arguments.ts'
 import type {
-  GraphArguments,
   GraphEdgeSource,
   GraphNodeSource,
   GraphSource,
