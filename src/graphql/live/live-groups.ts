@@ -19,7 +19,7 @@ import type { FragmentCache } from '../plan/fragment-cache.ts'
 import type {
   ListSubscriptionArguments,
   LookupSubscriptionArguments,
-} from '../schema/read-context.ts'
+} from '../schema/read-arguments.ts'
 import { decideSight, type Sought } from './decide-sight.ts'
 import type { FramePlan } from './frame-plan.ts'
 import { GroupMember } from './group-member.ts'

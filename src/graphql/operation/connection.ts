@@ -1,13 +1,12 @@
 import type { Page } from '../../query/page/page.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { UnionRow } from '../../query/page/union-page.ts'
+import type { FacetArguments, PageArguments } from '../schema/read-arguments.ts'
 import type {
   ConnectionSource,
   EdgeSource,
   Facet,
-  FacetArguments,
   OwnedConnectionSource,
-  PageArguments,
   PageInfo,
   Row,
   UsedByConnectionSource,

@@ -3,7 +3,8 @@ import { type IndexType, valueOfIndexKey } from '../../query/index/index-key.ts'
 import { parsePath, PathError } from '../../query/index/path.ts'
 import type { Page } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
-import type { Facet, FacetArguments } from '../schema/read-context.ts'
+import type { FacetArguments } from '../schema/read-arguments.ts'
+import type { Facet } from '../schema/read-context.ts'
 import type { KindPart } from './kind-part.ts'
 
 const defaultTop = 10

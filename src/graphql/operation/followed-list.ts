@@ -16,7 +16,7 @@ import type {
   ListSubscriptionArguments,
   LivePageArguments,
   LookupSubscriptionArguments,
-} from '../schema/read-context.ts'
+} from '../schema/read-arguments.ts'
 import { ClientError } from './client-error.ts'
 import { clusterNamed } from './cluster-argument.ts'
 import { conditionNeeds, isServed } from './condition-needs.ts'

@@ -5,7 +5,7 @@ import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
 import { listPage, type Page } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
-import type { ListFieldArguments, OrderKey } from '../schema/read-context.ts'
+import type { ListFieldArguments, OrderKey } from '../schema/read-arguments.ts'
 import type { KindPart } from './kind-part.ts'
 import type { ServedSchema } from './served-schema.ts'
 

@@ -1,13 +1,11 @@
 import { indexesOf } from '../../query/condition/condition.ts'
 import type { Kind } from '../model/kind.ts'
 import type {
-  Frame,
   ListSubscriptionArguments,
-  LivePage,
   LivePageArguments,
-  LiveSource,
   LookupSubscriptionArguments,
-} from '../schema/read-context.ts'
+} from '../schema/read-arguments.ts'
+import type { Frame, LivePage, LiveSource } from '../schema/read-context.ts'
 import { idsCondition } from './ids-condition.ts'
 import { LiveFilter } from './live-filter.ts'
 import { liveFrames } from './live-frames.ts'

@@ -4,11 +4,10 @@ import { compileLabelSelector } from '../../query/condition/list-condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { CursorError, listHash } from '../../query/page/cursor.ts'
 import { pageSizeOf } from '../../query/page/page.ts'
+import type { ListFieldArguments, LookupArguments } from '../schema/read-arguments.ts'
 import type {
   ConnectionSource,
   EdgeSource,
-  ListFieldArguments,
-  LookupArguments,
   PageInfo,
   Row,
   SecretContents,

@@ -1,7 +1,7 @@
 import type { Condition } from '../../query/condition/condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { listUnionPage, type UnionPage, type UnionRow } from '../../query/page/union-page.ts'
-import type { PageArguments } from '../schema/read-context.ts'
+import type { PageArguments } from '../schema/read-arguments.ts'
 import type { KindPart } from './kind-part.ts'
 
 export interface MixedPageOptions {

@@ -1,6 +1,6 @@
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import type { Kind } from '../model/kind.ts'
-import type { LookupArguments, ObjectByRefArguments } from '../schema/read-context.ts'
+import type { LookupArguments, ObjectByRefArguments } from '../schema/read-arguments.ts'
 import { ClientError } from './client-error.ts'
 import { clusterNamed } from './cluster-argument.ts'
 import type { ServedSchema } from './served-schema.ts'

@@ -1,6 +1,7 @@
 import { type AccessQuestion, placeOf, questionOf } from '../../access/access-question.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
-import type { CanArguments, ObjectCanArguments, Permissions, Row } from '../schema/read-context.ts'
+import type { CanArguments, ObjectCanArguments } from '../schema/read-arguments.ts'
+import type { Permissions, Row } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { clusterNamed } from './cluster-argument.ts'

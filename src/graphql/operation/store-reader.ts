@@ -1,5 +1,5 @@
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
-import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
+import { objectKey } from '../../kubernetes/object.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { ArgumentsCache } from '../../query/condition/arguments-cache.ts'
 import { type Condition, hasValue, namespacesOf, nothing } from '../../query/condition/condition.ts'
@@ -10,17 +10,19 @@ import { findObject } from '../../query/page/page.ts'
 import type { Kind, MixedRelationField, RelationField } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import type {
-  ConnectionSource,
   ListFieldArguments,
   LookupArguments,
   ObjectByRefArguments,
-  ObjectRef,
   OwnedArguments,
-  OwnedConnectionSource,
   RelationArguments,
+  UsedByArguments,
+} from '../schema/read-arguments.ts'
+import type {
+  ConnectionSource,
+  ObjectRef,
+  OwnedConnectionSource,
   Row,
   StoreReads,
-  UsedByArguments,
   UsedByConnectionSource,
 } from '../schema/read-context.ts'
 import { clusterNamed } from './cluster-argument.ts'
@@ -30,8 +32,9 @@ import { idsCondition } from './ids-condition.ts'
 import type { CachedParts, KindAt, KindPart } from './kind-part.ts'
 import { type ListRequest, listRequest, pageOf } from './list-request.ts'
 import type { LiveLoader } from './live-loader.ts'
-import { notFoundByCondition, notFoundByUid } from './live-read-errors.ts'
+import { notFoundByUid } from './live-read-errors.ts'
 import { LiveReads } from './live-reads.ts'
+import { liveRelated } from './live-relation.ts'
 import { mixedParts } from './mixed-relation.ts'
 import { namedKinds, type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
 import { objectMeant } from './object-meant.ts'
@@ -239,7 +242,10 @@ export class StoreReader implements StoreReads {
 
   followOne(row: Row, field: RelationField): FoundRow {
     const relation = this.#relation(field)
-    if (relation.to.uncached) return this.#followLive(row, relation)
+    if (relation.to.uncached) {
+      const means = { parts: this.#parts, budget: this.#budget, live: this.#live }
+      return liveRelated(means, row, relation)
+    }
     const condition = this.#leadsTo(row, relation)
     const at = targetOf(relation, row.cluster)
     if (condition.form !== 'keys') {
@@ -257,27 +263,6 @@ export class StoreReader implements StoreReads {
       if (id !== undefined) return rowOf(part, id)
     }
     return null
-  }
-
-  /** What has no cache is looked up by its name. */
-  #followLive(row: Row, { relation, needs, to }: SchemaRelation): FoundRow {
-    const { cluster, object } = row
-    const at = originOf(this.#parts, row)
-    if (at === undefined) return null
-    const part = (type: string): KindPart => {
-      const need = needs.get(type)
-      if (need === undefined || need.kind === to) throw notFoundByCondition({ cluster, kind: to })
-      return this.#parts.part({ cluster, ...need })
-    }
-    const condition = relation.follow({ ...at, object, budget: this.#budget, part })
-    if (condition.form === 'nothing') return null
-    const [key] = condition.form === 'keys' ? condition.keys : []
-    if (key === undefined) throw notFoundByCondition({ cluster, kind: to })
-    const { namespace, name } = splitObjectKey(key)
-    return this.#live.lookup(
-      { cluster, kind: to },
-      namespace === '' ? { name } : { namespace, name },
-    )
   }
 
   #connection(

@@ -1,6 +1,6 @@
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { knownCan } from '../operation/permissions.ts'
-import type { ObjectCanArguments } from '../schema/read-context.ts'
+import type { ObjectCanArguments } from '../schema/read-arguments.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
 import type { RowWriter } from './writers.ts'

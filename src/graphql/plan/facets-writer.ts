@@ -1,6 +1,7 @@
 import type { FieldNode, GraphQLObjectType } from 'graphql'
 import { facetsOf } from '../operation/facets.ts'
-import type { Facet, FacetArguments } from '../schema/read-context.ts'
+import type { FacetArguments } from '../schema/read-arguments.ts'
+import type { Facet } from '../schema/read-context.ts'
 import { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
 import { plainWriter } from './plain-writer.ts'

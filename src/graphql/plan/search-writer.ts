@@ -1,11 +1,7 @@
 import type { FieldNode } from 'graphql'
 import { searchSource } from '../operation/search-source.ts'
-import type {
-  SearchArguments,
-  SearchCount,
-  SearchResultSource,
-  SearchSource,
-} from '../schema/read-context.ts'
+import type { SearchArguments } from '../schema/read-arguments.ts'
+import type { SearchCount, SearchResultSource, SearchSource } from '../schema/read-context.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
 import { objectRefWriter } from './object-ref-writer.ts'

@@ -8,10 +8,10 @@ import {
   GraphQLString,
 } from 'graphql'
 import { type OwnFieldConfigs, ownFields } from './field-source.ts'
+import type { FacetArguments } from './read-arguments.ts'
 import type {
   ConnectionSource,
   EdgeSource,
-  FacetArguments,
   OwnedConnectionSource,
   ResolverContext,
 } from './read-context.ts'

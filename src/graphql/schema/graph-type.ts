@@ -11,8 +11,8 @@ import {
 } from 'graphql'
 import { fromSource, ownFields } from './field-source.ts'
 import { idOfObjectRef } from './object-ref.ts'
+import type { GraphArguments } from './read-arguments.ts'
 import type {
-  GraphArguments,
   GraphEdgeSource,
   GraphNodeSource,
   GraphSource,
@@ -35,7 +35,7 @@ const graphArguments: GraphQLFieldConfigArgumentMap = {
   relations: {
     type: new GraphQLList(text),
     description:
-      'The relations to follow, by the names of fields: `Pod.node`, or `pods` for those of every type. If absent, all between kinds that are in memory, except to namespaces, to what was reported, and over several steps.',
+      'The relations to follow, by the names of fields: `Pod.node`, or `pods` for those of every type. If absent, all between kinds that are in memory, except to namespaces, to what was reported, to what says the same, and over several steps.',
   },
   maxNodes: { type: GraphQLInt, description: 'At most so many objects: 500 if absent.' },
 }

@@ -18,14 +18,8 @@ import { objectRefOfKindAt, objectRefsAt, ownerChainOf, topmostBuiltIn } from '.
 import type { OpenApiTypes } from './open-api-types.ts'
 import { fromSource } from './field-source.ts'
 import { propertyReader } from './property-resolver.ts'
-import type {
-  ObjectRef,
-  OwnedArguments,
-  RelationArguments,
-  ResolverContext,
-  Row,
-  UsedByArguments,
-} from './read-context.ts'
+import type { OwnedArguments, RelationArguments, UsedByArguments } from './read-arguments.ts'
+import type { ObjectRef, ResolverContext, Row } from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'
 import { secretFields } from './secret-fields.ts'
 

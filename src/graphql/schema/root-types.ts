@@ -17,17 +17,14 @@ import { fromSource } from './field-source.ts'
 import { graphField } from './graph-type.ts'
 import type { Kind } from '../model/kind.ts'
 import type {
-  Frame,
   ListFieldArguments,
   ListSubscriptionArguments,
-  LivePage,
   LivePageArguments,
   LookupArguments,
   LookupSubscriptionArguments,
   ObjectByRefArguments,
-  ResolverContext,
-  StoreReads,
-} from './read-context.ts'
+} from './read-arguments.ts'
+import type { Frame, LivePage, ResolverContext, StoreReads } from './read-context.ts'
 import { permissionRootFields } from './viewer-type.ts'
 import type { SchemaTypes } from './schema-types.ts'
 import { searchField } from './search-type.ts'

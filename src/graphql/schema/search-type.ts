@@ -8,9 +8,9 @@ import {
   GraphQLString,
 } from 'graphql'
 import { fromSource, ownFields } from './field-source.ts'
+import type { SearchArguments } from './read-arguments.ts'
 import type {
   ResolverContext,
-  SearchArguments,
   SearchCount,
   SearchResultSource,
   SearchSource,

@@ -8,7 +8,8 @@ import {
   GraphQLString,
 } from 'graphql'
 import { fromSource, ownFields } from './field-source.ts'
-import type { CanArguments, ObjectCanArguments, ResolverContext, Row } from './read-context.ts'
+import type { CanArguments, ObjectCanArguments } from './read-arguments.ts'
+import type { ResolverContext, Row } from './read-context.ts'
 
 const text = new GraphQLNonNull(GraphQLString)
 
