@@ -1,37 +1,40 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'graphql-ws'
-import { startSimulator, type Simulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeWithControlPlane } from '../support/control-plane-suite.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
-import { caughtUp } from './caught-up.ts'
+import { type EditedCluster, realEditedCluster, simulatedEditedCluster } from './edited-cluster.ts'
 import { FilteredClient, keyOf } from './filtered-client.ts'
-import { RandomCluster, types } from './random-cluster.ts'
+import { types } from './random-cluster.ts'
 import { asksOfOthers, randomFilter } from './random-filter.ts'
-import { meets, relations, World } from './recomputed.ts'
+import { meets, relations, type World } from './recomputed.ts'
 
 const batches = Number(process.env['BATCHES'] ?? 15)
+/** On the real server, which takes its time. */
+const realBatches = Number(process.env['REAL_BATCHES'] ?? 6)
 const clients = 24
 const deadlineMs = 15_000
 
-describe(`Subscriptions that are filtered by related objects, seed ${runSeed}`, () => {
-  let simulator: Simulator
+const name = `Subscriptions that are filtered by related objects, seed ${runSeed}`
+
+const filteredBy = (start: () => Promise<EditedCluster>, count: number): void => {
+  let edited: EditedCluster
   let gateway: ServedGateway
-  let cluster: RandomCluster
   let socket: Client
   beforeAll(async () => {
-    simulator = await startSimulator({ bookmarkIntervalMs: 0 })
-    cluster = new RandomCluster(simulator.storage, seededRandom(runSeed))
-    cluster.edit(500)
-    gateway = await serveGateway({ clusters: [{ name: 'one', server: simulator.url }] })
+    edited = await start()
+    await edited.edit(500)
+    gateway = await serveGateway({ clusters: [edited.selection] })
     socket = gateway.connect()
-  })
+  }, 60_000)
   afterAll(async () => {
     await gateway[Symbol.asyncDispose]()
-    await simulator[Symbol.asyncDispose]()
+    await edited[Symbol.asyncDispose]()
   })
 
   const newClient = (at: number): FilteredClient => {
+    const { cluster } = edited
     for (;;) {
       const type = cluster.pick(types.filter((one) => relations[one] !== undefined))
       const where = randomFilter(cluster, type, 3)
@@ -59,17 +62,16 @@ describe(`Subscriptions that are filtered by related objects, seed ${runSeed}`, 
     expect(client.problems, about).toEqual([])
   }
 
-  it(`hold what raw objects answer, after each of ${batches} batches of edits`, async () => {
+  it(`hold what raw objects answer, after each of ${count} batches of edits`, async () => {
     const all = Array.from({ length: clients }, (_, at) => newClient(at))
     for (const client of all) client.follow(socket)
-    for (let batch = 0; batch < batches; batch += 1) {
+    for (let batch = 0; batch < count; batch += 1) {
       const away = batch % 3 === 2 ? all.filter((_, at) => at % 3 === 1) : []
       for (const client of away) client.leave()
-      const edits = cluster.pick([1, 5, 40])
-      cluster.edit(edits)
-      await caughtUp(gateway, cluster)
+      const edits = edited.cluster.pick([1, 5, 40])
+      await edited.edit(edits)
+      const world = await edited.heard(gateway)
       for (const client of away) client.follow(socket)
-      const world = new World(cluster)
       for (const client of all) {
         await expectInStep(client, world)
         // Of several edits, states in between are answered truly, too; a single one has none.
@@ -78,10 +80,18 @@ describe(`Subscriptions that are filtered by related objects, seed ${runSeed}`, 
         client.removals.clear()
       }
     }
-    // Some of them may still be on their way back.
-    const { groups, resumed } = gateway.gateway.planned.liveState()
-    expect(groups).toBeGreaterThanOrEqual(clients / 3)
-    expect(resumed).toBeGreaterThan(0)
+    const state = () => gateway.gateway.planned.liveState()
+    expect(state().groups).toBeGreaterThanOrEqual(clients / 3)
+    // They may still be on their way back.
+    await expect.poll(() => state().resumed, { timeout: deadlineMs }).toBeGreaterThan(0)
     for (const client of all) client.leave()
-  })
+  }, 120_000)
+}
+
+describe(`${name}, on the simulator`, () => {
+  filteredBy(() => simulatedEditedCluster(seededRandom(runSeed)), batches)
+})
+
+describeWithControlPlane(name, (plane) => {
+  filteredBy(() => realEditedCluster(plane(), seededRandom(runSeed)), realBatches)
 })

@@ -22,7 +22,8 @@ export type Type =
   | 'Deployment'
   | 'Ingress'
 
-const resources: Readonly<Record<Type, ResourceName>> = {
+/** As the API has them. */
+export const resources: Readonly<Record<Type, ResourceName>> = {
   Namespace: core('namespaces'),
   Node: core('nodes'),
   Pod: core('pods'),

@@ -10,9 +10,9 @@ export interface RecomputedRelation {
 /** The raw objects of one moment. */
 export class World {
   readonly #objects = new Map<Type, readonly Fields[]>()
-  readonly #cluster: RandomCluster
+  readonly #cluster: Pick<RandomCluster, 'objects'>
 
-  constructor(cluster: RandomCluster) {
+  constructor(cluster: Pick<RandomCluster, 'objects'>) {
     this.#cluster = cluster
   }
 
