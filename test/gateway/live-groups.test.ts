@@ -131,6 +131,48 @@ describe('subscriptions that ask the same', () => {
     expect(live.problems).toEqual([])
   })
 
+  it('hear of others of their own kind that theirs lead to, also in other namespaces and after they were away', async () => {
+    await created(cluster, '/api/v1/nodes', { metadata: { name: 'node-1' } })
+    await created(cluster, pods, pod('a'))
+    const args = 'namespace: "default", coalesceMs: 0'
+    const live = await synced(
+      follow(gateway.connect(), `pods(${args})`, 'node { pods { totalCount } }'),
+    )
+    expect(one(live).node.pods.totalCount).toBe(1)
+    const { resumeToken } = live.frames.at(-1) ?? {}
+    await created(cluster, '/api/v1/namespaces/kube-system/pods', pod('b'))
+    await live.until('other', () => one(live).node.pods.totalCount === 2)
+    const frames = gateway.connect().iterate<{ pods: Fields }>({
+      query: `subscription { pods(${args}, resumeFrom: "${resumeToken}") {
+        reset changes { type object { node { pods { totalCount } } } }
+      } }`,
+    })
+    expect((await frames.next()).value?.data?.pods).toEqual({
+      reset: false,
+      changes: [{ type: 'MODIFIED', object: { node: { pods: { totalCount: 2 } } } }],
+    })
+    await frames.return?.()
+    expect(live.problems).toEqual([])
+  })
+
+  it('do not ask the same by a variable that is null and by one that has its default', async () => {
+    await created(cluster, pods, pod('a'))
+    await created(cluster, '/api/v1/namespaces/kube-system/pods', pod('b'))
+    const query = `subscription ($namespace: String = "default") {
+      pods(namespace: $namespace) { changes { object { metadata { name } } } }
+    }`
+    const names = async (variables: Record<string, null>): Promise<string[]> => {
+      const frames = gateway.connect().iterate<{ pods: Fields }>({ query, variables })
+      asked.push(frames)
+      const changes = (await frames.next()).value?.data?.pods.changes as Fields[]
+      return changes.map(({ object }) => object.metadata.name)
+    }
+    const asked: AsyncIterableIterator<unknown>[] = []
+    expect(await names({})).toEqual(['a'])
+    expect(await names({ namespace: null })).toEqual(['a', 'b'])
+    await Promise.all(asked.map(async (frames) => frames.return?.()))
+  })
+
   it('are told of what enters and leaves their filter, and of namesakes as two', async () => {
     await created(cluster, pods, pod('a', { tier: 'x' }))
     const live = await synced(

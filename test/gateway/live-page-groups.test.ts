@@ -129,4 +129,38 @@ describe('subscribers of one page', () => {
     expect(live.seen.filter(({ frame }) => frame.reset)).toHaveLength(1)
     live.leave()
   })
+
+  it('miss nothing of a change that takes several frames, wherever in between they were cut', async () => {
+    await using small = await serveGateway({
+      clusters: [{ name: 'one', server: cluster.url }],
+      limits: { maxFrameObjects: 1 },
+    })
+    put(pod('a'), pod('b'), pod('c'))
+    const field = 'podsPage(first: 3, orderBy: [{ name: ASC }], coalesceMs: 200'
+    const slow = { field, selection: 'status { phase }' }
+    const [live, other] = [0, 1].map(() => followPage(small.connect(), slow))
+    const are = (phase: string) => (held: HeldPage) =>
+      held.rows.length === 3 && held.rows.every(({ status }) => status.phase === phase)
+    const phased = async (phase: string): Promise<void> => {
+      const body = { status: { phase } }
+      await Promise.all(
+        ['a', 'b', 'c'].map(async (name) => sent(cluster, 'PATCH', `${pods}/${name}/status`, body)),
+      )
+      await Promise.all([live?.until(are(phase)), other?.until(are(phase))])
+    }
+    await phased('Pending')
+    const stoodAt = live?.seen.at(-1)
+    await phased('Failed')
+    live?.leave()
+    const seen = live?.seen ?? []
+    const places = seen.slice(seen.findIndex((place) => place === stoodAt))
+    expect(places.length).toBeGreaterThan(2)
+    for (const place of places) {
+      const again = followPage(small.connect(), slow, place)
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await again.until(are('Failed'))
+      again.leave()
+    }
+    other?.leave()
+  })
 })

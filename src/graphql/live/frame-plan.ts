@@ -59,6 +59,8 @@ export interface FramePlan {
   readonly kinds: readonly Kind[]
   /** The same with the indexes that they are read by. */
   readonly needs: readonly RelatedNeed[]
+  /** Whether relations lead to objects of the followed kind, so that its rows may be written from any of those. */
+  readonly leadsBack: boolean
   /** Writes an object; `undefined` where none is selected. */
   readonly row: RowWriter | undefined
   /** The fields `previous` of a change, in their order. */
@@ -99,6 +101,7 @@ export function compileFrames(
       kind,
       args: new FieldArguments(field, node),
       needs,
+      leadsBack: compiler.isLedTo(kind),
       kinds: needs.map((need) => need.kind),
       frame: (parts) => `{"data":{${JSON.stringify(key)}:${frame.frame(parts)}}}`,
     }

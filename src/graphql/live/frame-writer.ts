@@ -23,7 +23,7 @@ export interface FramesAt {
   readonly reset: boolean
   /** Of the last one; those before it are as synced as `wasSynced` says. */
   readonly wasSynced: boolean
-  /** What tokens say before the last frame. */
+  /** What tokens say before the last frame; the same as `positions` where that is not the last one either. */
   readonly before: Positions
   readonly positions: Positions
   /** How a page is behind the last one. */
@@ -65,7 +65,9 @@ export class FrameWriter {
       waiting = part
     }
     if (waiting !== undefined) {
-      yield this.#written(waiting, { reset, synced: true, positions, page })
+      // In the midst of a change there are several states of a page behind one position.
+      const last = positions === before ? within : page
+      yield this.#written(waiting, { reset, synced: true, positions, page: last })
     }
   }
 

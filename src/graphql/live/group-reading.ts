@@ -9,6 +9,7 @@ import type { SettledKinds } from '../operation/settled-kinds.ts'
 import { subscriptionListener } from '../operation/subscription-listener.ts'
 import type { PlanRunOptions } from '../plan/plan-run.ts'
 import { plannedWork } from '../plan/planned-queries.ts'
+import type { FramePlan } from './frame-plan.ts'
 import type { Positions } from './frame-writer.ts'
 import type { GroupFilter } from './group-filter.ts'
 import { listenerRoute } from './listener-route.ts'
@@ -18,6 +19,7 @@ import type { Sight } from './sight.ts'
 import type { WithheldNames } from './withheld-names.ts'
 
 export interface GroupReadingOptions extends Omit<PlanRunOptions, 'parts' | 'budget' | 'followed'> {
+  readonly plan: Pick<FramePlan, 'leadsBack'>
   readonly list: FollowedList
   /** What all members see. */
   readonly sight: Sight
@@ -92,9 +94,10 @@ export class GroupReading {
 
   /** Listeners to the changes of each kind, in their order. */
   listeners(settled: SettledKinds): Listener[] {
-    const { at: followed, condition } = this.#options.list
+    const { list, plan } = this.#options
     return this.needs.map((at) => {
-      const route = at.kind === followed.kind ? listenerRoute(condition) : undefined
+      const isRouted = at.kind === list.at.kind && !plan.leadsBack
+      const route = isRouted ? listenerRoute(list.condition) : undefined
       return subscriptionListener(settled.informer(at), route)
     })
   }

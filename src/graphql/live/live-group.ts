@@ -287,8 +287,8 @@ export class LiveGroup implements MemberGroup {
   }
 
   #take(type: string, { changes, position }: ListenerBatch): void {
-    if (type === this.#options.plan.kind.typeName) this.#pending.add(type, position, changes)
-    else this.#pending.addRelated(type, position, changes, this.rows.dependencies)
+    if (type === this.#options.plan.kind.typeName) this.#pending.add(changes)
+    this.#pending.addRelated(type, position, changes, this.rows.dependencies)
   }
 
   async #flush(): Promise<void> {
@@ -310,20 +310,22 @@ export class LiveGroup implements MemberGroup {
     const decided = await this.#filter.take(all)
     const before = this.#positions
     let count = this.rows.page?.totalCount
+    let isPageOpen = false
     await this.#inChunks(
       [...all, ...decided.rows],
       (changes, isLast) => {
         const { page } = this.rows
         const at = { reset: false, wasSynced: true, before, page }
-        const now = isLast ? { ...before, ...positions, ...decided.positions } : before
-        if (changes.length > 0 || page?.totalCount !== count) {
+        const reached = isLast ? { ...before, ...positions, ...decided.positions } : before
+        if (changes.length > 0 || page?.totalCount !== count || (isLast && isPageOpen)) {
+          isPageOpen = page !== undefined
           count = page?.totalCount
-          for (const frame of this.writer.frames(changes, { ...at, positions: now })) {
+          for (const frame of this.writer.frames(changes, { ...at, positions: reached })) {
             this.ring.push(frame)
           }
           this.#announcer.announce()
         }
-        this.#positions = now
+        this.#positions = reached
         this.#snapshots.moved()
       },
       seen,

@@ -37,26 +37,27 @@ export function missedOnPage(options: MissedOnPageOptions): readonly PageStepPar
   if (sent !== undefined) return held.merged(sent)
   const since = changesSince(options)
   if (since === undefined) return undefined
-  const { changes, related } = since
+  const { changes } = since
   const ids = from.rows === held.page.rows ? held.ids() : idsAt(options, changes)
   if (ids === undefined || rowsText(ids.map((id) => ({ id }))) !== from.rows) return undefined
   const changed = new Set(changes.map(({ key }) => key))
-  const written = relatedRows(kinds, related, held)
+  const written = relatedRows(kinds, since, held)
   return held.stepsFrom(ids, ({ key }) => changed.has(key) || written.has(key))
 }
 
-/** What a group has sent since it sent this position, if that is still in its ring. */
+/** What a group has sent since it sent this position, if that is still in its ring: of several frames with the same, since the first. */
 function sentSince(ring: FrameRing, from: ResumePosition): readonly ToldChange[] | undefined {
   const sent: (readonly ToldChange[])[] = []
+  let known: number | undefined
   for (let number = ring.next - 1; number >= ring.first; number -= 1) {
     const frame = ring.get(number)
-    if (frame === undefined) return undefined
-    if (frame.rows === from.rows && isSame(frame.positions, from.positions)) {
-      return sent.toReversed().flat()
-    }
+    if (frame === undefined) break
+    const isThere = isSame(frame.positions, from.positions)
+    if (!isThere && known !== undefined) break
+    if (isThere && frame.rows === from.rows) known = sent.length
     sent.push(frame.changes)
   }
-  return undefined
+  return known === undefined ? undefined : sent.slice(0, known).toReversed().flat()
 }
 
 function isSame(a: ResumePosition['positions'], b: ResumePosition['positions']): boolean {

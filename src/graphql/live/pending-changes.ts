@@ -35,14 +35,13 @@ export class PendingChanges {
     return this.#isWide
   }
 
-  /** Objects of the followed kind have changed. */
-  add(type: string, position: string, changes: readonly Change[]): void {
+  /** Objects of the followed kind have changed: {@link addRelated} tells the position, and which rows that concerns besides. */
+  add(changes: readonly Change[]): void {
     for (const { key, uid, type: what, finalStateKnown, previousHeld } of changes) {
       this.#keys.add(key)
       if (this.#keepsPrevious && !this.#previous.has(uid)) this.#previous.set(uid, previousHeld)
       if (what === 'DELETED' && !finalStateKnown) this.#unseen.add(uid)
     }
-    this.#positions[type] = position
   }
 
   /** Objects have changed that rows may be written from. */

@@ -183,8 +183,9 @@ function askedBy(
   { coerced }: VariableValues,
   without: ReadonlySet<string>,
 ): string {
-  const names = Object.keys(coerced).filter((name) => !without.has(name))
-  // Those that are not given have their defaults, which are the document's.
+  // Those that are not given have their defaults, which are the document's; null is another thing.
+  const isGiven = (name: string): boolean => Object.hasOwn(inputs, name) && !without.has(name)
+  const names = Object.keys(coerced).filter(isGiven)
   return JSON.stringify(names.toSorted().map((name) => [name, inputs[name]]))
 }
 

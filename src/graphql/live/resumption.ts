@@ -42,14 +42,14 @@ export function missedByOne(options: MissedOptions): readonly LiveChangeText[] |
   const since = changesSince(options)
   const decided = missedConcerns(list, options.settled, options.from.positions)
   if (since === undefined || decided === undefined) return undefined
-  const { changes, related } = since
+  const { changes } = since
   const matched = objectTest(list.condition, list.at.kind.indexes)
   const told: LiveChangeText[] = []
   const byKey = Map.groupBy(changes, ({ key }) => key)
   for (const [key, ofKey] of byKey) {
     if (isInScope(part.scope, key)) told.push(...differences(key, ofKey, part, rows, matched))
   }
-  for (const key of relatedRows(kinds, related, rows)) {
+  for (const key of relatedRows(kinds, since, rows)) {
     const now = rows.toldOf(key)
     if (now === undefined || byKey.has(key)) continue
     told.push({ ...additionOf(now), type: 'MODIFIED' })
@@ -144,12 +144,12 @@ function matchedBefore(change: Change, matched: ObjectTest): boolean {
 /** The rows that were written from objects which have changed. */
 export function relatedRows(
   kinds: readonly Kind[],
-  related: readonly (readonly Change[])[],
+  { changes: own, related }: ChangesSince,
   rows: Pick<GroupContent, 'dependencies' | 'keys'>,
 ): ReadonlySet<string> {
   const keys = new Set<string>()
-  for (const [number, changes] of related.entries()) {
-    const type = kinds[number + 1]?.typeName ?? ''
+  for (const [number, changes] of [own, ...related].entries()) {
+    const type = kinds[number]?.typeName ?? ''
     if (changes.length === 0) continue
     if (rows.dependencies.isWide(type)) return new Set(rows.keys())
     for (const { key } of changes) {

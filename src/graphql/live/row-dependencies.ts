@@ -22,10 +22,11 @@ export class RowDependencies {
   }
 
   /** A relation has been followed for a row. */
-  add(row: string, { reads, condition, many }: FollowedRelation): void {
+  add(row: string, { reads, condition, isSaid }: FollowedRelation): void {
     const [only] = reads
-    if (condition.form === 'nothing' && !many && reads.length === 1) return
-    if (many || reads.length !== 1 || only === undefined || condition.form !== 'keys') {
+    const isOne = isSaid && reads.length === 1
+    if (isOne && condition.form === 'nothing') return
+    if (!isOne || only === undefined || condition.form !== 'keys') {
       for (const { typeName } of reads) this.#wide.add(typeName)
       return
     }

@@ -29,6 +29,8 @@ export class PlanCompiler {
   readonly served: ServedSchema
   readonly collect: CollectContext
   readonly #writers: PlanWriters
+  /** The kinds that relations read which have been compiled. */
+  readonly #ledTo = new Set<Kind>()
   /** The kinds that the root field which is being compiled reads, its relations' included. */
   #kinds = new Map<Kind, { readonly needed: Set<string>; readonly useful: Set<string> }>()
   /** The fields of it whose arguments may name further kinds. */
@@ -100,6 +102,16 @@ export class PlanCompiler {
     }
     for (const name of indexes.needed ?? []) known.needed.add(name)
     for (const name of indexes.useful ?? []) known.useful.add(name)
+  }
+
+  /** A relation is compiled that reads these kinds. */
+  leadsTo(kinds: readonly Kind[]): void {
+    for (const kind of kinds) this.#ledTo.add(kind)
+  }
+
+  /** Whether a relation that has been compiled reads a kind. */
+  isLedTo(kind: Kind): boolean {
+    return this.#ledTo.has(kind)
   }
 
   /** The root field that is being compiled reads a list of this kind with these arguments. */

@@ -25,11 +25,12 @@ export interface PlanRunOptions {
 
 /** A relation that has been followed from one object. */
 export interface FollowedRelation {
-  /** The kinds that were read, the one that it leads to among them. */
+  /** The kinds that were read, the one that it leads to among them; not the one that it starts from. */
   readonly reads: readonly Kind[]
-  /** Which objects it leads to; where it is of the form `keys`, those alone count, whether or not they are there. */
+  /** Which objects it leads to. */
   readonly condition: Condition
-  readonly many: boolean
+  /** Whether it leads to one that the object itself names: then that alone counts, whether or not it is there. */
+  readonly isSaid: boolean
 }
 
 /** One run of a plan: the request's variables, and what is worked out of them once. */

@@ -29,10 +29,12 @@ export function relationWriter(
   const { field, args } = selected
   const found = compiler.served.relations.byField.get(field)
   if (found === undefined) throw new NotCoveredError(field.definition.name)
-  const { relation, needs, to, name } = found
+  const { relation, needs, reads, to, name } = found
   if (to.uncached) throw new NotCoveredError('a live read')
+  compiler.leadsTo(reads)
   for (const { kind, indexes } of needs.values()) compiler.reads(kind, indexes)
   const { place } = compiler
+  const isSaid = field.definition.form === 'reference' && !field.many
   const follow = (
     run: PlanRun,
     { cluster, view }: KindPart,
@@ -43,12 +45,11 @@ export function relationWriter(
     const part = (type: string): KindPart =>
       partOnTheWay(run, found, { cluster, type, namespace: namespaceOf(view, id) })
     const condition = relation.follow({ view, id, withRelated, part, budget: run.budget })
-    run.followed?.({ reads, condition, many: field.many })
+    run.followed?.({ reads, condition, isSaid })
     return condition
   }
   const within = ({ view }: KindPart, id: ObjectId, condition: Condition) =>
     namespacesOfRelated(found, condition, namespaceOf(view, id))
-  const reads = Array.from(needs.values(), ({ kind }) => kind)
   const targets = new Map<string, KindAt>()
   const targetIn = (cluster: string): KindAt => {
     let target = targets.get(cluster)
