@@ -71,7 +71,7 @@ const ask = async (
   while (true) {
     // oxlint-disable-next-line no-await-in-loop -- pages follow each other
     const { data, errors = [] } = await gateway.query(query, { after })
-    const page: Fields | undefined = data?.[field]
+    const page: Fields = data?.[field]
     nodes.push(...(page?.nodes ?? []))
     const isLast = page?.pageInfo?.hasNextPage !== true
     if (errors.length > 0 || isLast)

@@ -152,15 +152,15 @@ export class WorkBudget {
       .map((work): WorkDone => ({ work, amount: this.#spent[work], limit: this.#limits[work] }))
       .toSorted((a, b) => shareOf(b) - shareOf(a))
     const [first, ...rest] = done as [WorkDone, ...WorkDone[]]
-    const told: [WorkDone, ...WorkDone[]] = [first]
+    const tooMuch: [WorkDone, ...WorkDone[]] = [first]
     let share = shareOf(first)
     // What alone is too much is the whole story; else as much is told as together is too much.
     for (const one of rest) {
       if (shareOf(first) > 1 || (share >= 1 && shareOf(one) < worthTelling)) break
-      told.push(one)
+      tooMuch.push(one)
       share += shareOf(one)
     }
-    return new QueryTooCostlyError(told, this.#by)
+    return new QueryTooCostlyError(tooMuch, this.#by)
   }
 }
 
