@@ -3,6 +3,7 @@ import type { Kind } from '../model/kind.ts'
 import { ClientError } from '../operation/client-error.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
 import type { KindAt } from '../operation/kind-part.ts'
+import { PermissionWait } from '../operation/permission-wait.ts'
 import {
   forbiddenList,
   type KindNeed,
@@ -18,10 +19,9 @@ export interface Sought {
   readonly needs: readonly KindAt[]
   /** Kinds of which it has to be known everywhere what may be listed, as relations lead to them from anywhere. */
   readonly wide: ReadonlySet<Kind>
+  /** How long a kind is waited for. */
+  readonly syncDeadlineMs: number
 }
-
-/** What is known may be dropped while it is asked for; so often it is asked again. */
-const maxAttempts = 20
 
 /** What a viewer sees, asked where it is not known. Rejects with the `ClientError` of the followed kind. */
 export async function decideSight(
@@ -29,9 +29,11 @@ export async function decideSight(
   sought: Sought,
 ): Promise<Sight> {
   if (access === undefined) return wholeSight(sought.needs)
-  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+  const permissions = new PermissionWait(sought.syncDeadlineMs)
+  for (;;) {
     const known = knownSight(access, sought)
     if (known instanceof Sight) return known
+    if (permissions.isOver()) break
     // oxlint-disable-next-line no-await-in-loop -- what one answer leaves open is asked next
     await Promise.all(known.map((ask) => ask()))
   }

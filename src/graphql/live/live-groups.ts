@@ -187,7 +187,8 @@ export class LiveGroups {
     if (wide === undefined) this.#wide.set(plan, (wide = new Set()))
     // What the list is filtered by may be anywhere.
     for (const { kind } of list.needs) wide.add(kind)
-    return { list, needs: neededBy(plan, list), wide }
+    const { syncDeadlineMs } = this.#options.limits
+    return { list, needs: neededBy(plan, list), wide, syncDeadlineMs }
   }
 
   #start(key: string, wanted: StartedGroup): KnownGroup {

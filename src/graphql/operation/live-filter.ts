@@ -1,4 +1,4 @@
-import { sleep } from '../../lib/backoff.ts'
+import { Backoff, sleep } from '../../lib/backoff.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import type { RelatedStores } from '../../query/condition/related-by.ts'
 import { bindCondition } from '../../query/condition/id-set.ts'
@@ -10,6 +10,7 @@ import { FollowedFilter, followedNeeds } from './followed-filter.ts'
 import type { FollowedList } from './followed-list.ts'
 import type { KindAt } from './kind-part.ts'
 import { isSameScope, type LiveScope, liveScope } from './live-scope.ts'
+import { PermissionWait } from './permission-wait.ts'
 import type { ServedSchema } from './served-schema.ts'
 import type { SettledKinds } from './settled-kinds.ts'
 import type { ViewerAccess } from './viewer-access.ts'
@@ -23,6 +24,8 @@ export interface LiveFilterOptions {
   readonly access: ViewerAccess | undefined
   /** What deciding may cost, each time. */
   readonly work: Partial<WorkLimits>
+  /** How long a kind is waited for. */
+  readonly syncDeadlineMs: number
 }
 
 interface ReadKind {
@@ -32,8 +35,6 @@ interface ReadKind {
 }
 
 const watched = { watch: true } as const
-/** How often permissions may be dropped again while those of other kinds are asked for. */
-const maxRepeats = 20
 
 /** A filter on related objects as one subscriber may ask it, whose permissions are followed from frame to frame. */
 export class LiveFilter {
@@ -133,7 +134,9 @@ export class LiveFilter {
   /** Waits until it is known what may be seen; whether that is another thing than before. */
   async #settle(leaving: AbortSignal): Promise<boolean> {
     let isOther = false
-    for (let repeat = 0; ; repeat += 1) {
+    const permissions = new PermissionWait(this.#options.syncDeadlineMs)
+    const backoff = new Backoff({ initialMs: 10, maxMs: 1_000 })
+    for (;;) {
       for (const kind of this.#read) {
         // oxlint-disable-next-line no-await-in-loop -- one after the other
         const scope = (await kind.live?.now(leaving)) ?? unrestricted
@@ -145,8 +148,10 @@ export class LiveFilter {
         for (const { at } of this.#read) settled.part(at, watched)
         return isOther
       } catch (error) {
-        if (settled.needed.length === 0 || repeat === maxRepeats) throw error
+        if (settled.needed.length === 0 || permissions.isOver()) throw error
       }
+      // oxlint-disable-next-line no-await-in-loop -- what has been dropped is asked for again
+      await sleep(backoff.nextMs(), leaving)
     }
   }
 }

@@ -79,7 +79,8 @@ export class LiveReader implements LiveSource {
   #filter(list: FollowedList): LiveFilter | undefined {
     if (list.concerned === undefined) return undefined
     const { limits, ...rest } = this.#options
-    return new LiveFilter({ ...rest, list, work: limits.work })
+    const { work, syncDeadlineMs } = limits
+    return new LiveFilter({ ...rest, list, work, syncDeadlineMs })
   }
 
   #frames(

@@ -2,6 +2,7 @@ import { Turns } from '../../lib/turns.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import type { CachedParts, KindAt } from './kind-part.ts'
 import { operationKinds, type OperationToRead } from './operation-kinds.ts'
+import { PermissionWait } from './permission-wait.ts'
 import { PreparedKinds } from './prepared-kinds.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 import type { SettledKinds } from './settled-kinds.ts'
@@ -9,9 +10,6 @@ import { ViewerAccess } from './viewer-access.ts'
 
 /** How often an execution may find that it needs further kinds. */
 export const maxRounds = 3
-
-/** How often what is known of permissions may be dropped while an operation is executed. */
-const maxRepeats = 20
 
 /**
  * Prepares an operation: finds the kinds that it touches, acquires leases of them, and waits until they are synced or
@@ -37,7 +35,7 @@ interface PreparationOptions {
 /**
  * Executes what has been prepared, each time with kinds settled anew; where that asks for kinds that depend on data, or
  * for indexes that nobody has asked for before, prepares them and executes again, at most three times in all;
- * where only permissions are not known, more often, since they may be dropped at any moment.
+ * where only permissions have to be waited for, more often, since they may be dropped at any moment: until the deadline.
  */
 export async function inRounds<T>(
   prepared: PreparedKinds,
@@ -51,13 +49,16 @@ export async function inRounds<T>(
   }
   prepared.begin()
   let round = 1
-  let repeats = 0
+  const permissions = new PermissionWait(prepared.syncDeadlineMs)
   let { settled, result } = await execute(round)
   while (needsMore(settled)) {
-    if (isExpected(prepared, settled)) repeats += 1
-    else round += 1
-    if (round > maxRounds || repeats > maxRepeats) break
-    await prepared.prepare(settled.needed)
+    const isRepeat = isExpected(prepared, settled)
+    if (isRepeat ? permissions.isOver() : round === maxRounds) break
+    const wait = prepared.prepare(settled.needed)
+    // Where there is nothing to wait for, waiting does not help.
+    if (!isRepeat || wait === undefined) round += 1
+    if (round > maxRounds) break
+    await wait
     await prepared.makeIndexes(settled.neededIndexes)
     ;({ settled, result } = await execute(round))
   }
@@ -101,7 +102,8 @@ export function settleKinds(
 ): SettledParts | Promise<SettledParts> {
   const access = viewer === undefined ? undefined : new ViewerAccess(served, viewer)
   const prepared = new PreparedKinds({ served, syncDeadlineMs: limits.syncDeadlineMs, access })
-  const settled = (round: number, repeats = 0): SettledParts => {
+  const permissions = new PermissionWait(limits.syncDeadlineMs)
+  const settled = (round: number): SettledParts => {
     const parts = prepared.settle({ last: round === maxRounds })
     return {
       part: (at, reading) => parts.part(at, reading),
@@ -114,10 +116,11 @@ export function settleKinds(
       more() {
         if (parts.needed.length === 0) return undefined
         const isRepeat = access !== undefined && isExpected(prepared, parts)
-        const next = isRepeat ? ([round, repeats + 1] as const) : ([round + 1, repeats] as const)
-        if (next[0] > maxRounds || next[1] > maxRepeats) return undefined
+        if (isRepeat ? permissions.isOver() : round === maxRounds) return undefined
         const wait = prepared.prepare(parts.needed)
-        return wait === undefined ? settled(...next) : wait.then(() => settled(...next))
+        if (wait !== undefined) return wait.then(() => settled(isRepeat ? round : round + 1))
+        // Where there is nothing to wait for, waiting does not help.
+        return round === maxRounds ? undefined : settled(round + 1)
       },
       release: () => prepared[Symbol.dispose](),
     }

@@ -34,6 +34,11 @@ export class PreparedKinds implements Disposable {
     this.#options = options
   }
 
+  /** How long a kind is waited for, once. */
+  get syncDeadlineMs(): number {
+    return this.#options.syncDeadlineMs
+  }
+
   /**
    * Asks what the viewer may see of kinds, acquires leases of those of which that is something, and waits for their first
    * sync; `undefined` where there is nothing to wait for. Never rejects: what failed is told by {@link settle}.
