@@ -259,6 +259,7 @@ describe('Subscribers who are asked who they are', () => {
     await live.until(() => live.seen.length > frames)
     await touch('one', 'later')
     await live.until((held) => rowsOf(held)[0]?.metadata.annotation === 'later')
+    expect(live.seen[frames]?.frame).toMatchObject({ reset: true })
     live.leave()
   })
 })
