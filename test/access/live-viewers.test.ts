@@ -243,4 +243,23 @@ describe('Subscribers who are asked who they are', () => {
     expect(counted.count(reviews) - asked).toBeLessThanOrEqual(6)
     for (const one of [first, ...others, ...cold]) one.leave()
   })
+
+  it('go on where a kind that they come to see cannot be read', async () => {
+    await using slow = await serveViewers({
+      clusters: [world.selection],
+      limits: { syncDeadlineMs: 500 },
+    })
+    const who = await reader(['one'], pods)
+    const chosen = `${selection} node { metadata { name } }`
+    const live = resume(slow.connect(who), { field: 'pods(coalesceMs: 10', selection: chosen })
+    await live.until((held) => held.size === 1)
+    const frames = live.seen.length
+    counted.hold('/api/v1/nodes')
+    await world.allowEverywhere(who.username, who.username, [reads('', 'nodes')])
+    await live.until(() => live.seen.length > frames)
+    await touch('one', 'later')
+    await live.until((held) => rowsOf(held)[0]?.metadata.annotation === 'later')
+    expect(live.seen[frames]?.frame).toMatchObject({ reset: true })
+    live.leave()
+  })
 })

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Viewer } from '../../access/viewer.ts'
 import type { KindAt } from '../operation/kind-part.ts'
 import type { Kind } from '../model/kind.ts'
+import { ClientError } from '../operation/client-error.ts'
 import {
   checkedCoalesceMs,
   type FollowedList,
@@ -173,8 +174,7 @@ export class LiveGroups {
       if (this.#refused.has(key)) return undefined
       const known = this.#groups.get(key)
       if (known !== undefined) return known
-      const settled = prepared.settle()
-      for (const at of sight.visible) settled.part(at)
+      if (!isReadable(prepared, sight)) return undefined
       isHandedOver = true
       return this.#start(key, { ...wanted, sought, sight, prepared })
     } finally {
@@ -279,6 +279,19 @@ function neededBy(plan: FramePlan, list: FollowedList): readonly KindAt[] {
     if (known === undefined) needs.set(kind, { cluster, kind, indexes: { ...indexes, needed } })
   }
   return [...needs.values()]
+}
+
+/** Whether all kinds can be read of which something may be seen; else graphql-js tells which fields that is the error of. */
+function isReadable(prepared: PreparedKinds, { visible }: Sight): boolean {
+  const settled = prepared.settle()
+  try {
+    for (const at of visible) settled.part(at)
+    return true
+  } catch (error) {
+    // What passes is waited for by those who are members already.
+    if (error instanceof ClientError && error.code !== 'CLUSTER_UNREACHABLE') return false
+    throw error
+  }
 }
 
 interface WantedGroup extends Joining {

@@ -116,7 +116,7 @@ export function compileReverseSelects(
   const follow = (origin: Omit<RelationOrigin, 'object'>): Condition => {
     const { view, id, part, budget } = origin
     const { namespace } = splitObjectKey(view.keyOf(id))
-    const selecting = part(definition.to).view
+    const { view: selecting, scope } = part(definition.to)
     const labels = view.labelsOf(id)
     const { resourceVersion } = selecting
     const before = last.get(selecting)
@@ -137,6 +137,8 @@ export function compileReverseSelects(
         if (posting === undefined) continue
         budget.spend('examined', posting.size)
         for (const candidate of posting) {
+          // What may not be seen must not even be tried: that the namespace may not be read would tell that it is there.
+          if (readsLabels && !isInScope(scope, selecting.keyOf(candidate))) continue
           const isMet = texts.valuesOf(candidate).some((text) => {
             const selector = parsedSelector(text)
             return (
