@@ -1,7 +1,7 @@
 /**
  * What the index of each relation costs per object: CPU to make it and to keep it up to date, and memory; and what the stores of
  * all kinds take before anybody asks for a relation, and after everybody has asked for all of them; and for how long an index that
- * is made in a big store holds up everybody else.
+ * is made in a big store holds up everybody else; and what a relation costs that is followed from one object.
  *
  *     npm run bench -- relations [--pods 10000] [--rounds 3] [--record]
  */
@@ -18,9 +18,11 @@ import { objectKey } from '../src/kubernetes/object.ts'
 import { resources as builtIn } from '../src/kubernetes/resources.ts'
 import { indexersOf } from '../src/query/index/index-definition.ts'
 import { atOnce } from '../src/lib/slices.ts'
+import { relationName } from '../src/query/relation/relation-definition.ts'
 import { indexersByType } from '../src/query/relation/relations.ts'
 import { population } from '../src/simulator/population/population.ts'
 import { liveMemory } from './support/memory.ts'
+import { stepCosts } from './support/step-costs.ts'
 import { publish, type ResultTable } from './support/results.ts'
 
 const { values: options } = parseArgs({
@@ -170,6 +172,23 @@ async function backfills(objectCount: number): Promise<ResultTable['rows']> {
   return rows
 }
 
+const byType = new Map(
+  held.map((one) => [one.resource.kind, filled(one, { ...one.eager, ...one.lazy })]),
+)
+const followed = new Set([
+  'Pod.node',
+  'Node.pods',
+  'Service.pods',
+  'Pod.services',
+  'Pod.configMaps',
+  'ConfigMap.pods',
+  'ReplicaSet.pods',
+])
+const steps = stepCosts(
+  compiled.filter(({ definition }) => followed.has(relationName(definition))),
+  byType,
+)
+
 const made = await backfills(100_000)
 
 const nobody: Indexers = {}
@@ -184,11 +203,13 @@ publish(
   [
     { title: 'The index of each relation, on kinds with 500 objects at least', rows: costs },
     { title: 'An index that is first asked for in a big store', rows: made },
+    { title: 'A relation that is followed from one object, beside a test of one', rows: steps },
     { title: 'The stores of all kinds, beside the objects themselves', rows: memory },
   ],
   [
     'make: CPU to make the index when it is first asked for, decoding included, which a gateway does in slices of 8 ms. keep: CPU to find its values in an object that has changed.',
     'bytesPerObject of one index as the store reckons it, over all objects of the kind, whether or not they have a value; of the stores, live memory after two full collections.',
+    'testsPerStep: what following costs, its condition made ready included, in tests of one index on one object; the least of five rounds.',
     `Medians of ${rounds} rounds.`,
   ],
   { record: options.record },
