@@ -16,6 +16,7 @@ const gateway = await createGateway({
   preload: ['pods'],
   limits: {
     syncDeadlineMs: 120_000,
+    operationDeadlineMs: 120_000,
     maxPageSize: 5_000,
     // What is measured is the work, not its bound.
     ...(planned === 'yoga' ? { work: { rows: 1e6, fields: 1e7, bytes: 1e9 } } : {}),

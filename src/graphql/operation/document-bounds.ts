@@ -131,22 +131,33 @@ export function problemOfVariables(
 ): GraphQLError | undefined {
   let values = 0
   for (const [name, variable] of Object.entries(variables)) {
-    let level: readonly unknown[] = [variable]
-    for (let depth = 0; level.length > 0; depth += 1) {
-      if (depth > documentLimits.depth) {
+    values += 1
+    let level = containersAmong([variable])
+    for (let depth = 1; level.length > 0; depth += 1) {
+      const inner: object[] = []
+      const before = values
+      for (const container of level) {
+        const members: readonly unknown[] = Array.isArray(container)
+          ? container
+          : Object.values(container)
+        values += members.length
+        if (values > documentLimits.variableValues) {
+          const problem = `makes more than ${documentLimits.variableValues} values of the variables`
+          return variableError(name, problem)
+        }
+        for (const one of containersAmong(members)) inner.push(one)
+      }
+      if (values > before && depth > documentLimits.depth) {
         return variableError(name, `is nested more than ${documentLimits.depth} deep`)
       }
-      values += level.length
-      if (values > documentLimits.variableValues) {
-        const problem = `makes more than ${documentLimits.variableValues} values of the variables`
-        return variableError(name, problem)
-      }
-      level = level.flatMap((value): readonly unknown[] =>
-        typeof value === 'object' && value !== null ? Object.values(value) : [],
-      )
+      level = inner
     }
   }
   return undefined
+}
+
+function containersAmong(values: readonly unknown[]): readonly object[] {
+  return values.filter((value) => typeof value === 'object' && value !== null)
 }
 
 function variableError(name: string, problem: string): GraphQLError {
