@@ -127,7 +127,8 @@ describe('readers of live pages', () => {
     const honoured = all.reduce((sum, { reader }) => sum + reader.returns.honoured, 0)
     console.log(`live pages: ${honoured} of ${tried} resumes were honoured`)
     expect(honoured).toBeGreaterThan(0)
-    expect(gateway.gateway.planned.liveState().members).toBe(all.length)
+    // Those that were cut last hold what is right already, and may be on their way back.
+    await expect.poll(() => gateway.gateway.planned.liveState().members, waitMs).toBe(all.length)
   }, 240_000)
 
   it('that stop reading begin anew when they read again, and cost the others nothing', async () => {
