@@ -2,7 +2,7 @@ import type { FieldNode } from 'graphql'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { WalkNode } from '../../query/relation/graph-walk.ts'
-import { encodeObjectId } from '../model/object-id.ts'
+import { objectIdOf } from '../model/object-id.ts'
 import { refOfNode } from '../operation/graph-source.ts'
 import type { KindPart } from '../operation/kind-part.ts'
 import { anyRowWriter } from './any-row-writer.ts'
@@ -111,12 +111,10 @@ class GraphTexts {
   }
 }
 
-function idOf({ cluster, kind, view }: KindPart, id: ObjectId): string {
-  const { group, kind: kindName } = kind.resource
-  const uid = view.uidOf(id)
-  const object = uid === '' ? splitObjectKey(view.keyOf(id)) : { uid }
+function idOf(part: KindPart, id: ObjectId): string {
+  const { view } = part
   // base64url needs no escapes.
-  return `"${encodeObjectId({ cluster, group, kind: kindName, object })}"`
+  return `"${objectIdOf(part, { key: view.keyOf(id), uid: view.uidOf(id) })}"`
 }
 
 const ids = new GraphTexts('id', 1, idOf)

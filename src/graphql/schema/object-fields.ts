@@ -9,14 +9,14 @@ import {
 } from 'graphql'
 import { ruledHealth } from '../../kubernetes/health/health.ts'
 import { healthRuleOf } from '../../kubernetes/health/health-rules.ts'
-import type { Unstructured } from '../../kubernetes/object.ts'
+import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { GraphQLJson } from '../scalars/json.ts'
 import { eventArguments, ownedArguments } from './arguments.ts'
 import { type FieldSource, fromSource } from './field-source.ts'
 import { ownerChainOf, rootOwnerOf } from './object-ref.ts'
 import { jsonAt } from './json-at.ts'
 import type { Kind } from '../model/kind.ts'
-import { encodeObjectId } from '../model/object-id.ts'
+import { objectIdOf } from '../model/object-id.ts'
 import type { OwnedArguments, RelationArguments } from './read-arguments.ts'
 import type { ResolverContext, Row } from './read-context.ts'
 import { printedColumns } from './printer-column-type.ts'
@@ -29,11 +29,9 @@ const anyKind = { group: '', kind: '' }
 const text = new GraphQLNonNull(GraphQLString)
 
 /** The `id` of a row's object. */
-export function idOfRow({ kind, cluster, object }: Row): string {
-  const { uid, namespace = '', name } = object.metadata
-  const { group, kind: kindName } = kind.resource
-  const identity = uid === undefined || uid === '' ? { namespace, name } : { uid }
-  return encodeObjectId({ cluster, group, kind: kindName, object: identity })
+export function idOfRow(row: Row): string {
+  const { metadata } = row.object
+  return objectIdOf(row, { key: objectKey(metadata), uid: metadata.uid ?? '' })
 }
 
 /** The fields that every kind has: those of one kind's type, or of the interface. Their source is a {@link Row}. */
