@@ -1,6 +1,7 @@
 import DataLoader from 'dataloader'
 import type { LiveApi, LiveList, LiveListRequest, LiveResource } from '../../cache/live-api.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
+import { boundedParallel } from '../../lib/bounded-parallel.ts'
 import { ClientError } from './client-error.ts'
 import type { KindAt } from './kind-part.ts'
 import { failedRead, lateRead } from './live-errors.ts'
@@ -70,15 +71,9 @@ export class LiveLoader {
   }
 
   /** The answers, or why there is none, in the order of the keys. */
-  async #readAll(keys: readonly LiveKey[]): Promise<(LiveAnswer | Error)[]> {
+  #readAll(keys: readonly LiveKey[]): Promise<readonly (LiveAnswer | Error)[]> {
     const signal = AbortSignal.timeout(this.#deadlineMs)
-    const answers: (LiveAnswer | Error)[] = []
-    const rest = keys.entries()
-    const lane = async (): Promise<void> => {
-      for (const [position, key] of rest) answers[position] = await this.#read(key, signal)
-    }
-    await Promise.all(Array.from({ length: Math.min(maxParallel, keys.length) }, lane))
-    return answers
+    return boundedParallel(keys, maxParallel, (key) => this.#read(key, signal))
   }
 
   async #read(key: LiveKey, signal: AbortSignal): Promise<LiveAnswer | Error> {

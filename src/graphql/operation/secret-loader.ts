@@ -3,6 +3,7 @@ import { placeOf, questionOf } from '../../access/access-question.ts'
 import type { CallerToken } from '../../access/authentication/caller-token.ts'
 import type { LiveApi } from '../../cache/live-api.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
+import { boundedParallel } from '../../lib/bounded-parallel.ts'
 import type { Row, SecretContents } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
 import type { KindAt } from './kind-part.ts'
@@ -79,11 +80,9 @@ export class SecretLoader {
     const [first] = rows
     if (first === undefined) return
     await using api = this.#open(first)
-    const rest = rows.values()
-    const lane = async (): Promise<void> => {
-      for (const row of rest) outcomes.set(row, await this.#read(row, api, signal))
-    }
-    await Promise.all(Array.from({ length: Math.min(maxParallel, rows.length) }, lane))
+    await boundedParallel(rows, maxParallel, async (row) => {
+      outcomes.set(row, await this.#read(row, api, signal))
+    })
   }
 
   /** A connection as whoever asks. Throws `ClientError`. */
