@@ -9,7 +9,7 @@ import { ClientError } from './client-error.ts'
 import type { KindAt } from './kind-part.ts'
 import { lateRead } from './live-errors.ts'
 import type { ServedSchema } from './served-schema.ts'
-import type { ViewerAccess } from './viewer-access.ts'
+import { forbidden, type ViewerAccess } from './viewer-access.ts'
 
 /** As whom Secrets are read, and who is told. */
 export interface SecretReader {
@@ -116,7 +116,7 @@ export class SecretLoader {
     try {
       // The API server decides about the token; this holds where something before it adds credentials of its own.
       const question = questionOf('get', resource, placeOf(resource, { namespace, name }))
-      if ((await access?.may(cluster, question)) === false) return forbidden(row)
+      if ((await access?.may(cluster, question)) === false) return forbidden(row, 'get')
       const found = await api.object({ resource, metadataOnly: false }, { namespace, name }, signal)
       if (found === undefined || (uid ?? found.metadata.uid) !== found.metadata.uid) return null
       read(`${cluster}/${namespace}/${name}`)
@@ -139,13 +139,6 @@ function tooMany(value: number): ClientError {
   return new ClientError('QUERY_TOO_COSTLY', message, { value, hint })
 }
 
-function forbidden({ cluster, kind }: KindAt): ClientError {
-  const { typeName } = kind
-  const hint = `ask for get on ${kind.resource.resource}`
-  const message = `you may not get ${typeName}`
-  return new ClientError('FORBIDDEN', message, { cluster, kind: typeName, hint })
-}
-
 function unsupported({ cluster, kind }: KindAt, why: string, hint: string): ClientError {
   const { typeName } = kind
   const message = `what a ${typeName} holds ${why}`
@@ -162,7 +155,7 @@ function failedSecret(at: KindAt, cause: unknown): ClientError {
     return new ClientError('CLUSTER_UNREACHABLE', message, { ...details, retryAfterMs: 1_000 })
   }
   const { httpStatus, retryAfterMs } = cause
-  if (httpStatus === 403) return forbidden(at)
+  if (httpStatus === 403) return forbidden(at, 'get')
   if (httpStatus === 401) {
     const hint = 'tokens have to be for the API server too, not for the gateway alone'
     return unsupported(at, 'is not told: the API server does not accept this token', hint)

@@ -256,14 +256,17 @@ function lookQuestionsIn(
   return [questionOf('list', resource, { namespace }), questionOf('get', resource, { namespace })]
 }
 
+/** The error of a field that wants what the viewer may not do; `orElse`: what helps besides the permission. */
+export function forbidden({ cluster, kind }: KindAt, verb: string, orElse = ''): ClientError {
+  const { typeName, resource } = kind
+  const hint = `ask for ${verb} on ${resource.resource}${orElse}`
+  const message = `you may not ${verb} ${typeName}`
+  return new ClientError('FORBIDDEN', message, { cluster, kind: typeName, hint })
+}
+
 /** The error of a field that wants to list what the viewer may not. */
-export function forbiddenList({ cluster, kind }: KindAt, watch: boolean): ClientError {
-  const verb = watch ? 'list and watch' : 'list'
-  return new ClientError('FORBIDDEN', `you may not ${verb} ${kind.typeName}`, {
-    cluster,
-    kind: kind.typeName,
-    hint: `ask for ${verb} on ${kind.resource.resource}, or name a namespace where you may`,
-  })
+export function forbiddenList(at: KindAt, watch: boolean): ClientError {
+  return forbidden(at, watch ? 'list and watch' : 'list', ', or name a namespace where you may')
 }
 
 /** The error of a field that would have to ask about too many namespaces. */
