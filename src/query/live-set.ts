@@ -22,8 +22,22 @@ export type LiveChange =
       readonly type: 'DELETED'
       readonly key: string
       readonly uid: string
-      readonly cause: 'gone' | 'unmatched' | 'hidden'
+      readonly cause: RemovalCause
     }
+
+export type RemovalCause = 'gone' | 'unmatched' | 'hidden'
+
+/** Why an object is removed that was held and does not match in this tick. */
+export function removalCause(
+  { view, scope }: { readonly view: StoreView; readonly scope: Scope },
+  { key, uid }: { readonly key: string; readonly uid: string },
+): RemovalCause {
+  // Also of one that has gone meanwhile nothing but its identity may be sent.
+  if (!isInScope(scope, key)) return 'hidden'
+  const id = view.idOf(key)
+  // Of an object that came after the held one under its key nothing is to be told.
+  return id === undefined || view.uidOf(id) !== uid ? 'gone' : 'unmatched'
+}
 
 export interface LiveSetOptions {
   readonly condition: Condition
@@ -169,11 +183,7 @@ export class LiveSet {
 
   #remove(view: StoreView, key: string, uid: string): LiveChange {
     this.#uidByKey.delete(key)
-    // Also of one that has gone meanwhile nothing but its identity may be sent.
-    if (!isInScope(this.#scope, key)) return { type: 'DELETED', key, uid, cause: 'hidden' }
-    const id = view.idOf(key)
-    // Of an object that came after the held one under its key nothing is to be told.
-    const isGone = id === undefined || view.uidOf(id) !== uid
-    return { type: 'DELETED', key, uid, cause: isGone ? 'gone' : 'unmatched' }
+    const cause = removalCause({ view, scope: this.#scope }, { key, uid })
+    return { type: 'DELETED', key, uid, cause }
   }
 }

@@ -1,5 +1,3 @@
-import { objectIdOf } from '../model/object-id.ts'
-import { isInScope } from '../../query/condition/scope.ts'
 import type { KindPart } from '../operation/kind-part.ts'
 import type { FrameRing } from './frame-ring.ts'
 import type { FrameWriter, Positions } from './frame-writer.ts'
@@ -7,10 +5,16 @@ import type { Resumption } from './group-member.ts'
 import type { HeldContent } from './group-forms.ts'
 import { GroupPage } from './group-page.ts'
 import { GroupRows } from './group-rows.ts'
-import { additionOf, type LiveChangeText, type ToldChange, type ToldObject } from './live-change.ts'
+import {
+  additionOf,
+  type LiveChangeText,
+  removalNow,
+  type ToldChange,
+  type ToldObject,
+} from './live-change.ts'
 
 /** An object as a member of a group has been told of it; what was written of it is not always known. */
-type HeldObject = Pick<ToldObject, 'key'> & { readonly text?: string }
+type HeldObject = Pick<ToldObject, 'key' | 'uid'> & { readonly text?: string }
 
 /** Where members come from. */
 interface LeftGroup {
@@ -86,19 +90,9 @@ function movedRows(
 ): readonly LiveChangeText[] {
   const now = to.told()
   const stays = new Set(now.map(({ objectId }) => objectId))
-  const removalOf = (key: string, objectId: string): 'UNMATCHED' | 'DELETED' => {
-    const id = part.view.idOf(key)
-    if (id === undefined) return 'DELETED'
-    return objectIdOf(part, { key, uid: part.view.uidOf(id) }) === objectId
-      ? 'UNMATCHED'
-      : 'DELETED'
-  }
-  const removals = Array.from(held).flatMap(([objectId, { key }]): LiveChangeText[] => {
-    if (stays.has(objectId)) return []
-    const removal = isInScope(part.scope, key) ? removalOf(key, objectId) : 'HIDDEN'
-    const nothing = { object: 'null', finalStateKnown: true }
-    return [{ key, type: 'REMOVED', removal, objectId, ...nothing }]
-  })
+  const removals = Array.from(held).flatMap(([objectId, object]) =>
+    stays.has(objectId) ? [] : [removalNow(part, object)],
+  )
   const others = now.flatMap((object): LiveChangeText[] => {
     const before = held.get(object.objectId)
     if (before === undefined) return [additionOf(object)]
@@ -119,9 +113,9 @@ function unreadOf(ring: FrameRing, next: number): readonly ToldChange[] {
 /** What a member holds that has not been given these changes. */
 function heldBy(rows: GroupRows, unread: readonly ToldChange[]): ReadonlyMap<string, HeldObject> {
   const held = new Map<string, HeldObject>(rows.told().map((one) => [one.objectId, one]))
-  for (const { type, objectId, key } of rows.merged(unread)) {
+  for (const { type, objectId, key, uid } of rows.merged(unread)) {
     if (type === 'ADDED') held.delete(objectId)
-    else held.set(objectId, { key })
+    else held.set(objectId, { key, uid })
   }
   return held
 }

@@ -5,6 +5,7 @@ import type { RelatedStores } from '../../query/condition/related-by.ts'
 import { type LiveChange, LiveSet } from '../../query/live-set.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import type { KindPart } from '../operation/kind-part.ts'
+import { removals } from '../operation/removals.ts'
 import { PlanRun, type PlanRunOptions } from '../plan/plan-run.ts'
 import type { FramePlan } from './frame-plan.ts'
 import type { GroupContent, SeenChanges } from './group-content.ts'
@@ -17,8 +18,6 @@ import {
   type ToldObject,
 } from './live-change.ts'
 import { RowDependencies } from './row-dependencies.ts'
-
-const removals = { gone: 'DELETED', unmatched: 'UNMATCHED', hidden: 'HIDDEN' } as const
 
 /** The objects that the members of a group have been told of, with what was written of them. */
 export class GroupRows implements GroupContent {

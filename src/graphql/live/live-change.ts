@@ -1,3 +1,7 @@
+import { removalCause } from '../../query/live-set.ts'
+import { objectIdOf } from '../model/object-id.ts'
+import type { KindPart } from '../operation/kind-part.ts'
+import { removals } from '../operation/removals.ts'
 import type { ChangeParts, PageStepParts } from './frame-plan.ts'
 
 /** An object as the members of a group have been told of it. */
@@ -12,15 +16,17 @@ export interface ToldObject {
 /** One change that members are told of: what happened to one object. */
 export interface LiveChangeText extends ChangeParts {
   readonly key: string
+  readonly uid: string
 }
 
 /** What members are told of one row: a change of an object, or a step of a page. */
 export type ToldChange = LiveChangeText | PageStepParts
 
 /** The addition of an object, as a snapshot tells it. */
-export function additionOf({ key, objectId, text }: ToldObject): LiveChangeText {
+export function additionOf({ key, uid, objectId, text }: ToldObject): LiveChangeText {
   return {
     key,
+    uid,
     type: 'ADDED',
     removal: null,
     objectId,
@@ -31,13 +37,22 @@ export function additionOf({ key, objectId, text }: ToldObject): LiveChangeText 
 
 /** The removal of an object that is no more, as far as is known. */
 export function removalOf(
-  { key, objectId, text }: ToldObject,
+  { key, uid, objectId, text }: ToldObject,
   removal: Exclude<ChangeParts['removal'], null>,
   finalStateKnown = true,
   previous?: ChangeParts['previous'],
 ): LiveChangeText {
   const object = removal === 'HIDDEN' ? 'null' : text
-  return { key, type: 'REMOVED', removal, objectId, object, finalStateKnown, previous }
+  return { key, uid, type: 'REMOVED', removal, objectId, object, finalStateKnown, previous }
+}
+
+/** The same of one that was held, by what there is and may be seen now; nothing is told but its identity. */
+export function removalNow(
+  part: KindPart,
+  { key, uid }: Pick<ToldObject, 'key' | 'uid'>,
+): LiveChangeText {
+  const object = { key, uid, objectId: objectIdOf(part, { key, uid }), text: 'null' }
+  return removalOf(object, removals[removalCause(part, object)])
 }
 
 /**

@@ -3,7 +3,6 @@ import { compareResourceVersions, resourceVersion } from '../../kubernetes/resou
 import { objectTest, type ObjectTest } from '../../query/condition/object-test.ts'
 import { isInScope } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
-import { objectIdOf } from '../model/object-id.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
 import type { KindPart } from '../operation/kind-part.ts'
 import type { SettledKinds } from '../operation/settled-kinds.ts'
@@ -11,7 +10,7 @@ import type { ResumePosition } from '../operation/resume-token.ts'
 import type { Positions } from './frame-writer.ts'
 import type { GroupContent } from './group-content.ts'
 import type { GroupRows } from './group-rows.ts'
-import { additionOf, type LiveChangeText, removalOf } from './live-change.ts'
+import { additionOf, type LiveChangeText, removalNow } from './live-change.ts'
 import { missedConcerns } from './missed-concerns.ts'
 
 export interface MissedOptions {
@@ -66,9 +65,7 @@ function whereItIsNow(key: string, part: KindPart, rows: GroupRows): readonly Li
   if (now !== undefined) return [additionOf(now)]
   const id = part.view.idOf(key)
   if (id === undefined) return []
-  const uid = part.view.uidOf(id)
-  const objectId = objectIdOf(part, { key, uid })
-  return [removalOf({ key, uid, objectId, text: 'null' }, 'UNMATCHED')]
+  return [removalNow(part, { key, uid: part.view.uidOf(id) })]
 }
 
 /** What has happened to the kinds that are read since a position; `undefined` where that is not known. */
@@ -111,16 +108,7 @@ function differences(
   for (const [uid, ofUid] of Map.groupBy(changes, (change) => change.uid)) {
     if (uid === now?.uid) continue
     if (!ofUid.some((change) => mayMatch(change, matched))) continue
-    const id = part.view.idOf(key)
-    const isThere = id !== undefined && part.view.uidOf(id) === uid
-    told.push({
-      key,
-      type: 'REMOVED',
-      removal: isThere ? 'UNMATCHED' : 'DELETED',
-      objectId: objectIdOf(part, { key, uid }),
-      object: 'null',
-      finalStateKnown: true,
-    })
+    told.push(removalNow(part, { key, uid }))
   }
   if (now === undefined) return told
   const first = changes.find(({ uid }) => uid === now.uid)

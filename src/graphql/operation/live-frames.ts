@@ -13,6 +13,7 @@ import { accessFingerprint } from './access-fingerprint.ts'
 import type { KindPart } from './kind-part.ts'
 import { FilterEndedError, type LiveFilter } from './live-filter.ts'
 import { isSameScope, type LiveScope } from './live-scope.ts'
+import { removals } from './removals.ts'
 import { subscriptionListener } from './subscription-listener.ts'
 import { encodeResumeToken } from './resume-token.ts'
 
@@ -238,5 +239,3 @@ function changeOf(
     finalStateKnown: last?.finalStateKnown ?? true,
   }
 }
-
-const removals = { gone: 'DELETED', unmatched: 'UNMATCHED', hidden: 'HIDDEN' } as const
