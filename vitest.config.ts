@@ -16,10 +16,10 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['informerql-source'] } },
   test: {
     include: ['test/**/*.test.ts'],
-    testTimeout: 60_000,
     // A machine that is busy with other things must not fail what is merely late.
+    testTimeout: 180_000,
     expect: { poll: { timeout: 25_000 } },
-    hookTimeout: 120_000,
+    hookTimeout: 180_000,
     maxWorkers: 2,
   },
 })

@@ -51,7 +51,7 @@ describe('sockets cut, readers held up, gateways restarted, API servers lost, hi
       await using cluster = await simulatedCluster()
       expect(await shares.run(cluster, seed)).toEqual([])
     },
-    120_000,
+    180_000,
   )
 })
 
