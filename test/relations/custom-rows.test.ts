@@ -69,14 +69,14 @@ describe('relations of well-known CRDs sleep until those are installed', () => {
     ])
     const composites = `{
       found: node(name: "rel-managed") {
-        composites(kinds: ["RelExampleXbucket"]) {
+        composites(kinds: ["RelExampleXbucket", "RelExampleXqueue"]) {
           kinds totalCount nodes { metadata { name } ... on RelExampleXbucket { claim { name } } }
         }
       }
     }`
     expect((await cluster.ask(composites)).data.found).toEqual({
       composites: {
-        kinds: ['RelExampleXbucket'],
+        kinds: ['RelExampleXbucket', 'RelExampleXqueue'],
         totalCount: 1,
         nodes: [{ metadata: { name: 'rel-made' }, claim: null }],
       },

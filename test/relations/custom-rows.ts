@@ -39,6 +39,7 @@ export const customKinds: readonly string[] = [
 export const customCategories: Readonly<Record<string, string>> = {
   Bucketclaim: 'claim',
   Xbucket: 'composite',
+  Xqueue: 'composite',
 }
 
 const monitor = (kind: string, name: string, spec: object) =>

@@ -4,6 +4,7 @@ import type { RelationRow } from './relation-row.ts'
 const gateway = 'gateway.networking.k8s.io'
 const monitoring = 'monitoring.coreos.com/v1'
 const argo = 'argoproj.io/v1alpha1'
+const crossplane = 'apiextensions.crossplane.io/v1'
 const instance = 'app.kubernetes.io/instance'
 
 /** The further kinds of {@link operatorRows}; those with a star live in no namespace. */
@@ -13,6 +14,9 @@ export const operatorKinds: readonly string[] = [
   `TCPRoute.${gateway}/v1alpha2`,
   `UDPRoute.${gateway}/v1alpha2`,
   'Prometheus.monitoring.coreos.com/v1',
+  'Xqueue.rel.example/v1',
+  'Composition.apiextensions.crossplane.io/v1*',
+  'CompositionRevision.apiextensions.crossplane.io/v1*',
 ]
 
 const routes = [
@@ -77,20 +81,68 @@ export const operatorRows: readonly RelationRow[] = [
       object(argo, 'Application', 'rel-shop', { spec: {} }),
       object(argo, 'Application', 'rel-shop', { spec: {} }, { namespace: 'rel-team' }),
       object(argo, 'Application', 'rel-idle', { spec: {} }),
-      // An id without a namespace is of the one that Argo CD runs in, which is not said.
+      // An application without its namespace is of the one that Argo CD runs in.
+      object(argo, 'Application', 'rel-home', { status: { controllerNamespace: '<namespace>' } }),
+      object(
+        argo,
+        'Application',
+        'rel-home',
+        { status: { controllerNamespace: '<namespace>' } },
+        { namespace: 'rel-team', labels: { of: 'team' } },
+      ),
+      tracked('at-home', 'rel-home:/ConfigMap:<namespace>/at-home'),
+      object('v1', 'Namespace', 'rel-team'),
+      tracked('abroad', 'rel-team_rel-home:/ConfigMap:<namespace>/abroad'),
+      // Where that is not said it may be any.
       tracked('own', 'rel-shop:/ConfigMap:<namespace>/own'),
       tracked('of-team', 'rel-team_rel-shop:/ConfigMap:<namespace>/of-team'),
       // Copied from what it was made of, with all its annotations.
       tracked('copied', 'rel-shop:/ConfigMap:<namespace>/own'),
       tracked('of-other-kind', 'rel-shop:/Secret:<namespace>/of-other-kind'),
       tracked('of-other-namespace', 'rel-shop:/ConfigMap:other/of-other-namespace'),
+      tracked('of-other-group', 'rel-shop:apps/ConfigMap:<namespace>/of-other-group'),
+      tracked('of-no-namespace', 'rel-shop:/ConfigMap:/of-no-namespace'),
       tracked('malformed', 'rel-shop'),
+      // What is in no namespace has that of its application's destination.
+      object(
+        'rbac.authorization.k8s.io/v1',
+        'ClusterRole',
+        'rel:tracked',
+        {},
+        {
+          annotations: {
+            'argocd.argoproj.io/tracking-id':
+              'rel-home:rbac.authorization.k8s.io/ClusterRole:rel-destination/rel:tracked',
+          },
+        },
+      ),
+      object(
+        'rbac.authorization.k8s.io/v1',
+        'ClusterRole',
+        'rel:copied',
+        {},
+        {
+          annotations: {
+            'argocd.argoproj.io/tracking-id':
+              'rel-home:rbac.authorization.k8s.io/ClusterRole:rel-destination/rel:tracked',
+          },
+        },
+      ),
       object('v1', 'ConfigMap', 'labelled', {}, { labels: { [instance]: 'rel-idle' } }),
       object('v1', 'ConfigMap', 'by-hand', {}, { labels: { [instance]: 'by-hand' } }),
     ],
     expected: {
       'configMap own trackingArgoApplications': ['rel-shop', 'rel-shop'],
       'configMap of-team trackingArgoApplications': ['rel-shop'],
+      'configMap at-home trackingArgoApplications': ['rel-home'],
+      'configMap at-home trackingArgoApplications namespace': [],
+      'configMap abroad trackingArgoApplications namespace': ['rel-team'],
+      'argoApplication rel-home trackedObjects': ['at-home'],
+      'argoApplication rel-home@rel-team trackedObjects': ['abroad'],
+      'configMap of-other-group trackingArgoApplications': [],
+      'configMap of-no-namespace trackingArgoApplications': [],
+      'clusterRole rel:tracked trackingArgoApplications': ['rel-home'],
+      'clusterRole rel:copied trackingArgoApplications': [],
       'configMap copied trackingArgoApplications': [],
       'configMap of-other-kind trackingArgoApplications': [],
       'configMap of-other-namespace trackingArgoApplications': [],
@@ -160,8 +212,44 @@ export const operatorRows: readonly RelationRow[] = [
       object('rel.example/v1', 'Xbucket', 'rel-inner', { spec: {} }),
       object('v1', 'Node', 'rel-managed'),
       object('v1', 'Node', 'rel-unmanaged'),
+      // The second version of Crossplane.
+      object('rel.example/v1', 'Xqueue', 'second', {
+        spec: {
+          crossplane: {
+            compositionRef: { name: 'rel-by' },
+            compositionRevisionRef: { name: 'rel-by-1' },
+            resourceRefs: [
+              { apiVersion: 'v1', kind: 'ConfigMap', name: 'part' },
+              { apiVersion: 'v1', kind: 'Node', name: 'rel-of-second' },
+            ],
+          },
+        },
+      }),
+      object('rel.example/v1', 'Xqueue', 'bare', { spec: { crossplane: {} } }),
+      object('rel.example/v1', 'Xbucket', 'rel-first', {
+        spec: { compositionRef: { name: 'rel-by' } },
+      }),
+      object('v1', 'ConfigMap', 'part'),
+      object('v1', 'ConfigMap', 'part', {}, { namespace: 'rel-elsewhere' }),
+      object('v1', 'Node', 'rel-of-second'),
+      object(crossplane, 'Composition', 'rel-by', { spec: {} }),
+      object(crossplane, 'Composition', 'rel-unused', { spec: {} }),
+      object(crossplane, 'CompositionRevision', 'rel-by-1', { spec: {} }),
     ],
     expected: {
+      'relExampleXqueue second composedResources': ['part', 'rel-of-second'],
+      'relExampleXqueue bare composedResources': [],
+      'configMap part composites': ['second'],
+      'configMap part@rel-elsewhere composites': [],
+      'node rel-of-second composites': ['second'],
+      'relExampleXqueue second composition': 'rel-by',
+      'relExampleXqueue bare composition': null,
+      'relExampleXbucket rel-first composition': 'rel-by',
+      'relExampleXqueue second compositionRevision': 'rel-by-1',
+      'relExampleXqueue bare compositionRevision': null,
+      'crossplaneComposition rel-by compositeObjects': ['rel-first', 'second'],
+      'crossplaneComposition rel-unused compositeObjects': [],
+      'crossplaneCompositionRevision rel-by-1 compositeObjects': ['second'],
       'relExampleXbucket rel-made composedResources': ['rel-inner', 'rel-managed'],
       'relExampleXbucket rel-inner composedResources': [],
       'relExampleXbucket rel-inner composites': ['rel-made'],

@@ -95,8 +95,8 @@ function rowsOf(kind: Kind, isOfEveryKind: (name: string) => boolean): readonly 
           ],
     ),
     ...kind.objectRefs.map(
-      ({ name, many, path }) =>
-        `| ${typeName} | \`${name}\` | any kind${many ? ', many' : ''} | reference at \`${path}\` |`,
+      ({ name, many, paths }) =>
+        `| ${typeName} | \`${name}\` | any kind${many ? ', many' : ''} | reference at ${paths.map((path) => `\`${path}\``).join(', ')} |`,
     ),
     ...kind.mixed
       .filter(({ name }) => !isOfEveryKind(name))

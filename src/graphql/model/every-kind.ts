@@ -29,8 +29,9 @@ function expanded(
 ): readonly TypeExtension[] {
   const holdsFor = (kind: BareKind, { name, form }: RelationDeclaration): boolean => {
     if (hasField(kind.typeName, name)) return false
-    const category = form.directive === 'objectRef' ? form.arguments.category : undefined
-    return !category || categoriesOf(kind).includes(category)
+    const isBound = form.directive === 'objectRef' || form.directive === 'reference'
+    const categories = isBound ? form.arguments.category : undefined
+    return !categories || categoriesOf(kind).some((one) => categories.includes(one))
   }
   return kinds.flatMap((kind) => {
     const relations = extension.relations.filter((relation) => holdsFor(kind, relation))

@@ -87,7 +87,7 @@ function declarationOf(
 ): RelationDeclaration | undefined {
   const isList = path.includes('[*]')
   if (members.has('kind')) {
-    const form = { directive: 'objectRef', arguments: { path } } as const
+    const form = { directive: 'objectRef', arguments: { path: [path] } } as const
     return { place, name, type: 'ObjectRef', isList, form }
   }
   const meant = written.replace(/(?:Key)?(?:Ref|Reference)s?$/, '').toLowerCase()

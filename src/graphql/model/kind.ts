@@ -31,8 +31,8 @@ interface KindPlace {
 /** A field of the schema that says which object of whatever kind an object means: `Event.involved`. */
 export interface ObjectRefField {
   readonly name: string
-  /** Where an object reference stands: `involvedObject`. */
-  readonly path: string
+  /** Where object references stand: `involvedObject`; several where the API has several places. */
+  readonly paths: readonly string[]
   /** Whether the field is a list. */
   readonly many: boolean
   /** Whether what stands there are owners, and the topmost one of a kind of Kubernetes itself is meant. */

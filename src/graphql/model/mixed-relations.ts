@@ -1,4 +1,4 @@
-import type { ReferenceOfAnyKind } from '../../query/relation/relation-definition.ts'
+import { isReversible, type ReferenceOfAnyKind } from '../../query/relation/relation-definition.ts'
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
 import { SdlError } from '../sdl/sdl-error.ts'
 import { everyKindType } from './every-kind.ts'
@@ -96,7 +96,10 @@ export function reversesOf(
 ): readonly RelationField[] {
   return typeNames.flatMap((to) =>
     relationsOf(to)
-      .filter(({ definition }) => definition.name === field && definition.to === from)
+      .filter(
+        ({ definition }) =>
+          definition.name === field && definition.to === from && isReversible(definition),
+      )
       .map(() => ({
         definition: { form: 'reverse', name: `${name}=${to}`, from, to, of: `${to}.${field}` },
         many: true,

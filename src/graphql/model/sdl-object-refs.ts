@@ -52,15 +52,26 @@ export class SdlObjectRefs {
     }
     if (this.#around.hasField(typeName, name))
       return fail('native-field', 'the type has a field of this name', 'choose another name')
-    const unreadable = pathProblem(path, place)
-    if (unreadable !== undefined) return unreadable
+    for (const one of path) {
+      const unreadable = pathProblem(one, place)
+      if (unreadable !== undefined) return unreadable
+    }
+    if (path.length === 0)
+      return fail('unsupported', '@objectRef without a path', 'say where the reference stands')
     const written = isList ? `[${type}]` : type
-    const { many, steps } = parsePath(path)
+    const parsed = path.map((one) => parsePath(one))
+    const many = parsed.some((one) => one.many)
     // Of the items that have a value or a member one may be meant.
-    const isEither = many && !steps.some(({ form: step }) => step === 'each')
+    const isEither = !parsed.some(({ steps }) => steps.some(({ form: step }) => step === 'each'))
     const wanted = many ? '[ObjectRef]' : 'ObjectRef'
-    if (written !== wanted && !(isEither && written === 'ObjectRef'))
-      return fail('field-type', `${path} does not give a ${written}`, `write its type as ${wanted}`)
+    if (written !== wanted && !(isEither && written === 'ObjectRef')) {
+      const places = path.join(', ')
+      return fail(
+        'field-type',
+        `${places} does not give a ${written}`,
+        `write its type as ${wanted}`,
+      )
+    }
     const kindPlace = kindAt ? this.#kindPlace(typeName, kindAt) : undefined
     if (kindAt && kindPlace === undefined) {
       // The relation may have been passed over, with a type that is not served.
@@ -70,7 +81,7 @@ export class SdlObjectRefs {
     }
     fields.push({
       name,
-      path,
+      paths: path,
       many: isList,
       ...(topmost ? { isTopmost: true } : {}),
       ...(kindPlace === undefined ? {} : { kindAt: kindPlace }),

@@ -1,4 +1,5 @@
 import {
+  isReversible,
   type ReferenceOfAnyKind,
   type RelationDefinition,
   relationName,
@@ -113,8 +114,8 @@ export class SdlRelations {
         if (form.directive === 'objectRef') {
           const { path, topmost, kindAt } = form.arguments
           // What kind is meant tells another object: no index of these has it.
-          if (topmost || kindAt || pathProblem(path, declaration.place) !== undefined) continue
-          this.#ofAnyKind.set(fullName, { from: extension.typeName, name, path })
+          if (topmost || kindAt || path.some((one) => pathProblem(one, declaration.place))) continue
+          this.#ofAnyKind.set(fullName, { from: extension.typeName, name, paths: path })
           continue
         }
         if (form.directive === 'reverse') reverse.push(written)
@@ -302,7 +303,7 @@ export class SdlRelations {
   ): void {
     if (this.#ofAnyKind.get(of)?.from === to) return
     const reversed = this.#declared.get(of)?.relation.definition
-    const fits = reversed !== undefined && reversible.has(reversed.form)
+    const fits = reversed !== undefined && isReversible(reversed)
     if (fits && reversed.from === to && reversed.to === from) return
     // The relation itself may have been passed over, with a type that is not served.
     if (optional && reversed === undefined) throw passedOver
@@ -315,14 +316,6 @@ function circleOf({ extension, declaration: { name, place } }: Written, circle: 
   const message = `${extension.typeName}.${name} goes in a circle: ${circle}`
   return new SdlError('circle', place, message, 'let one of them go another way')
 }
-
-const reversible: ReadonlySet<RelationDefinition['form']> = new Set([
-  'reference',
-  'numbered',
-  'uid',
-  'same',
-  'selects',
-])
 
 interface Target {
   readonly to: string

@@ -92,7 +92,7 @@ function chainOf(run: PlanRun, from: KindPart, start: ObjectId): readonly Object
 
 /** Compiles a field that says which object is meant, of whatever kind: `Event.involved`. */
 export function objectRefsWriter(
-  { name, path, many, isTopmost, kindAt }: ObjectRefField,
+  { name, paths, many, isTopmost, kindAt }: ObjectRefField,
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
 ): RowWriter {
@@ -106,9 +106,10 @@ export function objectRefsWriter(
       return top === null ? 'null' : write(run, top)
     }
   }
-  const read = valueReader(path)
+  const readers = paths.map(valueReader)
   return (run, part, id) => {
-    const refs = objectRefsOf(read(run, part, id), originOf(part, id), run.served.kindOf)
+    const values = readers.flatMap((read) => read(run, part, id))
+    const refs = objectRefsOf(values, originOf(part, id), run.served.kindOf)
     if (many) return run.list(refs, (ref) => write(run, ref))
     const [first] = refs
     return first === undefined ? 'null' : write(run, first)

@@ -163,13 +163,13 @@ function objectRefField(
   types: SchemaTypes,
 ): GraphQLFieldConfig<Row, ResolverContext> {
   const { description, many } = field
-  const path = parsePath(field.path)
+  const paths = field.paths.map(parsePath)
   const config = { description, ...fromSource({ form: 'objectRef', field }) }
   if (many) {
     return {
       ...config,
       type: new GraphQLList(new GraphQLNonNull(types.objectRef)),
-      resolve: (row) => objectRefsAt(path, row, types.kindOf),
+      resolve: (row) => objectRefsAt(paths, row, types.kindOf),
     }
   }
   if (field.isTopmost === true) {
@@ -190,7 +190,9 @@ function objectRefField(
       type: types.objectRef,
       resolve(row, _args, { read }) {
         const refOf = (other: Row | null): ObjectRef | null =>
-          other === null ? null : objectRefOfKindAt(path, row, valueAt(kindAt, other.object), types)
+          other === null
+            ? null
+            : objectRefOfKindAt(paths, row, valueAt(kindAt, other.object), types)
         const found = read.followOne(row, relation)
         return found instanceof Promise ? found.then(refOf) : refOf(found)
       },
@@ -199,6 +201,6 @@ function objectRefField(
   return {
     ...config,
     type: types.objectRef,
-    resolve: (row) => objectRefsAt(path, row, types.kindOf)[0] ?? null,
+    resolve: (row) => objectRefsAt(paths, row, types.kindOf)[0] ?? null,
   }
 }

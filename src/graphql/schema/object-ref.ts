@@ -26,19 +26,24 @@ function originOf({ cluster, object }: Row): ReferenceOrigin {
   return { cluster, namespace: object.metadata.namespace }
 }
 
-/** The references that stand at a path of an object; those without a kind or a name mean nothing. */
-export function objectRefsAt(path: Path, row: Row, kindOf: KindOf): readonly ObjectRef[] {
-  return objectRefsOf(valuesAt(path, row.object), originOf(row), kindOf)
+/** The references that stand at paths of an object; those without a kind or a name mean nothing. */
+export function objectRefsAt(
+  paths: readonly Path[],
+  row: Row,
+  kindOf: KindOf,
+): readonly ObjectRef[] {
+  const values = paths.flatMap((path) => valuesAt(path, row.object))
+  return objectRefsOf(values, originOf(row), kindOf)
 }
 
-/** The reference at a path of an object whose kind stands elsewhere; `null` where either says nothing. */
+/** The reference at paths of an object whose kind stands elsewhere; `null` where either says nothing. */
 export function objectRefOfKindAt(
-  path: Path,
+  paths: readonly Path[],
   row: Row,
   kind: unknown,
   { kindOf }: { readonly kindOf: KindOf },
 ): ObjectRef | null {
-  const [named] = valuesAt(path, row.object)
+  const [named] = paths.flatMap((path) => valuesAt(path, row.object))
   if (!isRecord(named) || !isRecord(kind)) return null
   const [found] = objectRefsOf([{ ...kind, ...named }], originOf(row), kindOf)
   return found ?? null

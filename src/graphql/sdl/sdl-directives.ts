@@ -37,6 +37,7 @@ export interface RelationDirectiveArguments {
     readonly at?: string | null
     readonly otherwise?: string | null
     readonly uses?: boolean | null
+    readonly category?: readonly string[] | null
     /** Of the `@named` beside it. */
     readonly names?: RelationDirectiveArguments['named']
   }
@@ -60,8 +61,8 @@ export interface RelationDirectiveArguments {
   readonly owned: { readonly through?: readonly string[] | null }
   readonly owner: { readonly through?: readonly string[] | null }
   readonly objectRef: {
-    readonly path: string
-    readonly category?: string | null
+    readonly path: readonly string[]
+    readonly category?: readonly string[] | null
     readonly topmost?: boolean | null
     readonly kindAt?: string | null
   }
@@ -146,6 +147,13 @@ export const endedDirective: GraphQLDirective = new GraphQLDirective({
   },
 })
 
+/** Of declarations of every kind: which of them. */
+const category = {
+  type: texts,
+  description:
+    'Of what every kind has: only kinds whose CRD counts them among this category, or one of several.',
+}
+
 const onField = (
   name: RelationDirective,
   description: string,
@@ -201,6 +209,7 @@ export const relationDirectives: Readonly<Record<RelationDirective, GraphQLDirec
       description:
         'Whether the object makes use of what it names: it is in `usedBy` of that. As in the other `@reference` where one is taken by `as`.',
     },
+    category,
   }),
   named: onField('named', 'The names of those that are meant are put together by a rule.', {
     name: {
@@ -264,7 +273,7 @@ export const relationDirectives: Readonly<Record<RelationDirective, GraphQLDirec
       text: {
         type: new GraphQLNonNull(texts),
         description:
-          'What this object says: text, and paths in braces, as in `@named`. `{path | argoApplication}` reads a tracking id of Argo CD.',
+          'What this object says: text, and paths in braces, as in `@named`. `{path | argoApplication}` reads a tracking id of Argo CD, `{metadata.name | argoPlainName}` the name of an application where it runs itself.',
       },
       as: { type: new GraphQLNonNull(texts), description: 'The same of the others.' },
     },
@@ -282,9 +291,9 @@ export const relationDirectives: Readonly<Record<RelationDirective, GraphQLDirec
   }),
   objectRef: onField('objectRef', 'The object says which one it means, of whatever kind.', {
     path: {
-      type: text,
+      type: new GraphQLNonNull(texts),
       description:
-        'Where `kind` and `name` stand, with `apiVersion`, `apiGroup` or `group`, and `namespace` unless it is the own one.',
+        'Where `kind` and `name` stand, with `apiVersion`, `apiGroup` or `group`, and `namespace` unless it is the own one; several where the API has several places.',
     },
     topmost: {
       type: GraphQLBoolean,
@@ -296,10 +305,7 @@ export const relationDirectives: Readonly<Record<RelationDirective, GraphQLDirec
       description:
         'Where `apiVersion` and `kind` stand instead: behind a relation to one object, a path of that one: `policy.spec.paramKind`.',
     },
-    category: {
-      type: GraphQLString,
-      description: 'Of what every kind has: only kinds whose CRD counts them among this category.',
-    },
+    category,
   }),
 }
 

@@ -1,6 +1,7 @@
 import { CodedError } from '../../lib/coded-error.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { parsePath, type Path, valuesAt } from '../index/path.ts'
+import type { GroupKind } from './relation.ts'
 import { type TextFunction, textFunctions } from './text-functions.ts'
 
 /** A rule that puts names together, ready to be used. */
@@ -36,11 +37,11 @@ const pieces = /\{([^{}]*)\}|([^{}]+)|([{}])/g
 /**
  * Reads a rule: text, paths in braces, and `#` at the end. Throws {@link NameTemplateError} and `PathError`.
  *
- * @param options.kind The kind of the objects that it is for, where that is known.
+ * @param options.groupKind The kind of the objects that it is for, where that is known.
  */
 export function parseNameTemplate(
   text: string,
-  { mayBeConstant = false, kind = '' }: NameTemplateOptions = {},
+  { mayBeConstant = false, groupKind }: NameTemplateOptions = {},
 ): NameTemplate {
   const isNumbered = text.endsWith('#')
   const read: Piece[] = []
@@ -59,7 +60,10 @@ export function parseNameTemplate(
     isNumbered,
     many: isNumbered || read.some((piece) => typeof piece !== 'string' && piece.path.many),
     namesOf: (object) =>
-      read.reduce<readonly string[]>((names, piece) => joined(names, piece, object, kind), start),
+      read.reduce<readonly string[]>(
+        (names, piece) => joined(names, piece, object, groupKind),
+        start,
+      ),
   }
 }
 
@@ -67,7 +71,7 @@ const start: readonly string[] = ['']
 
 interface NameTemplateOptions {
   readonly mayBeConstant?: boolean
-  readonly kind?: string
+  readonly groupKind?: GroupKind | undefined
 }
 
 function placedAt(template: string, text: string): Placed {
@@ -83,13 +87,13 @@ function joined(
   names: readonly string[],
   piece: Piece,
   object: unknown,
-  kind: string,
+  groupKind: GroupKind | undefined,
 ): readonly string[] {
   if (typeof piece === 'string') return names.map((name) => name + piece)
   const { path, read } = piece
   const values = valuesAt(path, object).flatMap((value) => {
     if (typeof value !== 'string' || value === '') return []
-    return read === undefined ? [value] : (read(value, object as KubernetesObject, kind) ?? [])
+    return read === undefined ? [value] : (read(value, object as KubernetesObject, groupKind) ?? [])
   })
   return names.flatMap((name) => values.map((value) => name + value))
 }

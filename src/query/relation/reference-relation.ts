@@ -68,7 +68,7 @@ export function compileReverseUid(definition: ReverseRelation, reference: UidRel
 /** References to whatever kind, read backwards: those of them that mean this kind. */
 export function compileReverseOfAnyKind(
   definition: ReverseRelation,
-  { from, name, path }: ReferenceOfAnyKind,
+  { from, name, paths }: ReferenceOfAnyKind,
   context: RelationContext,
 ): Relation {
   const reference: ReferenceRelation = {
@@ -77,7 +77,7 @@ export function compileReverseOfAnyKind(
     name: `${name}=${definition.from}`,
     to: definition.from,
     paths: [],
-    refPaths: [path],
+    refPaths: paths,
     many: true,
   }
   return compileReverseReference(definition, reference, context)

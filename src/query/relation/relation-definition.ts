@@ -139,17 +139,30 @@ export type RelationDefinition =
   | ThroughRelation
   | EventsRelation
 
-/** An object reference to whatever kind stands at a path of the objects of a type; it can be read backwards. */
+/** Object references to whatever kind stand at paths of the objects of a type; they can be read backwards. */
 export interface ReferenceOfAnyKind {
   readonly name: string
   readonly from: string
-  readonly path: string
+  readonly paths: readonly string[]
 }
 
 /** The name by which `@reverse(of:)` and index names speak of a relation. */
 export function relationName(definition: { readonly from: string; readonly name: string }): string {
   return `${definition.from}.${definition.name}`
 }
+
+/** Whether a relation of this form can be read backwards by `@reverse`. */
+export function isReversible({ form }: RelationDefinition): boolean {
+  return reversible.has(form)
+}
+
+const reversible: ReadonlySet<RelationDefinition['form']> = new Set([
+  'reference',
+  'numbered',
+  'uid',
+  'same',
+  'selects',
+])
 
 /** A set of relations that contradicts itself. Thrown when the set is put together, never when it is followed. */
 export class RelationDefinitionError extends CodedError {

@@ -66,7 +66,7 @@ function endsOf(
 }
 
 function textsIn(texts: readonly string[], type: string, context: RelationContext): IndexFunction {
-  const kind = context.groupKindOf?.(type)?.kind ?? ''
-  const templates = texts.map((text) => parseNameTemplate(text, { mayBeConstant: true, kind }))
+  const groupKind = context.groupKindOf?.(type)
+  const templates = texts.map((text) => parseNameTemplate(text, { mayBeConstant: true, groupKind }))
   return (object) => templates.flatMap((template) => template.namesOf(object))
 }
