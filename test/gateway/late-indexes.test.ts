@@ -150,6 +150,28 @@ describe(`Indexes that come while the gateway runs, seed ${runSeed}`, () => {
     red.complete()
   })
 
+  it('a search that looks at one waits for it, over kinds that are named and over those in memory', async () => {
+    await write(
+      `@index(name: "team", path: "metadata.annotations.team")
+       @index(name: "found", path: "metadata.annotations.of", searchable: true)`,
+    )
+    while (!hasField('found')) {
+      // oxlint-disable-next-line no-await-in-loop -- turn by turn
+      await nextTurn()
+    }
+    const selection = '{ totalCount counts { kind } nodes { matched value } }'
+    const found = await Promise.all(
+      ['', ', kinds: ["Pod"]'].map(async (kinds) =>
+        gateway.query(`{ search(text: "settings", first: 1${kinds}) ${selection} }`),
+      ),
+    )
+    for (const { data, errors } of found) {
+      expect(errors).toBeUndefined()
+      expect(data.search.totalCount).toBeGreaterThan(count / 2)
+      expect(data.search.counts[0]).toEqual({ kind: 'Pod' })
+    }
+  })
+
   it('says afterwards what an index that was there from the start says', async () => {
     churn(500)
     await caughtUp()

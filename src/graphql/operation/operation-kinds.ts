@@ -26,6 +26,7 @@ import type { GraphArguments } from '../schema/read-arguments.ts'
 import { type FieldsType, fragmentsOf, narrowedType } from './document-fragments.ts'
 import { graphKinds } from './graph-request.ts'
 import type { KindAt } from './kind-part.ts'
+import { searchableIndexes } from './search-source.ts'
 import type { ServedSchema } from './served-schema.ts'
 import type { RelatedNeed } from './schema-relations.ts'
 import { whereKinds } from './where-kinds.ts'
@@ -217,10 +218,9 @@ class KindSearch {
     if (args === undefined || cluster === undefined) return
     const names = args['kinds']
     const kinds = Array.isArray(names) ? this.#kindsNamed(names) : []
-    this.#add(
-      cluster,
-      kinds.filter(({ uncached }) => !uncached),
-    )
+    for (const kind of kinds) {
+      if (!kind.uncached) this.#add(cluster, [kind], { needed: searchableIndexes(kind) })
+    }
     this.#inner(node, field, cluster)
   }
 

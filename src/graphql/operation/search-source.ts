@@ -79,7 +79,7 @@ export function searchSource(options: SearchOptions, args: SearchArguments): Sea
 }
 
 /** The names of the indexes of a kind that a search looks at. */
-function searchableIndexes({ indexes }: Kind): readonly string[] {
+export function searchableIndexes({ indexes }: Kind): readonly string[] {
   return indexes.flatMap(({ name, searchable }) => (searchable === true ? [name] : []))
 }
 
@@ -100,7 +100,12 @@ function searchedParts(
       const kind = served.kindOf(group, name)
       // Events are called after what they are about, of which they would hide more than they show.
       if (kind === undefined || kind.resource.kind === 'Event') return []
-      return parts.cachedPart({ cluster, kind }, reading) ?? []
+      const part = parts.cachedPart({ cluster, kind }, reading)
+      if (part === undefined) return []
+      const needed = searchableIndexes(kind)
+      const isIndexed = needed.every((index) => part.view.hasIndex(index))
+      // What is being made is waited for in another round.
+      return isIndexed ? part : parts.part({ cluster, kind, indexes: { needed } }, reading)
     })
     return { parts: found, failures: [] }
   }
@@ -108,7 +113,8 @@ function searchedParts(
   const failures: ClientError[] = []
   for (const kind of new Set(names.map((name, at) => kindNamed(served, name, at)))) {
     try {
-      found.push(parts.part({ cluster, kind }, reading))
+      const indexes = { needed: searchableIndexes(kind) }
+      found.push(parts.part({ cluster, kind, indexes }, reading))
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
       failures.push(error)

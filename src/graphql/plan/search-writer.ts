@@ -1,5 +1,5 @@
 import type { FieldNode } from 'graphql'
-import { searchSource } from '../operation/search-source.ts'
+import { searchableIndexes, searchSource } from '../operation/search-source.ts'
 import type { SearchArguments } from '../schema/read-arguments.ts'
 import type { SearchCount, SearchResultSource, SearchSource } from '../schema/read-context.ts'
 import type { FieldArguments } from './field-arguments.ts'
@@ -32,7 +32,7 @@ export function searchWriter(
     needs: ({ kinds }) =>
       (Array.isArray(kinds) ? (kinds as readonly string[]) : []).flatMap((name) => {
         const kind = served.kinds.get(name)
-        return kind === undefined || kind.uncached ? [] : [{ kind, indexes: {} }]
+        return kind === undefined || kind.uncached ? [] : [{ kind, indexes: { needed: searchableIndexes(kind) } }]
       }),
   })
   const write = plainWriter<Found<SearchSource>>(
