@@ -120,6 +120,31 @@ it('a subscription needs list and watch', async () => {
   expect(listed.data.pods.totalCount).toBe(1)
 })
 
+it.each([
+  ['of a group', ''],
+  ['executed on its own', 'other: object { id }'],
+])('and list and watch of what it is filtered by, %s', async (_way, more) => {
+  const who = caller(`gina${more.length}`)
+  const pod = { apiGroups: [''], resources: ['pods'] }
+  const role = [reads('apps', 'replicasets'), { ...pod, verbs: ['list', 'get'] }]
+  await world.allow('one', who.username, who.username, role)
+  const where = '(namespace: "one", where: { pods: { some: {} } })'
+  const frames = `{ reset changes { type objectId object { metadata { namespace } } ${more} } }`
+  const followed = follow(who, `subscription { replicaSets${where} ${frames} }`)
+  await followed.until(() => followed.errors.length > 0)
+  expect(followed.errors[0]).toMatchObject({
+    extensions: { code: 'FORBIDDEN', kind: 'Pod', argument: 'where.pods.some' },
+  })
+  const listed = await served.query(who, `{ replicaSets${where} { totalCount } }`)
+  expect(listed.data.replicaSets.totalCount).toBe(1)
+  await world.patch(`${rbac}/namespaces/one/roles/${who.username}`, {
+    rules: [reads('apps', 'replicasets'), reads('', 'pods')],
+  })
+  const again = follow(who, `subscription { replicaSets${where} ${frames} }`)
+  await again.until(() => again.changes.length > 0)
+  expect(again.errors).toEqual([])
+})
+
 it('what a frame says of other objects holds to what may be seen when it is sent', async () => {
   const frank = caller('frank')
   await world.allow('one', 'frank', 'frank', [reads('', 'pods'), reads('apps', 'replicasets')])

@@ -63,17 +63,24 @@ function knownSight(
   const kinds: KindSight[] = []
   const namespaces =
     list.within ?? (scope.form === 'namespaces' ? [...scope.namespaces] : undefined)
+  const filtering = filteringKinds(list)
   // Relations may lead to objects of the followed kind, too.
   for (const at of needs) {
     const within = wide.has(at.kind) ? undefined : namespaces
-    const ofKind = listed(access, { ...at, list: { within, watch: false } }, open)
+    const watch = filtering.has(at.kind)
+    const ofKind = listed(access, { ...at, list: { within, watch } }, open)
     if (ofKind === undefined) continue
     const isWhole = !(ofKind instanceof ClientError) && ofKind.form === 'all'
     const look = isWhole ? unrestricted : lookedUp(access, at, ofKind, namespaces ?? [], open)
     kinds.push({ at, list: ofKind, within, look })
   }
   if (open.length > 0) return open
-  return new Sight(scope, kinds, untilMs(access, { root, scope, kinds }))
+  return new Sight(scope, kinds, untilMs(access, { root, scope, kinds, filtering }))
+}
+
+/** What lets objects in and out of a list is followed, as the list is: its changes are told by what comes and goes. */
+function filteringKinds({ needs }: FollowedList): ReadonlySet<Kind> {
+  return new Set(needs.map(({ kind }) => kind))
 }
 
 /** `undefined` where it has to be asked for. */
@@ -137,14 +144,16 @@ interface Seen {
   readonly root: KindAt
   readonly scope: Scope
   readonly kinds: readonly KindSight[]
+  readonly filtering: ReadonlySet<Kind>
 }
 
 /** Until when all of it is believed where nothing is heard. */
-function untilMs(access: ViewerAccess, { root, scope, kinds }: Seen): number {
+function untilMs(access: ViewerAccess, { root, scope, kinds, filtering }: Seen): number {
   const each = kinds.map(({ at, list, look }) => {
     const places = new Set('form' in list ? placesOf(list) : [])
     const others = placesOf(look).filter((place) => !places.has(place) && !places.has(''))
-    const untilListed = access.allowedUntilMs(at, places, ['list'])
+    const verbs = filtering.has(at.kind) ? ['list', 'watch'] : ['list']
+    const untilListed = access.allowedUntilMs(at, places, verbs)
     return Math.min(untilListed, access.allowedUntilMs(at, others, ['get']))
   })
   return Math.min(access.allowedUntilMs(root, placesOf(scope), ['list', 'watch']), ...each)

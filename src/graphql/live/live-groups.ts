@@ -46,6 +46,8 @@ export interface Joining {
   readonly variables: VariableValues
   /** What is asked for by the variables. */
   readonly asked: string
+  /** See `filteringKinds`, of what is asked for. */
+  readonly filtering: (served: ServedSchema) => ReadonlySet<string>
   /** Who asks; absent where everything may be seen. */
   readonly viewer?: Viewer | undefined
 }
@@ -192,7 +194,7 @@ export class LiveGroups {
   }
 
   #start(key: string, wanted: StartedGroup): KnownGroup {
-    const { served, document, sought } = wanted
+    const { served, document, filtering, sought } = wanted
     const { limits, live, fragments, subscriptions, counts } = this.#options
     const wideBefore = sought.wide.size
     const group = new LiveGroup({
@@ -215,6 +217,7 @@ export class LiveGroups {
     const closed = subscriptions.add({
       served,
       document,
+      filtering,
       kinds: sought.needs,
       end: (error) => group.end({ form: 'failed', error }),
     })

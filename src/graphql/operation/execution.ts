@@ -19,7 +19,7 @@ import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budg
 import { variableError } from './argument-place.ts'
 import { ClientError, type ClientErrorCode, clientErrorOf, clientResult } from './client-error.ts'
 import { explain, type Explanation } from './explanation.ts'
-import { operationKinds, type OperationToRead } from './operation-kinds.ts'
+import { filteringKinds, operationKinds, type OperationToRead } from './operation-kinds.ts'
 import { problemOfVariables } from './document-bounds.ts'
 import { noteMissed } from './missing-indexes.ts'
 import { fleetOf } from './fleet-state.ts'
@@ -189,7 +189,12 @@ export class Execution {
     }
     const { served, subscriptions } = this.#options
     const { document } = args
-    const open = { served, document, kinds: operationKinds(served, validated) }
+    const open = {
+      served,
+      document,
+      kinds: operationKinds(served, validated),
+      filtering: (schema: ServedSchema) => filteringKinds(schema, validated),
+    }
     return answers({
       source,
       answer,

@@ -19,13 +19,16 @@ export interface OpenSubscription {
   readonly document: DocumentNode
   /** The kinds that its text names. */
   readonly kinds: readonly KindAt[]
+  /** See `filteringKinds`, of itself. */
+  readonly filtering: (served: ServedSchema) => ReadonlySet<string>
   /** Ends it; the error is the last that its subscriber is told. */
   readonly end: (error: ClientError) => void
 }
 
 /**
  * The subscriptions that are open. They go on when the schema changes, unless what they read is another thing now: a kind
- * that is served no more, a field that is gone or of another type, a cluster that has been taken away.
+ * that is served no more, a field that is gone or of another type, a cluster that has been taken away, a kind that has come and that a
+ * filter by `usedBy` rests on, too.
  */
 export class OpenSubscriptions {
   readonly #open = new Set<OpenSubscription>()
@@ -40,7 +43,10 @@ export class OpenSubscriptions {
   follow(now: ServedSchema): void {
     const readings = new Map<DocumentNode, Map<GraphQLSchema, string | undefined>>()
     for (const subscription of this.#open) {
-      const problem = lostKind(subscription, now) ?? otherReading(subscription, now, readings)
+      const problem =
+        lostKind(subscription, now) ??
+        otherReading(subscription, now, readings) ??
+        furtherUser(subscription, now)
       if (problem === undefined) continue
       this.#open.delete(subscription)
       const hint = 'read the schema again, and subscribe anew'
@@ -77,6 +83,29 @@ function lostKind({ kinds }: OpenSubscription, now: ServedSchema): Problem | und
       return { message: `index ${index} of ${kind.typeName} is another one`, ...place }
   }
   return undefined
+}
+
+/** A filter by what uses an object says nothing true of a kind that it does not know. */
+function furtherUser(
+  { kinds, served, filtering }: OpenSubscription,
+  now: ServedSchema,
+): Problem | undefined {
+  if (served === now || !kinds.some(({ kind }) => hasFurtherUsers(kind, served, now)))
+    return undefined
+  const known = filtering(served)
+  for (const place of filtering(now)) {
+    if (known.has(place)) continue
+    const [cluster = '', kind = ''] = place.split(' ')
+    return { message: `a filter by usedBy rests on ${kind}, too`, cluster, kind }
+  }
+  return undefined
+}
+
+function hasFurtherUsers(kind: Kind, before: ServedSchema, now: ServedSchema): boolean {
+  const next = now.kinds.get(kind.typeName)
+  if (next === undefined) return false
+  const known = new Set(before.relations.usesOf(kind).map(({ user }) => user.typeName))
+  return now.relations.usesOf(next).some(({ user }) => !known.has(user.typeName))
 }
 
 function isOfAnotherGroup({ resource }: Kind, { resource: next }: Kind): boolean {

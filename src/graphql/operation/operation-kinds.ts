@@ -55,7 +55,23 @@ export function operationKinds(
   return search.found()
 }
 
+/**
+ * The kinds that the filters of an operation rest on besides those that are filtered, in each cluster, as texts. `usedBy` rests on
+ * all that may make use of something, so that a new kind makes it another filter.
+ */
+export function filteringKinds(
+  served: ServedSchema,
+  { document, operation, variableValues }: OperationToRead,
+): ReadonlySet<string> {
+  const root = served.schema.getRootType(operation.operation)
+  const search = new KindSearch(served, document, variableValues)
+  if (root !== null && root !== undefined) search.enter(operation.selectionSet, root, '')
+  return search.filtering
+}
+
 class KindSearch {
+  /** The kinds that filters rest on, with their cluster. */
+  readonly filtering = new Set<string>()
   readonly #served: ServedSchema
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly #variables: VariableValues
@@ -129,7 +145,7 @@ class KindSearch {
       const isQuery = source.form === 'list' || source.form === 'lookup'
       // What is read live needs no cache; a subscription is told why there is none.
       if (!isLive && !(isQuery && source.kind.uncached)) this.#add(at, [source.kind])
-      const filtered = whereKinds(this.#served, source.kind, args?.['where'])
+      const filtered = this.#filtered(source.kind, args?.['where'], at)
       this.#addNeeds(at, isQuery ? filtered : filtered.map(withAllIndexes))
       this.#inner(node, field, at)
     } else {
@@ -239,7 +255,13 @@ class KindSearch {
   #addFiltered(node: FieldNode, field: AnyField, kind: Kind, cluster: string): void {
     if (node.arguments?.some(isWhere) !== true) return
     const where = this.#arguments(field, node)?.['where']
-    this.#addNeeds(cluster, whereKinds(this.#served, kind, where))
+    this.#addNeeds(cluster, this.#filtered(kind, where, cluster))
+  }
+
+  #filtered(kind: Kind, where: unknown, cluster: string): readonly RelatedNeed[] {
+    const needs = whereKinds(this.#served, kind, where)
+    for (const { kind: read } of needs) this.filtering.add(`${cluster} ${read.typeName}`)
+    return needs
   }
 
   #kindsNamed(names: readonly unknown[]): readonly Kind[] {

@@ -32,7 +32,9 @@ export function searchWriter(
     needs: ({ kinds }) =>
       (Array.isArray(kinds) ? (kinds as readonly string[]) : []).flatMap((name) => {
         const kind = served.kinds.get(name)
-        return kind === undefined || kind.uncached ? [] : [{ kind, indexes: { needed: searchableIndexes(kind) } }]
+        return kind === undefined || kind.uncached
+          ? []
+          : [{ kind, indexes: { needed: searchableIndexes(kind) } }]
       }),
   })
   const write = plainWriter<Found<SearchSource>>(
