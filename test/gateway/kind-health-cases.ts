@@ -37,6 +37,23 @@ export const kindHealthCases: Readonly<Record<string, readonly HealthCase[]>> = 
       'DEGRADED',
       'FailedCreate',
     ],
+    [
+      'cannot make its replica set',
+      { replicas: 3 },
+      { ...done, conditions: [condition('Progressing', 'False', 'ReplicaSetCreateError')] },
+      'DEGRADED',
+      'ReplicaSetCreateError',
+    ],
+    [
+      'was late before its last change',
+      { replicas: 3 },
+      {
+        observedGeneration: 0,
+        conditions: [condition('Progressing', 'False', 'ProgressDeadlineExceeded')],
+      },
+      'PROGRESSING',
+      'NotObserved',
+    ],
     ['has none', { replicas: 0 }, { observedGeneration: 1 }, 'HEALTHY'],
   ],
   'apps/v1 ReplicaSet': [
@@ -114,8 +131,25 @@ export const kindHealthCases: Readonly<Record<string, readonly HealthCase[]>> = 
       'HEALTHY',
     ],
     ['is not ready', { replicas: 2 }, { replicas: 2, readyReplicas: 1 }, 'PROGRESSING', 'NotReady'],
+    [
+      'is not ready whoever deletes its pods',
+      { replicas: 2, updateStrategy: { type: 'OnDelete' } },
+      { replicas: 2, readyReplicas: 1 },
+      'PROGRESSING',
+      'NotReady',
+    ],
+    [
+      'becomes smaller',
+      { replicas: 1 },
+      { replicas: 2, readyReplicas: 2 },
+      'PROGRESSING',
+      'ScalingDown',
+    ],
+    ['is new', {}, {}, 'PROGRESSING', 'NotReady'],
   ],
   'apps/v1 DaemonSet': [
+    ['is new', {}, {}, 'PROGRESSING', 'NoStatus'],
+    ['has no node to run on', {}, { desiredNumberScheduled: 0 }, 'HEALTHY'],
     [
       'is complete',
       {},
@@ -158,6 +192,14 @@ export const kindHealthCases: Readonly<Record<string, readonly HealthCase[]>> = 
       'BackoffLimitExceeded',
     ],
     ['is suspended', { suspend: true }, {}, 'SUSPENDED', 'Suspended'],
+    ['is new', {}, {}, 'PROGRESSING', 'NotStarted'],
+    [
+      'was done before it was suspended',
+      { suspend: true },
+      { conditions: [condition('Suspended', 'True'), condition('Complete', 'True')] },
+      'HEALTHY',
+      'Completed',
+    ],
   ],
   'batch/v1 CronJob': [
     ['has not run', {}, {}, 'HEALTHY'],
@@ -179,6 +221,7 @@ export const kindHealthCases: Readonly<Record<string, readonly HealthCase[]>> = 
   ],
   'v1 Service': [
     ['has no load balancer', { type: 'ClusterIP' }, {}, 'HEALTHY'],
+    ['has its own', { type: 'LoadBalancer', externalIPs: ['192.0.2.1'] }, {}, 'HEALTHY'],
     ['waits for one', { type: 'LoadBalancer' }, { loadBalancer: {} }, 'PROGRESSING', 'NoAddress'],
     [
       'has one',
@@ -204,6 +247,13 @@ export const kindHealthCases: Readonly<Record<string, readonly HealthCase[]>> = 
       { phase: 'Bound', conditions: [condition('NodeResizeError', 'True')] },
       'DEGRADED',
       'NodeResizeError',
+    ],
+    [
+      'does not become another one',
+      {},
+      { phase: 'Bound', conditions: [condition('ModifyVolumeError', 'True', 'Infeasible')] },
+      'DEGRADED',
+      'ModifyVolumeError',
     ],
   ],
   'v1 PersistentVolume': [
@@ -296,9 +346,23 @@ export const kindHealthCases: Readonly<Record<string, readonly HealthCase[]>> = 
       'TooManyReplicas',
     ],
     ['is new', {}, {}, 'PROGRESSING', 'NoStatus'],
+    [
+      'is to be looked at anew',
+      {},
+      { observedGeneration: 0, conditions: [condition('AbleToScale', 'True')] },
+      'PROGRESSING',
+      'NotObserved',
+    ],
   ],
   'policy/v1 PodDisruptionBudget': [
     ['is met', {}, { currentHealthy: 3, desiredHealthy: 2 }, 'HEALTHY'],
+    [
+      'has been changed',
+      {},
+      { observedGeneration: 0, currentHealthy: 3, desiredHealthy: 2 },
+      'PROGRESSING',
+      'NotObserved',
+    ],
     ['is not met', {}, { currentHealthy: 1, desiredHealthy: 2 }, 'DEGRADED', 'TooFewPods'],
   ],
   'networking.k8s.io/v1 Ingress': [

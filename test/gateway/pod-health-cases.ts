@@ -123,5 +123,24 @@ export const podHealthCases: readonly HealthCase[] = (
       'NodeStatusUnknown',
     ],
     ['waits', { phase: 'Pending' }, 'PROGRESSING', 'Pending'],
+    [
+      'has been changed',
+      { phase: 'Running', conditions: ready, observedGeneration: 0 },
+      'PROGRESSING',
+      'NotObserved',
+    ],
+    [
+      'has a container that is done beside one that runs',
+      {
+        phase: 'Running',
+        conditions: notReady,
+        containerStatuses: [
+          { name: 'done', state: ended(0, 'Completed') },
+          { name: 'main', state: { running: {} } },
+        ],
+      },
+      'PROGRESSING',
+      'ContainersNotReady',
+    ],
   ] as const
 ).map(([says, ...rest]) => [says, spec, ...rest])

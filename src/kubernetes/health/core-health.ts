@@ -40,7 +40,7 @@ export const serviceHealth: HealthRule = {
   },
 }
 
-const failedResizes = ['ControllerResizeError', 'NodeResizeError']
+const failedResizes = ['ControllerResizeError', 'NodeResizeError', 'ModifyVolumeError']
 const resizes = ['Resizing', 'FileSystemResizePending', 'ModifyingVolume']
 
 export const claimHealth: HealthRule = {
@@ -96,7 +96,6 @@ export const volumeAttachmentHealth: HealthRule = {
 
 /** Fewer pods than the budget asks for leave no room for a disruption. */
 export const disruptionBudgetHealth: HealthRule = {
-  observed: true,
   of(object) {
     const status = fieldsOf(object['status'])
     const allowed = conditionsOf(object).get('DisruptionAllowed')

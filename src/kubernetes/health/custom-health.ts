@@ -49,7 +49,6 @@ const unfinished =
  * controllers keep. An object without any is healthy, as it is for kstatus.
  */
 export const customHealth: HealthRule = {
-  observed: true,
   of(object) {
     const spec = fieldsOf(object['spec'])
     const status = fieldsOf(object['status'])

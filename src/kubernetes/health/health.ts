@@ -38,8 +38,6 @@ export interface Health {
 export interface HealthRule {
   /** Of an object that is not being deleted, and whose controller has seen its last change. */
   of(object: Fields): Health
-  /** Whether `status.observedGeneration` tells if its controller has seen the last change. */
-  readonly observed?: boolean
 }
 
 export const healthy: Health = { status: 'HEALTHY' }
@@ -63,13 +61,11 @@ export function ruledHealth(rule: HealthRule, object: Fields): Health {
   if (deletion !== undefined) {
     return { status: 'TERMINATING', reason: 'Deleted', message: `deleted at ${deletion}` }
   }
-  if (rule.observed === true) {
-    const observed = numberOf(fieldsOf(object['status'])['observedGeneration'])
-    const generation = numberOf(metadata['generation'])
-    if (observed !== undefined && generation !== undefined && observed < generation) {
-      const message = `its controller has seen generation ${observed} of ${generation}`
-      return progressing('NotObserved', message)
-    }
+  const observed = numberOf(fieldsOf(object['status'])['observedGeneration'])
+  const generation = numberOf(metadata['generation'])
+  if (observed !== undefined && generation !== undefined && observed < generation) {
+    const message = `its controller has seen generation ${observed} of ${generation}`
+    return progressing('NotObserved', message)
   }
   return rule.of(object)
 }

@@ -39,15 +39,14 @@ function replicaFailure(object: Fields): Health | undefined {
 
 /** As `kubectl rollout status` waits for it, and gives up. */
 export const deploymentHealth: HealthRule = {
-  observed: true,
   of(object) {
     const { spec, status } = sides(object)
     const conditions = conditionsOf(object)
     const progress = conditions.get('Progressing')
     const failure = replicaFailure(object)
     if (failure !== undefined) return failure
-    if (progress?.reason === 'ProgressDeadlineExceeded') {
-      return degraded(progress.reason, progress.message)
+    if (progress?.status === 'False') {
+      return degraded(progress.reason ?? 'NotProgressing', progress.message)
     }
     if (spec['paused'] === true) return suspended('Paused', 'the rollout is paused')
     const want = replicasOf(spec)
@@ -63,7 +62,6 @@ export const deploymentHealth: HealthRule = {
 
 /** ReplicaSets, and ReplicationControllers before them. */
 export const replicaSetHealth: HealthRule = {
-  observed: true,
   of(object) {
     const { spec, status } = sides(object)
     const want = replicasOf(spec)
@@ -79,7 +77,6 @@ export const replicaSetHealth: HealthRule = {
 
 /** A partition keeps the replicas below it on the old revision: with the others on the new one, its rollout is done. */
 export const statefulSetHealth: HealthRule = {
-  observed: true,
   of(object) {
     const { spec, status } = sides(object)
     const want = replicasOf(spec)
@@ -98,9 +95,10 @@ export const statefulSetHealth: HealthRule = {
 }
 
 export const daemonSetHealth: HealthRule = {
-  observed: true,
   of(object) {
     const { spec, status } = sides(object)
+    // Nobody has counted the nodes yet.
+    if (numberOf(status['desiredNumberScheduled']) === undefined) return progressing('NoStatus')
     const want = countOf(status['desiredNumberScheduled'])
     const isOnDelete = fieldsOf(spec['updateStrategy'])['type'] === 'OnDelete'
     return (
