@@ -1,3 +1,4 @@
+import { isStringOneByteRepresentation } from 'node:v8'
 import { createGateway, defaultServerOptions, type Gateway, startGraphQLServer } from 'informerql'
 import { population, type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -220,4 +221,17 @@ describe('a plan answers what graphql-js answers, byte by byte', () => {
     // What has an error beside its answer is graphql-js's.
     await expectSame(`{ graph(roots: ["${roots[0]}"], relations: ["nothing"]) { nodes { id } } }`)
   }, 60_000)
+  it('in one byte a character, whatever stands in the comments of documents and of the schema', async () => {
+    const { data } = JSON.parse(
+      await byGraphqlJs('{ deployments(first: 1) { nodes { id } } }'),
+    ) as {
+      data: { deployments: { nodes: { id: string }[] } }
+    }
+    const roots = data.deployments.nodes.map(({ id }) => JSON.stringify(id)).join()
+    const query = `# …
+      { graph(roots: [${roots}], depth: 4) { nodes { aNameThatIsNotShort: id } edges { from to relation } } }`
+    const text = await gateway.planned.answer({ query })
+    expect(text?.includes('"relation":"Pod.node"')).toBe(true)
+    expect(isStringOneByteRepresentation(text ?? '…')).toBe(true)
+  })
 })

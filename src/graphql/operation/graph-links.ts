@@ -5,6 +5,7 @@ import {
   type OwnerRelation,
   type RelationDefinition,
 } from '../../query/relation/relation-definition.ts'
+import { compactText } from '../../lib/compact-text.ts'
 import type { Kind } from '../model/kind.ts'
 import type { RelatedNeed, SchemaRelation, SchemaRelations } from './schema-relations.ts'
 
@@ -64,7 +65,7 @@ function linksOf({ byField }: SchemaRelations): GraphLinks {
   }
   for (const [{ definition }, relation] of byField) {
     const reversed = reversedBy(definition, owners)
-    const edge = reversed ?? relation.name
+    const edge = compactText(reversed ?? relation.name)
     add(definition.from, {
       field: definition.name,
       name: relation.name,

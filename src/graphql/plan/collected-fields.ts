@@ -5,6 +5,7 @@ import {
   Kind as NodeKind,
   type SelectionSetNode,
 } from 'graphql'
+import { compactText } from '../../lib/compact-text.ts'
 
 /** What a document's fields are collected with: its fragments, and the values of the variables in `@skip` and `@include`. */
 export interface CollectContext {
@@ -31,7 +32,7 @@ export function collectFields(
       if (!isIncluded(selection.directives, context.flags)) continue
       switch (selection.kind) {
         case NodeKind.FIELD: {
-          const key = selection.alias?.value ?? selection.name.value
+          const key = compactText(selection.alias?.value ?? selection.name.value)
           const same = fields.get(key)
           if (same === undefined) fields.set(key, [selection])
           else same.push(selection)

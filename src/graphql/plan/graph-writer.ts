@@ -1,10 +1,9 @@
 import type { FieldNode } from 'graphql'
-import type { WalkEdge } from '../../query/relation/graph-walk.ts'
 import { type ReadGraph, readGraph } from '../operation/graph-reader.ts'
 import { graphKinds, graphRequest } from '../operation/graph-request.ts'
 import type { GraphArguments } from '../schema/read-arguments.ts'
-import { collectFields, selectionsOf } from './collected-fields.ts'
 import type { FieldArguments } from './field-arguments.ts'
+import { graphEdgesWriter } from './graph-edges-writer.ts'
 import { graphIdOf, graphNodeWriter } from './graph-node-writer.ts'
 import { NotCoveredError } from './not-covered.ts'
 import { plainWriter } from './plain-writer.ts'
@@ -68,11 +67,11 @@ function memberWriter(
       return ({ graph, run }) => run.list(graph.nodes, (node) => one(run, node))
     }
     case 'edges': {
-      const write = edgeWriter(same, compiler)
+      const write = graphEdgesWriter(same, compiler)
       return ({ graph, run }) => {
         // Each object's `id` is looked for once, for all of its edges.
         const ids = graph.nodes.map((node) => graphIdOf(run, node))
-        return run.list(graph.edges, (edge) => run.paid(write(edge, ids)))
+        return write(run, graph.edges, ids)
       }
     }
     case 'truncated':
@@ -83,36 +82,5 @@ function memberWriter(
       return ({ graph }) => JSON.stringify(graph.notFollowed)
     default:
       return undefined
-  }
-}
-
-/** What stands ahead of a member of an edge, and what it is: all there is to be done for each of a thousand edges. */
-interface EdgeMember {
-  readonly before: string
-  readonly name: 'from' | 'to' | 'relation' | '__typename'
-}
-
-const edgeMembers = ['from', 'to', 'relation', '__typename'] as const
-
-function edgeWriter(
-  nodes: readonly FieldNode[],
-  { collect }: PlanCompiler,
-): (edge: WalkEdge, ids: readonly string[]) => string {
-  const type = 'GraphEdge'
-  const members: EdgeMember[] = []
-  for (const [key, [node]] of collectFields(selectionsOf(nodes), new Set([type]), collect)) {
-    const name = edgeMembers.find((one) => one === node?.name.value)
-    if (name === undefined) throw new NotCoveredError(`a field of ${type}`)
-    members.push({ before: `${members.length === 0 ? '{' : ','}${JSON.stringify(key)}:`, name })
-  }
-  return ({ from, to, relation }, ids) => {
-    let text = ''
-    for (const { before, name } of members) {
-      if (name === 'from') text += before + (ids[from] ?? '')
-      else if (name === 'to') text += before + (ids[to] ?? '')
-      // Names of types and of fields need no escapes.
-      else text += `${before}"${name === 'relation' ? relation : type}"`
-    }
-    return `${text}}`
   }
 }

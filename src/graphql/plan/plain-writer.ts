@@ -16,7 +16,7 @@ export function plainWriter<T>(
   const isPart = /(Connection|Edge)$/.test(type)
   const members = Array.from(
     collectFields(selectionsOf(nodes), new Set([type]), compiler.collect),
-    ([key, same]) => {
+    ([key, same], position) => {
       const name = same[0]?.name.value ?? ''
       const compiled = (): MemberWriter<T> | undefined => memberOf(name, same)
       const write =
@@ -26,8 +26,12 @@ export function plainWriter<T>(
             ? compiled()
             : compiler.within(key, compiled)
       if (write === undefined) throw new NotCoveredError(`${type}.${name}`)
-      return { before: `${JSON.stringify(key)}:`, write }
+      return { before: `${position === 0 ? '' : ','}${JSON.stringify(key)}:`, write }
     },
   )
-  return (source) => `{${members.map(({ before, write }) => before + write(source)).join(',')}}`
+  return (source) => {
+    let text = '{'
+    for (const { before, write } of members) text += before + write(source)
+    return `${text}}`
+  }
 }

@@ -114,8 +114,11 @@ export class PlanRun {
 
   /** The texts of a list's members as the text of a list. */
   list<T>(members: readonly T[], write: (member: T, position: number) => string): string {
-    const texts: string[] = []
-    for (const member of members) texts.push(write(member, texts.length))
-    return `[${texts.join(',')}]`
+    // Not joined: what is put together is copied once, when all of the answer is.
+    let text = ''
+    for (const [position, member] of members.entries()) {
+      text += position === 0 ? write(member, position) : `,${write(member, position)}`
+    }
+    return `[${text}]`
   }
 }

@@ -1,0 +1,74 @@
+import type { FieldNode } from 'graphql'
+import type { WalkEdge } from '../../query/relation/graph-walk.ts'
+import { collectFields, selectionsOf } from './collected-fields.ts'
+import { NotCoveredError } from './not-covered.ts'
+import type { PlanCompiler } from './plan-compiler.ts'
+import type { PlanRun } from './plan-run.ts'
+
+/** Writes the edges of a graph, whose objects have the `ids`, as JSON, by their positions. */
+type EdgesWriter = (run: PlanRun, edges: readonly WalkEdge[], ids: readonly string[]) => string
+
+const type = 'GraphEdge'
+const names = ['from', 'to', 'relation', '__typename'] as const
+
+/** A member of an edge, and what stands around it. */
+interface EdgeMember {
+  readonly before: string
+  readonly name: (typeof names)[number]
+  readonly after: string
+}
+
+/** Compiles what is written of the edges of graphs. Throws {@link NotCoveredError}. */
+export function graphEdgesWriter(
+  nodes: readonly FieldNode[],
+  { collect }: PlanCompiler,
+): EdgesWriter {
+  const fields = collectFields(selectionsOf(nodes), new Set([type]), collect)
+  const members = Array.from(fields, ([key, [node]], position): EdgeMember => {
+    const name = names.find((one) => one === node?.name.value)
+    if (name === undefined) throw new NotCoveredError(`a field of ${type}`)
+    return {
+      name,
+      before: `${position === 0 ? '{' : ','}${JSON.stringify(key)}:`,
+      after: position === fields.size - 1 ? '}' : '',
+    }
+  })
+  return (run, edges, ids) => {
+    const texts = members.map((member) => memberTexts(member, ids))
+    return run.list(edges, (edge) => {
+      let text = ''
+      for (const textOf of texts) text += textOf(edge)
+      return run.paid(text)
+    })
+  }
+}
+
+/** A thousand edges are between some hundred objects, by a dozen relations: what stands around these is put there once. */
+function memberTexts(
+  { before, name, after }: EdgeMember,
+  ids: readonly string[],
+): (edge: WalkEdge) => string {
+  switch (name) {
+    case '__typename': {
+      const text = `${before}"${type}"${after}`
+      return () => text
+    }
+    case 'relation': {
+      const texts = new Map<string, string>()
+      return ({ relation }) => {
+        let text = texts.get(relation)
+        // Names of types and of fields need no escapes.
+        if (text === undefined) texts.set(relation, (text = `${before}"${relation}"${after}`))
+        return text
+      }
+    }
+    case 'from':
+    case 'to': {
+      const texts: string[] = []
+      return (edge) => {
+        const position = edge[name]
+        return (texts[position] ??= before + (ids[position] ?? '') + after)
+      }
+    }
+  }
+}
