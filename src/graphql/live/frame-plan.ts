@@ -6,7 +6,7 @@ import {
   isObjectType,
   type OperationDefinitionNode,
 } from 'graphql'
-import type { PageStep } from '../../query/page/page-steps.ts'
+import type { ToldStep } from '../../query/page/page-steps.ts'
 import type { Kind } from '../model/kind.ts'
 import type { RelatedNeed } from '../operation/schema-relations.ts'
 import { collectFields, selectionsOf } from '../plan/collected-fields.ts'
@@ -40,11 +40,7 @@ export interface ChangeParts {
 }
 
 /** What a frame says of one row of a page, whose text is `object`. */
-export interface PageStepParts {
-  readonly step: PageStep['step']
-  readonly index: number
-  readonly from: number | null
-  readonly objectId: string
+export interface PageStepParts extends ToldStep {
   readonly object: string
 }
 

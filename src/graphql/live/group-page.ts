@@ -2,7 +2,7 @@ import type { StoreView } from '../../informer/store/store-view.ts'
 import { positionOf } from '../../query/page/list-order.ts'
 import { type FrontRow, OrderedFront } from '../../query/page/ordered-front.ts'
 import { listPage } from '../../query/page/page.ts'
-import { idsBefore, type PageStep, pageSteps, rowsText } from '../../query/page/page-steps.ts'
+import { idsBefore, isShown, rowsText, toldSteps } from '../../query/page/page-steps.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import type { FollowedList, FollowedPage } from '../operation/followed-list.ts'
 import type { KindPart } from '../operation/kind-part.ts'
@@ -99,12 +99,12 @@ export class GroupPage implements GroupContent {
 
   /** What leads to this page whoever holds another one, of the same list, but for these changes that it has not been told of. */
   stepsFor(held: GroupPage, unread: readonly ToldChange[]): readonly PageStepParts[] {
-    const steps = unread.filter((change) => 'step' in change).map(stepOf)
-    const written = new Set(steps.flatMap(({ step, id }) => (isWritten(step) ? [id] : [])))
+    const steps = unread.filter((change) => 'step' in change)
+    const shown = new Set(steps.filter(isShown).map(({ objectId }) => objectId))
     const versions = new Map(held.#told.map(({ id, version }) => [id, version]))
     return this.stepsFrom(
       idsBefore(held.ids(), steps),
-      ({ id, version }) => written.has(id) || versions.get(id) !== version,
+      ({ id, version }) => shown.has(id) || versions.get(id) !== version,
     )
   }
 
@@ -221,19 +221,8 @@ function stepsTo(
   now: readonly PageRow[],
   before: readonly Pick<PageRow, 'id' | 'version'>[],
 ): readonly PageStepParts[] {
-  return pageSteps(before, now).map((step) => ({
-    step: step.step,
-    index: step.index,
-    from: step.step === 'MOVE' ? step.from : null,
-    objectId: step.id,
-    object: isWritten(step.step) ? (now[step.index]?.text ?? 'null') : 'null',
+  return toldSteps(before, now).map(({ entry, ...step }) => ({
+    ...step,
+    object: entry?.text ?? 'null',
   }))
-}
-
-function stepOf({ step, index, from, objectId: id }: PageStepParts): PageStep {
-  return step === 'MOVE' ? { step, index, from: from ?? index, id } : { step, index, id }
-}
-
-function isWritten(step: PageStep['step']): boolean {
-  return step === 'INSERT' || step === 'UPDATE'
 }
