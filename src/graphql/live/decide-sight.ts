@@ -1,4 +1,4 @@
-import { type Scope, unrestricted } from '../../query/condition/scope.ts'
+import { nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
 import { ClientError } from '../operation/client-error.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
@@ -10,7 +10,7 @@ import {
   tooManyNamespaces,
   type ViewerAccess,
 } from '../operation/viewer-access.ts'
-import { type KindSight, nothing, Sight, wholeSight } from './sight.ts'
+import { type KindSight, Sight, wholeSight } from './sight.ts'
 
 /** What is looked at. */
 export interface Sought {
@@ -124,16 +124,16 @@ function lookedUp(
     return { form: 'namespaces', namespaces: inLists }
   }
   if (ask(access.looksIn(at, ''), () => access.mayLookIn(at, ''))) return unrestricted
-  if (open.length > 0) return nothing
+  if (open.length > 0) return nothingVisible
   if (resource.namespaced) {
     const seen = [...new Set([...namespaces, ...inLists])].filter(
       (namespace) =>
         isListed(namespace) ||
         ask(access.looksIn(at, namespace), () => access.mayLookIn(at, namespace)),
     )
-    return seen.length === 0 ? nothing : { form: 'namespaces', namespaces: new Set(seen) }
+    return seen.length === 0 ? nothingVisible : { form: 'namespaces', namespaces: new Set(seen) }
   }
-  if (resource.group !== '' || resource.resource !== 'namespaces') return nothing
+  if (resource.group !== '' || resource.resource !== 'namespaces') return nothingVisible
   const seen = namespaces.filter((name) =>
     ask(access.looks(at, name), () => access.mayLook(at, name)),
   )

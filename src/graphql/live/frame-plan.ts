@@ -6,7 +6,7 @@ import {
   isObjectType,
   type OperationDefinitionNode,
 } from 'graphql'
-import type { PageStep } from '../../query/page/page-steps.ts'
+import type { ToldStep } from '../../query/page/page-steps.ts'
 import type { Kind } from '../model/kind.ts'
 import type { RelatedNeed } from '../operation/schema-relations.ts'
 import { collectFields, selectionsOf } from '../plan/collected-fields.ts'
@@ -40,15 +40,23 @@ export interface ChangeParts {
 }
 
 /** What a frame says of one row of a page, whose text is `object`. */
-export interface PageStepParts {
-  readonly step: PageStep['step']
-  readonly index: number
-  readonly from: number | null
-  readonly objectId: string
+export interface PageStepParts extends ToldStep {
   readonly object: string
 }
 
 type Write<T> = (parts: T) => string
+
+/** What is selected of one of the gateway's own types. */
+interface OwnSelection {
+  /** The kind that is followed. */
+  readonly kind: Kind
+  readonly type: GraphQLObjectType
+  readonly nodes: readonly FieldNode[]
+  readonly compiler: PlanCompiler
+}
+
+/** How each change is written, and what that takes. */
+type ChangePlan = Pick<FramePlan, 'change' | 'row' | 'previous'>
 
 /** A subscription to a list, a page or an object, compiled: what it reads, and how its frames are written as JSON text. */
 export interface FramePlan {
@@ -93,7 +101,7 @@ export function compileFrames(
   if (kind.uncached) throw new NotCoveredError('a live read')
   return compiler.within(key, () => {
     compiler.reads(kind)
-    const frame = frameWriter(kind, typeOf(field), nodes, compiler)
+    const frame = frameWriter({ kind, type: typeOf(field), nodes, compiler })
     const { kinds: needs } = compiler.takeNeeds()
     return {
       ...frame,
@@ -108,14 +116,9 @@ export function compileFrames(
   })
 }
 
-function frameWriter(
-  kind: Kind,
-  type: GraphQLObjectType,
-  nodes: readonly FieldNode[],
-  compiler: PlanCompiler,
-): Pick<FramePlan, 'frame' | 'change' | 'row' | 'previous'> {
-  let inner: Pick<FramePlan, 'change' | 'row' | 'previous'> | undefined
-  const members = membersOf<FrameParts>(type, nodes, compiler, (field, same) => {
+function frameWriter(selection: OwnSelection): ChangePlan & Pick<FramePlan, 'frame'> {
+  let inner: ChangePlan | undefined
+  const members = membersOf<FrameParts>(selection, (field, same) => {
     const source = fieldSourceOf(field)
     if (source.form !== 'frame' && source.form !== 'livePage') {
       throw new NotCoveredError(field.name)
@@ -124,7 +127,7 @@ function frameWriter(
     if (part === 'changes') {
       if (inner !== undefined) throw new NotCoveredError('changes under two names')
       const writer = source.form === 'frame' ? changeWriter : stepWriter
-      inner = writer(kind, typeOf(field), same, compiler)
+      inner = writer({ ...selection, type: typeOf(field), nodes: same })
       return ({ changes }) => changes
     }
     return (parts) => JSON.stringify(parts[part])
@@ -133,21 +136,16 @@ function frameWriter(
   return { frame: members, change, row, previous }
 }
 
-function changeWriter(
-  kind: Kind,
-  type: GraphQLObjectType,
-  nodes: readonly FieldNode[],
-  compiler: PlanCompiler,
-): Pick<FramePlan, 'change' | 'row' | 'previous'> {
+function changeWriter(selection: OwnSelection): ChangePlan {
   let row: RowWriter | undefined
   const previous: PreviousText[] = []
-  const change = membersOf<ChangeParts>(type, nodes, compiler, (field, same) => {
+  const change = membersOf<ChangeParts>(selection, (field, same) => {
     const source = fieldSourceOf(field)
     if (source.form !== 'change') throw new NotCoveredError(field.name)
     const { part } = source
     switch (part) {
       case 'object':
-        row = objectWriter(kind, same, compiler, row)
+        row = objectWriter(selection, same, row)
         return ({ object }) => object
       case 'previous': {
         const [node] = same
@@ -162,28 +160,22 @@ function changeWriter(
   return { change: (parts) => ('type' in parts ? change(parts) : ''), row, previous }
 }
 
-function stepWriter(
-  kind: Kind,
-  type: GraphQLObjectType,
-  nodes: readonly FieldNode[],
-  compiler: PlanCompiler,
-): Pick<FramePlan, 'change' | 'row' | 'previous'> {
+function stepWriter(selection: OwnSelection): ChangePlan {
   let row: RowWriter | undefined
-  const step = membersOf<PageStepParts>(type, nodes, compiler, (field, same) => {
+  const step = membersOf<PageStepParts>(selection, (field, same) => {
     const source = fieldSourceOf(field)
     if (source.form !== 'livePageChange') throw new NotCoveredError(field.name)
     const { part } = source
     if (part !== 'object') return (parts) => JSON.stringify(parts[part])
-    row = objectWriter(kind, same, compiler, row)
+    row = objectWriter(selection, same, row)
     return ({ object }) => object
   })
   return { change: (parts) => ('step' in parts ? step(parts) : ''), row, previous: [] }
 }
 
 function objectWriter(
-  kind: Kind,
+  { kind, compiler }: OwnSelection,
   nodes: readonly FieldNode[],
-  compiler: PlanCompiler,
   known: RowWriter | undefined,
 ): RowWriter {
   if (known !== undefined) throw new NotCoveredError('an object under two names')
@@ -192,9 +184,7 @@ function objectWriter(
 
 /** Writes the fields of one of the gateway's own types. */
 function membersOf<T>(
-  type: GraphQLObjectType,
-  nodes: readonly FieldNode[],
-  compiler: PlanCompiler,
+  { type, nodes, compiler }: OwnSelection,
   writeOf: (field: GraphQLField<unknown, unknown>, same: readonly FieldNode[]) => Write<T>,
 ): Write<T> {
   const fields = collectFields(selectionsOf(nodes), new Set([type.name]), compiler.collect)

@@ -84,7 +84,7 @@ export class GroupFilter {
     const turned = turns.run(() =>
       this.#rows.turned(this.#reading.followed(settled), new PlanRun(this.#reading.run(settled))),
     )
-    followed.decidedAll(performance.now() - startMs)
+    followed.decidedAll(startMs)
     return turned
   }
 

@@ -1,17 +1,15 @@
 import type { StoreView } from '../../informer/store/store-view.ts'
-import type { RelatedStores } from '../../query/condition/related-by.ts'
-import { type Scope, unrestricted } from '../../query/condition/scope.ts'
-import { LiveSet } from '../../query/live-set.ts'
 import { positionOf } from '../../query/page/list-order.ts'
 import { type FrontRow, OrderedFront } from '../../query/page/ordered-front.ts'
 import { listPage } from '../../query/page/page.ts'
-import { idsBefore, type PageStep, pageSteps, rowsText } from '../../query/page/page-steps.ts'
+import { idsBefore, isShown, rowsText, toldSteps } from '../../query/page/page-steps.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import type { FollowedList, FollowedPage } from '../operation/followed-list.ts'
 import type { KindPart } from '../operation/kind-part.ts'
 import { PlanRun, type PlanRunOptions } from '../plan/plan-run.ts'
 import type { FramePlan, PageStepParts } from './frame-plan.ts'
 import type { GroupContent, PageState } from './group-content.ts'
+import { GroupLiveSet } from './group-live-set.ts'
 import type { ToldChange } from './live-change.ts'
 import { RowDependencies } from './row-dependencies.ts'
 
@@ -38,9 +36,7 @@ export class GroupPage implements GroupContent {
   readonly #list: FollowedList
   readonly #wanted: FollowedPage
   #front: OrderedFront
-  #held: LiveSet
-  /** What the condition reads of related objects in the tick. */
-  #related: RelatedStores | undefined
+  readonly #held: GroupLiveSet
   #told: readonly PageRow[] = []
   #rowsText = rowsText([])
 
@@ -49,7 +45,7 @@ export class GroupPage implements GroupContent {
     this.#list = list
     this.#wanted = wanted
     this.#front = this.#newFront()
-    this.#held = this.#newSet(unrestricted)
+    this.#held = new GroupLiveSet(list.condition)
   }
 
   get page(): PageState {
@@ -61,18 +57,15 @@ export class GroupPage implements GroupContent {
     return this.#held.size * memberBytes + units * 2
   }
 
-  matching({ view, scope, cluster }: KindPart, run: PlanRun): readonly string[] {
-    this.#held = this.#newSet(scope)
-    this.#related = run.related(cluster)
-    return this.#held.matching(view, run.budget)
+  matching(part: KindPart, run: PlanRun): readonly string[] {
+    return this.#held.matching(part, run)
   }
 
-  turned({ view, cluster }: KindPart, run: PlanRun, keys?: readonly string[]): readonly string[] {
+  turned(part: KindPart, run: PlanRun, keys?: readonly string[]): readonly string[] {
     // Which rows stand ready may have been read before it was heard that they match.
     if (keys !== undefined) return keys
-    this.#related = run.related(cluster)
     this.#front = this.#newFront()
-    return this.#held.turned(view, run.budget)
+    return this.#held.turned(part, run)
   }
 
   keys(): readonly string[] {
@@ -86,10 +79,9 @@ export class GroupPage implements GroupContent {
   ): readonly PageStepParts[] {
     const changed = new Set<string>()
     const asked = [...keys]
-    this.#related = new PlanRun(options).related(part.cluster)
     // Also those that stand ready, as they were read before they were heard of, and match no more: nobody was told of them.
     for (const key of asked) this.#front.delete(key)
-    for (const change of this.#held.changes(part.view, asked, options.budget)) {
+    for (const change of this.#held.changes(asked, part, new PlanRun(options))) {
       const { key, uid } = change
       changed.add(key)
       if (change.type !== 'DELETED') this.#front.put(this.#rowOf(part.view, change.id, uid))
@@ -107,12 +99,12 @@ export class GroupPage implements GroupContent {
 
   /** What leads to this page whoever holds another one, of the same list, but for these changes that it has not been told of. */
   stepsFor(held: GroupPage, unread: readonly ToldChange[]): readonly PageStepParts[] {
-    const steps = unread.filter((change) => 'step' in change).map(stepOf)
-    const written = new Set(steps.flatMap(({ step, id }) => (isWritten(step) ? [id] : [])))
+    const steps = unread.filter((change) => 'step' in change)
+    const shown = new Set(steps.filter(isShown).map(({ objectId }) => objectId))
     const versions = new Map(held.#told.map(({ id, version }) => [id, version]))
     return this.stepsFrom(
       idsBefore(held.ids(), steps),
-      ({ id, version }) => written.has(id) || versions.get(id) !== version,
+      ({ id, version }) => shown.has(id) || versions.get(id) !== version,
     )
   }
 
@@ -137,16 +129,6 @@ export class GroupPage implements GroupContent {
   #newFront(): OrderedFront {
     const { terms, size } = this.#wanted
     return new OrderedFront(terms, size, Math.max(leastReady, size))
-  }
-
-  #newSet(scope: Scope): LiveSet {
-    const { condition } = this.#list
-    return new LiveSet({ condition, scope, related: () => this.#reading() })
-  }
-
-  #reading(): RelatedStores {
-    if (this.#related === undefined) throw new TypeError('nothing has been read yet')
-    return this.#related
   }
 
   #rowOf(view: StoreView, id: number, uid: string): FrontRow {
@@ -180,7 +162,7 @@ export class GroupPage implements GroupContent {
       identity: { list: this.#list.list },
       first: capacity,
       maxPageSize: capacity,
-      related: this.#reading(),
+      related: this.#held.related,
     })
     const rows = ids.map((id) => this.#rowOf(view, id, view.uidOf(id)))
     this.#front.fill(rows, !hasNextPage)
@@ -239,19 +221,8 @@ function stepsTo(
   now: readonly PageRow[],
   before: readonly Pick<PageRow, 'id' | 'version'>[],
 ): readonly PageStepParts[] {
-  return pageSteps(before, now).map((step) => ({
-    step: step.step,
-    index: step.index,
-    from: step.step === 'MOVE' ? step.from : null,
-    objectId: step.id,
-    object: isWritten(step.step) ? (now[step.index]?.text ?? 'null') : 'null',
+  return toldSteps(before, now).map(({ entry, ...step }) => ({
+    ...step,
+    object: entry?.text ?? 'null',
   }))
-}
-
-function stepOf({ step, index, from, objectId: id }: PageStepParts): PageStep {
-  return step === 'MOVE' ? { step, index, from: from ?? index, id } : { step, index, id }
-}
-
-function isWritten(step: PageStep['step']): boolean {
-  return step === 'INSERT' || step === 'UPDATE'
 }

@@ -1,14 +1,13 @@
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
 import type { Condition } from '../../query/condition/condition.ts'
-import { type Scope, unrestricted } from '../../query/condition/scope.ts'
-import type { RelatedStores } from '../../query/condition/related-by.ts'
-import { type LiveChange, LiveSet } from '../../query/live-set.ts'
+import type { LiveChange } from '../../query/live-set.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import type { KindPart } from '../operation/kind-part.ts'
 import { removals } from '../operation/removals.ts'
 import { PlanRun, type PlanRunOptions } from '../plan/plan-run.ts'
 import type { FramePlan } from './frame-plan.ts'
 import type { GroupContent, SeenChanges } from './group-content.ts'
+import { GroupLiveSet } from './group-live-set.ts'
 import {
   additionOf,
   type LiveChangeText,
@@ -24,18 +23,14 @@ export class GroupRows implements GroupContent {
   readonly page = undefined
   readonly dependencies: RowDependencies = new RowDependencies()
   readonly #plan: FramePlan
-  readonly #condition: Condition
-  #held: LiveSet
-  /** What the condition reads of related objects in the tick. */
-  #related: RelatedStores | undefined
+  readonly #held: GroupLiveSet
   readonly #told = new Map<string, ToldObject>()
   /** UTF-16 units of the texts. */
   #units = 0
 
   constructor(plan: FramePlan, condition: Condition) {
     this.#plan = plan
-    this.#condition = condition
-    this.#held = this.#newSet(unrestricted)
+    this.#held = new GroupLiveSet(condition)
   }
 
   get size(): number {
@@ -48,20 +43,16 @@ export class GroupRows implements GroupContent {
   }
 
   /** The keys of what is to be told first. Throws `QueryTooCostlyError`. */
-  matching({ view, scope, cluster }: KindPart, run: PlanRun): readonly string[] {
-    this.#held = this.#newSet(scope)
-    this.#related = run.related(cluster)
-    return this.#held.matching(view, run.budget)
+  matching(part: KindPart, run: PlanRun): readonly string[] {
+    return this.#held.matching(part, run)
   }
 
   /**
    * The keys of what has come to match, or matches no more, of all that there is, or of `keys`. Throws `QueryTooCostlyError` and
    * whatever reading throws.
    */
-  turned({ view, cluster }: KindPart, run: PlanRun, keys?: readonly string[]): readonly string[] {
-    this.#related = run.related(cluster)
-    if (keys === undefined) return this.#held.turned(view, run.budget)
-    return this.#held.turnedOf(keys, view, run.budget)
+  turned(part: KindPart, run: PlanRun, keys?: readonly string[]): readonly string[] {
+    return this.#held.turned(part, run, keys)
   }
 
   /** All that has been told, as it is now: a copy. */
@@ -100,7 +91,6 @@ export class GroupRows implements GroupContent {
       ...options,
       followed: (relation) => this.dependencies.add(row, relation),
     })
-    this.#related = run.related(part.cluster)
     const write = (change: LiveChange & { readonly id: number }): string => {
       row = change.key
       this.dependencies.forget(row)
@@ -112,7 +102,7 @@ export class GroupRows implements GroupContent {
     const previousTexts = (held: HeldObject | undefined): readonly string[] | undefined =>
       held === undefined ? undefined : selected.map((field) => field.text(run, view, held))
     const changes: LiveChangeText[] = []
-    for (const change of this.#held.changes(part.view, keys, options.budget)) {
+    for (const change of this.#held.changes(keys, part, run)) {
       const { key, uid } = change
       const before = this.#told.get(key)
       if (change.type === 'DELETED') {
@@ -145,14 +135,6 @@ export class GroupRows implements GroupContent {
       changes.push({ ...additionOf(now), type: change.type, previous })
     }
     return changes
-  }
-
-  #newSet(scope: Scope): LiveSet {
-    const related = (): RelatedStores => {
-      if (this.#related === undefined) throw new TypeError('nothing has been read yet')
-      return this.#related
-    }
-    return new LiveSet({ condition: this.#condition, scope, related })
   }
 
   #tell(now: ToldObject, before: ToldObject | undefined): void {

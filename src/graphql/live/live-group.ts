@@ -1,4 +1,5 @@
 import { sleep } from '../../lib/backoff.ts'
+import { TimeShare } from '../../lib/time-share.ts'
 import type { Listener, ListenerBatch } from '../../informer/delivery/listener.ts'
 import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
 import { turns } from '../operation/preparation.ts'
@@ -28,7 +29,6 @@ import { GroupSeats } from './group-seats.ts'
 import { GroupMoves } from './group-moves.ts'
 import { BeyondSightError, type Sight } from './sight.ts'
 import type { ViewerSeat } from './viewer-seat.ts'
-import { WideTurns } from './wide-turns.ts'
 import { WithheldNames } from './withheld-names.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ViewerAccess } from '../operation/viewer-access.ts'
@@ -69,7 +69,8 @@ export class LiveGroup implements MemberGroup {
   #positions: Positions = {}
   readonly #snapshots: GroupSnapshots
   #flushing: Promise<void> | undefined
-  readonly #wide = new WideTurns()
+  /** For writing all rows anew, as one of the many objects that they are written from has changed. */
+  readonly #wide = new TimeShare(1 / 20)
   #expected = 0
   #end: StreamEnd | undefined
 

@@ -1,6 +1,6 @@
 import type { SharedInformer } from '../../informer/shared-informer.ts'
 import type { ResourceHistory } from '../../cache/resource-history.ts'
-import { isInScope, type Scope, unrestricted } from '../../query/condition/scope.ts'
+import { isInScope, nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import { accessFingerprint, type SeenKind } from '../operation/access-fingerprint.ts'
 import type { ClientError } from '../operation/client-error.ts'
 import type { CachedParts, KindAt, KindPart, ListReading } from '../operation/kind-part.ts'
@@ -144,7 +144,7 @@ export function wholeSight(needs: readonly KindAt[]): Sight {
 
 function seenKinds(scope: Scope, kinds: readonly KindSight[]): readonly SeenKind[] {
   return kinds.flatMap(({ at, list, look }, number) => {
-    const related = { ...at, scope: 'form' in list ? list : nothing, look }
+    const related = { ...at, scope: 'form' in list ? list : nothingVisible, look }
     if (number > 0) return [related]
     // As a page of the list has it, where relations see the same of the kind.
     const isSame = isSameScope(related.scope, scope) && isSameScope(look, scope)
@@ -155,9 +155,6 @@ function seenKinds(scope: Scope, kinds: readonly KindSight[]): readonly SeenKind
 function missing(): never {
   throw new TypeError('nothing is followed')
 }
-
-/** Nothing at all. */
-export const nothing: Scope = { form: 'names', keys: new Set() }
 
 function isEmpty(scope: Scope): boolean {
   switch (scope.form) {

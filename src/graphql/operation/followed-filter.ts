@@ -1,3 +1,4 @@
+import { TimeShare } from '../../lib/time-share.ts'
 import type { Listener, ListenerBatch } from '../../informer/delivery/listener.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { unrestricted } from '../../query/condition/scope.ts'
@@ -40,11 +41,11 @@ export class FollowedFilter {
   readonly #views = new Map<string, StoreView>()
   #rows = new Set<string>()
   #isAll = false
-  #allDueMs = 0
+  readonly #all = new TimeShare(allShare)
   #positions: Record<string, string> = {}
   #hasNews = false
   #wake: PromiseWithResolvers<void> | undefined
-  #timer: NodeJS.Timeout | undefined
+  readonly #leaving = new AbortController()
   #isOver = false
   #failure: unknown
 
@@ -60,7 +61,7 @@ export class FollowedFilter {
 
   /** Whether there is something to take now. */
   get isDue(): boolean {
-    if (this.#isAll) return performance.now() >= this.#allDueMs
+    if (this.#isAll) return this.#all.isDue
     return Object.keys(this.#positions).length > 0
   }
 
@@ -125,14 +126,14 @@ export class FollowedFilter {
     this.#tell()
   }
 
-  /** All rows have been decided anew, which took so long. */
-  decidedAll(durationMs: number): void {
-    this.#allDueMs = performance.now() + durationMs / allShare
+  /** All rows have been decided anew, since `startMs`, as `performance.now()` told then. */
+  decidedAll(startMs: number): void {
+    this.#all.done(startMs)
   }
 
   close(): void {
     this.#isOver = true
-    clearTimeout(this.#timer)
+    this.#leaving.abort()
     for (const listener of this.#listeners) listener.close()
     this.#tell()
   }
@@ -183,12 +184,8 @@ export class FollowedFilter {
   }
 
   #tell(): void {
-    const waitMs = this.#isAll ? this.#allDueMs - performance.now() : 0
-    if (waitMs > 0 && !this.#isOver) {
-      this.#timer ??= setTimeout(() => {
-        this.#timer = undefined
-        this.#tell()
-      }, Math.ceil(waitMs)).unref()
+    if (this.#isAll && !this.#all.isDue && !this.#isOver) {
+      this.#all.plan(() => this.#tell(), this.#leaving.signal)
       return
     }
     this.#hasNews = true

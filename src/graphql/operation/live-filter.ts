@@ -92,7 +92,7 @@ export class LiveFilter {
     if (!isAll) return held.turnedOf(rows, view, budget)
     const startMs = performance.now()
     const turned = held.turned(view, budget)
-    this.#followed.decidedAll(performance.now() - startMs)
+    this.#followed.decidedAll(startMs)
     return turned
   }
 

@@ -3,7 +3,7 @@ import { interruptible } from '../../lib/interruptible.ts'
 import type { SharedInformer } from '../../informer/shared-informer.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { WorkBudget, type WorkLimits } from '../../query/condition/work-budget.ts'
-import { type PageEntry, pageSteps, rowsText } from '../../query/page/page-steps.ts'
+import { type PageEntry, rowsText, toldSteps } from '../../query/page/page-steps.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import type { LivePage, LivePageChange } from '../schema/read-context.ts'
 import type { KindPart } from './kind-part.ts'
@@ -108,20 +108,13 @@ function difference(
   now: ReadPage,
 ): LivePage | undefined {
   const { view, kind, cluster, list } = part
-  const steps = pageSteps(before?.entries ?? [], now.entries)
+  const steps = toldSteps(before?.entries ?? [], now.entries)
   if (before !== undefined && steps.length === 0 && before.totalCount === now.totalCount) {
     return undefined
   }
-  const changes = steps.map((step): LivePageChange => {
-    const isShown = step.step === 'INSERT' || step.step === 'UPDATE'
-    const entry = isShown ? now.entries[step.index] : undefined
-    return {
-      step: step.step,
-      index: step.index,
-      from: step.step === 'MOVE' ? step.from : null,
-      objectId: step.id,
-      object: entry === undefined ? null : { kind, cluster, object: view.object(entry.row) },
-    }
+  const changes = steps.map(({ entry, ...step }): LivePageChange => {
+    const object = entry && { kind, cluster, object: view.object(entry.row) }
+    return { ...step, object: object ?? null }
   })
   const { resourceVersion } = view
   const resumeToken = encodeResumeToken({

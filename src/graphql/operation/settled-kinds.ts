@@ -5,7 +5,7 @@ import type { SharedInformer } from '../../informer/shared-informer.ts'
 import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
-import { type Scope, unrestricted } from '../../query/condition/scope.ts'
+import { nothingVisible, unrestricted } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
 import { ClientError } from './client-error.ts'
 import type { CachedParts, KindAt, KindPart, ListReading } from './kind-part.ts'
@@ -173,7 +173,7 @@ export class SettledKinds implements CachedParts {
     return {
       ...pick(at),
       view,
-      scope: nothingListed,
+      scope: nothingVisible,
       byName: { identity: access.identity, allows },
     }
   }
@@ -227,8 +227,6 @@ export class SettledKinds implements CachedParts {
 }
 
 const none: readonly string[] = []
-
-const nothingListed: Scope = { form: 'names', keys: new Set() }
 
 function pick({ cluster, kind }: KindAt): KindAt {
   return { cluster, kind }

@@ -1,5 +1,6 @@
 import type { GraphQLError } from 'graphql'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { ToldStep } from '../../query/page/page-steps.ts'
 import type { Kind, MixedRelationField, RelationField } from '../model/kind.ts'
 import type {
   CanArguments,
@@ -133,12 +134,7 @@ export interface Frame {
 }
 
 /** One step from a live page to the next. */
-export interface LivePageChange {
-  readonly step: 'REMOVE' | 'MOVE' | 'INSERT' | 'UPDATE'
-  readonly index: number
-  /** Of a MOVE. */
-  readonly from: number | null
-  readonly objectId: string
+export interface LivePageChange extends ToldStep {
   /** Of an INSERT or UPDATE. */
   readonly object: Row | null
 }

@@ -1,5 +1,6 @@
-import type { ObjectId, PostingView } from '../../informer/store/store-view.ts'
+import type { ObjectId, PostingView, StoreView } from '../../informer/store/store-view.ts'
 import { type Condition, nothing } from './condition.ts'
+import type { WorkBudget } from './work-budget.ts'
 
 /** Ids, each of them once, and how many at most. */
 export interface Candidates {
@@ -33,6 +34,24 @@ export function postingsOf(
   return present.length === 1
     ? { size, from, exact: true, ids: () => first }
     : { size, from, exact: true, ids: () => merge(present) }
+}
+
+/** What members are looked for in: the candidates of a set, or the whole store where it names none. */
+export interface MemberSearch {
+  readonly set: { has(id: ObjectId): boolean }
+  readonly candidates: Candidates | undefined
+  readonly view: StoreView
+  readonly budget: WorkBudget
+}
+
+/** Hands out the members of a set one by one, each tested where that is needed; paid for. Throws `QueryTooCostlyError`. */
+export function eachMember(
+  { set, candidates, view, budget }: MemberSearch,
+  take: (id: ObjectId) => void,
+): void {
+  budget.spend('examined', candidates?.size ?? view.size)
+  const areMembers = candidates?.exact === true
+  for (const id of candidates?.ids() ?? view.ids()) if (areMembers || set.has(id)) take(id)
 }
 
 /** Each id once. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '../../informer/store/change.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import type { IndexDefinition } from '../index/index-definition.ts'
+import { eachMember } from './candidates.ts'
 import { anyOf, type Condition, relatedIn } from './condition.ts'
 import { bindCondition } from './id-set.ts'
 import { ObjectState, onlyId, UnknownStateError } from './object-state.ts'
@@ -201,8 +202,7 @@ function idsOf(
   const set = bindCondition(condition, view, budget)
   const candidates = set.candidates(maxRows)
   if (candidates === undefined) return undefined
-  budget.spend('examined', candidates.size)
   const ids: ObjectId[] = []
-  for (const id of candidates.ids()) if (candidates.exact || set.has(id)) ids.push(id)
+  eachMember({ set, candidates, view, budget }, (id) => ids.push(id))
   return ids
 }

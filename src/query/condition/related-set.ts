@@ -1,5 +1,5 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
-import type { Candidates } from './candidates.ts'
+import { type Candidates, eachMember } from './candidates.ts'
 import { allOf, type Condition, type RelatedCondition } from './condition.ts'
 import type { IdSet } from './id-set.ts'
 import {
@@ -164,10 +164,7 @@ class RelatedSet implements IdSet {
       const candidates = set.candidates(view.size)
       found += candidates?.size ?? view.size
       if (found > targetsPerSource * limit) return undefined
-      budget.spend('examined', candidates?.size ?? view.size)
-      for (const id of candidates?.ids() ?? view.ids()) {
-        if (candidates?.exact === true || set.has(id)) members.add(id)
-      }
+      eachMember({ set, candidates, view, budget }, (id) => members.add(id))
     }
     this.#told('backwards')
     return (this.#members = members)

@@ -24,6 +24,9 @@ export interface NameGate {
 /** The Scope of a viewer without bounds. */
 export const unrestricted: Scope = { form: 'all' }
 
+/** The Scope of a viewer who may see nothing. */
+export const nothingVisible: Scope = { form: 'names', keys: new Set() }
+
 /** A Scope as a condition. */
 export function scopeCondition(scope: Scope): Condition {
   switch (scope.form) {

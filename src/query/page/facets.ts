@@ -1,4 +1,5 @@
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import { eachMember } from '../condition/candidates.ts'
 import type { Condition } from '../condition/condition.ts'
 import type { IdSet } from '../condition/id-set.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
@@ -146,12 +147,6 @@ export function membersOf({ view, set, condition, budget }: MembersOptions): Mem
   const candidates = set.candidates(view.size)
   budget.report?.searched(condition, candidates?.from)
   const members = new Members()
-  if (candidates?.exact === true) {
-    budget.spend('examined', candidates.size)
-    for (const id of candidates.ids()) members.add(id)
-    return members
-  }
-  budget.spend('examined', candidates?.size ?? view.size)
-  for (const id of candidates?.ids() ?? view.ids()) if (set.has(id)) members.add(id)
+  eachMember({ set, candidates, view, budget }, (id) => members.add(id))
   return members
 }

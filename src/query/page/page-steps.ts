@@ -52,6 +52,34 @@ export function pageSteps(before: readonly PageEntry[], now: readonly PageEntry[
   return steps
 }
 
+/** A step as it is told. */
+export interface ToldStep {
+  readonly step: PageStep['step']
+  readonly index: number
+  /** `null` of all steps but MOVE. */
+  readonly from: number | null
+  readonly objectId: string
+}
+
+/** The steps from one page to another as they are told, each with the entry that is shown with it, where one is. */
+export function toldSteps<Entry extends PageEntry>(
+  before: readonly PageEntry[],
+  now: readonly Entry[],
+): readonly (ToldStep & { readonly entry: Entry | undefined })[] {
+  return pageSteps(before, now).map((step) => ({
+    step: step.step,
+    index: step.index,
+    from: step.step === 'MOVE' ? step.from : null,
+    objectId: step.id,
+    entry: isShown(step) ? now[step.index] : undefined,
+  }))
+}
+
+/** Whether an entry is shown with a step. */
+export function isShown({ step }: Pick<PageStep, 'step'>): boolean {
+  return step === 'INSERT' || step === 'UPDATE'
+}
+
 /** Which rows a page has, as a short text: the same ones in the same order have the same. */
 export function rowsText(rows: readonly { readonly id: string }[]): string {
   const text = rows.map(({ id }) => id).join('\n')
@@ -59,12 +87,12 @@ export function rowsText(rows: readonly { readonly id: string }[]): string {
 }
 
 /** The page that steps have led from, given what they have led to: the ids of its rows. */
-export function idsBefore(ids: readonly string[], steps: readonly PageStep[]): string[] {
+export function idsBefore(ids: readonly string[], steps: readonly ToldStep[]): string[] {
   const before = [...ids]
-  for (const step of steps.toReversed()) {
-    if (step.step === 'REMOVE') before.splice(step.index, 0, step.id)
-    else if (step.step === 'INSERT') before.splice(step.index, 1)
-    else if (step.step === 'MOVE') before.splice(step.from, 0, ...before.splice(step.index, 1))
+  for (const { step, index, from, objectId } of steps.toReversed()) {
+    if (step === 'REMOVE') before.splice(index, 0, objectId)
+    else if (step === 'INSERT') before.splice(index, 1)
+    else if (step === 'MOVE') before.splice(from ?? index, 0, ...before.splice(index, 1))
   }
   return before
 }

@@ -1,4 +1,5 @@
 import type { ObjectId } from '../../informer/store/store-view.ts'
+import { eachMember } from '../condition/candidates.ts'
 import { allOf, type Condition } from '../condition/condition.ts'
 import { bindCondition } from '../condition/id-set.ts'
 import type { Allowance, RelatedPart } from '../condition/related-by.ts'
@@ -17,12 +18,10 @@ export function visibleIds(
 ): readonly ObjectId[] | undefined {
   const set = bindCondition(allOf([condition, scopeCondition(scope)]), view, budget)
   const candidates = set.candidates(Math.min(view.size, allowance?.left ?? view.size))
-  const size = candidates?.size ?? view.size
-  if (allowance !== undefined && (allowance.left -= size) < 0) return undefined
-  const ids: ObjectId[] = []
-  budget.spend('examined', size)
-  for (const id of candidates?.ids() ?? view.ids()) {
-    if (candidates?.exact === true || set.has(id)) ids.push(id)
+  if (allowance !== undefined && (allowance.left -= candidates?.size ?? view.size) < 0) {
+    return undefined
   }
+  const ids: ObjectId[] = []
+  eachMember({ set, candidates, view, budget }, (id) => ids.push(id))
   return ids
 }
