@@ -6,17 +6,11 @@ import { atOnce, inSlices } from '../../lib/slices.ts'
 import { latestResourceVersion, type ResourceVersion } from '../../kubernetes/resource-version.ts'
 import type { HeldObject, ObjectCodec, Projection } from '../codec/object-codec.ts'
 import type { ObjectSelection } from '../codec/projection.ts'
+import { builtInIndexers } from './built-in-indexers.ts'
 import { ResourceVersionWaiters } from './resource-version-waiters.ts'
 import { StoreContents, type StoredObject, type StoreEntry } from './store-contents.ts'
 import { DuplicateIndexError, IndexFunctionError, UnknownIndexError } from './store-errors.ts'
-import {
-  type builtInIndexes,
-  type IndexFunction,
-  type Indexers,
-  type IndexView,
-  type ObjectId,
-  type StoreView,
-} from './store-view.ts'
+import { type Indexers, type IndexView, type ObjectId, type StoreView } from './store-view.ts'
 
 export interface IndexedStoreOptions {
   readonly resource: ApiResource
@@ -27,24 +21,6 @@ export interface IndexedStoreOptions {
   readonly onIndexFailure?: (error: IndexFunctionError) => void
   /** Whether the server promises that resource versions have an order (Kubernetes 1.35 and later). */
   readonly resourceVersionsComparable?: boolean
-}
-
-/** The indexes that every store has, besides one per label key. They read whatever shape an object comes in. */
-const standardIndexers: Readonly<Record<(typeof builtInIndexes)[number], IndexFunction>> = {
-  namespace: ({ metadata }) => ownValue(metadata.namespace),
-  name: ({ metadata }) => ownValue(metadata.name),
-  uid: ({ metadata }) => ownValue(metadata.uid),
-  ownerUid: ({ metadata }) => {
-    const owners: unknown = metadata.ownerReferences
-    if (!Array.isArray(owners)) return none
-    return owners.flatMap((owner: { uid?: unknown } | null) => ownValue(owner?.uid))
-  },
-}
-
-const none: readonly string[] = []
-
-function ownValue(value: unknown): readonly string[] {
-  return typeof value === 'string' && value !== '' ? [value] : none
 }
 
 /**
@@ -68,7 +44,7 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
       groupResourceOf(options.resource),
       options.resourceVersionsComparable ?? true,
     )
-    this.#indexers = { ...standardIndexers }
+    this.#indexers = { ...builtInIndexers }
     this.#contents = this.#newContents()
     this.addIndexers(options.indexers ?? {})
   }
