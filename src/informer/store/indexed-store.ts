@@ -149,25 +149,36 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
     return this.#contents.labels.isSame(one, other)
   }
 
-  /** Adds indexes, back-filling them at once. Throws {@link DuplicateIndexError} and then adds none. */
+  /** Adds indexes, back-filling them at once. Where it throws, as {@link backfillIndexers} rejects, it adds none. */
   addIndexers(indexers: Indexers): void {
     this.#declare(indexers)
-    atOnce(this.#contents.backfill(indexers, this.#decode))
+    try {
+      atOnce(this.#contents.backfill(indexers, this.#decode))
+    } catch (error) {
+      this.#retract(indexers)
+      throw error
+    }
   }
 
   /**
    * Adds indexes, back-filling them in slices, so that a big store does not hold up the event loop. Resolves when they
    * are there, or when `isOver` says after a slice that nobody waits any more; until then the store does not have
-   * them, but their names are taken. Rejects with {@link DuplicateIndexError} and then adds none.
+   * them, but their names are taken. Where it rejects, with {@link DuplicateIndexError} or whatever has gone wrong, it adds
+   * none, and their names are free again.
    */
   async backfillIndexers(indexers: Indexers, isOver: () => boolean = () => false): Promise<void> {
     this.#declare(indexers)
     const contents = this.#contents
-    // A list that takes the place of these contents has the indexes.
-    await inSlices(
-      contents.backfill(indexers, this.#decode),
-      () => isOver() || contents !== this.#contents,
-    )
+    try {
+      // A list that takes the place of these contents has the indexes.
+      await inSlices(
+        contents.backfill(indexers, this.#decode),
+        () => isOver() || contents !== this.#contents,
+      )
+    } catch (error) {
+      this.#retract(indexers)
+      throw error
+    }
   }
 
   /**
@@ -240,6 +251,12 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
       }
     }
     this.#indexers = { ...this.#indexers, ...indexers }
+  }
+
+  #retract(indexers: Indexers): void {
+    this.#indexers = Object.fromEntries(
+      Object.entries(this.#indexers).filter(([name]) => !Object.hasOwn(indexers, name)),
+    )
   }
 
   #newContents(): StoreContents {
