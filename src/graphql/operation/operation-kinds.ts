@@ -26,6 +26,8 @@ import type { GraphArguments } from '../schema/read-arguments.ts'
 import { type FieldsType, fragmentsOf, narrowedType } from './document-fragments.ts'
 import { graphKinds } from './graph-request.ts'
 import type { KindAt } from './kind-part.ts'
+import { knownKinds } from './named-kinds.ts'
+import { relatedOwnedKinds } from './owned-kinds.ts'
 import type { ServedSchema } from './served-schema.ts'
 import type { RelatedNeed } from './schema-relations.ts'
 import { whereKinds } from './where-kinds.ts'
@@ -138,15 +140,15 @@ class KindSearch {
         const relation = this.#served.relations.byField.get(source.relation)
         if (relation !== undefined) this.#addFiltered(node, field, relation.to, cluster)
       } else if (source.form === 'mixed') {
-        const names: unknown = this.#arguments(field, node)?.['kinds']
-        if (source.field.sameLabel !== undefined && Array.isArray(names)) {
+        const named = knownKinds(this.#served, this.#arguments(field, node)?.['kinds'])
+        if (source.field.sameLabel !== undefined) {
           this.#add(
             cluster,
-            this.#kindsNamed(names).filter(({ uncached }) => !uncached),
+            named.filter(({ uncached }) => !uncached),
           )
         }
         for (const relation of source.field.relations) {
-          const isNamed = Array.isArray(names) && names.includes(relation.definition.to)
+          const isNamed = named.some(({ typeName }) => typeName === relation.definition.to)
           if (isNamed) this.#need(cluster, relation)
         }
       } else if (source.form === 'usedBy') {
@@ -164,8 +166,8 @@ class KindSearch {
           this.#need(cluster, events)
           break
         }
-        for (const event of this.#kindsNamed(['Event']))
-          this.#addFiltered(node, field, event, cluster)
+        const event = this.#served.kinds.get('Event')
+        if (event !== undefined) this.#addFiltered(node, field, event, cluster)
       }
       this.#inner(node, field, cluster)
     }
@@ -215,8 +217,7 @@ class KindSearch {
     const args = this.#arguments(field, node)
     const cluster = this.#cluster(args?.['cluster'])
     if (args === undefined || cluster === undefined) return
-    const names = args['kinds']
-    const kinds = Array.isArray(names) ? this.#kindsNamed(names) : []
+    const kinds = knownKinds(this.#served, args['kinds'])
     this.#add(
       cluster,
       kinds.filter(({ uncached }) => !uncached),
@@ -227,12 +228,8 @@ class KindSearch {
   #owned(node: FieldNode, field: AnyField, type: FieldsType, cluster: string): readonly Kind[] {
     const names = this.#arguments(field, node)?.['kinds']
     const owner = this.#served.kinds.get(type.name)
-    const cache = this.#served.clusters.get(cluster)
-    const related = owner === undefined ? [] : this.#served.relations.ownedKinds(owner)
-    return [
-      ...related.filter(({ resource }) => cache?.serves(resource) === true),
-      ...(Array.isArray(names) ? this.#kindsNamed(names) : []),
-    ]
+    const related = owner === undefined ? [] : relatedOwnedKinds(this.#served, owner, cluster)
+    return [...related, ...knownKinds(this.#served, names)]
   }
 
   /** What the `where` of a list of a kind speaks of. */
@@ -240,10 +237,6 @@ class KindSearch {
     if (node.arguments?.some(isWhere) !== true) return
     const where = this.#arguments(field, node)?.['where']
     this.#addNeeds(cluster, whereKinds(this.#served, kind, where))
-  }
-
-  #kindsNamed(names: readonly unknown[]): readonly Kind[] {
-    return names.flatMap((name) => this.#served.kinds.get(String(name)) ?? [])
   }
 
   /** `undefined` for a cluster that is not there: the field itself refuses it. */
