@@ -81,6 +81,18 @@ export function notIndexed(place: UnreadablePlace, index: string): UnreadableRes
   return new UnreadableResourceError('NOT_SYNCED', place, problem, { hint, retryAfterMs })
 }
 
+/** A cache that lacks an index which could not be made. */
+export function unindexable(
+  place: UnreadablePlace,
+  index: string,
+  cause: Error,
+): UnreadableResourceError {
+  const name = groupResourceOf(place.resource)
+  const problem = `${name} could not be indexed by ${index}: ${cause.message}`
+  const hint = 'ask again in a moment: it is tried again'
+  return new UnreadableResourceError('NOT_SYNCED', place, problem, { cause, hint, retryAfterMs })
+}
+
 /** A cluster to which there is no connection. */
 export function unreachable(place: UnreadablePlace, cause: Error): UnreadableResourceError {
   return new UnreadableResourceError('CLUSTER_UNREACHABLE', place, cause.message, {

@@ -44,7 +44,7 @@ export function stateOf(cached: CachedResource): CachedResourceState {
     objects: synced ? informer.store.size : null,
     resourceVersion: synced ? informer.store.resourceVersion : null,
     lagMs: lastContactMs === undefined ? null : Math.round(performance.now() - lastContactMs),
-    lastError: lastError?.message ?? null,
+    lastError: (lastError ?? cached.indexingError)?.message ?? null,
     heldBytes: cached.heldBytes,
     indexes: informer.store.indexNames().length,
     queueLength: informer.queueLength,

@@ -8,6 +8,7 @@ import {
   notSynced,
   retryAfterMs,
   stopped,
+  unindexable,
   type UnreadablePlace,
   type UnreadableResourceError,
 } from './cache-errors.ts'
@@ -21,6 +22,8 @@ export interface CachedResourceOptions extends UnreadablePlace {
   readonly idleStopMs: number
   /** The functions of indexes by name, of those that there are: what the store lacks is made when it is asked for. */
   readonly indexersNamed: (names: readonly string[]) => Indexers
+  /** Told of indexes that could not be made: they are tried again when somebody asks for them, but not at once. */
+  readonly indexingFailed: (error: Error) => void
   /** Called in the tick in which the first list has been waited for; may {@link CachedResource.refuse} it. */
   readonly synced: (cached: CachedResource) => void
   /** Called when it stops, before anything else happens. */
@@ -42,6 +45,8 @@ export class CachedResource {
   readonly #waiting = new Set<AbortController>()
   /** The indexes that are being made. */
   readonly #making = new Map<string, Promise<void>>()
+  /** The indexes that could not be made when it was last tried, and when that was, by `performance.now()`. */
+  readonly #unmade = new Map<string, { readonly error: Error; readonly sinceMs: number }>()
   #leases = 0
   #idleSinceMs = performance.now()
   #idleTimer: NodeJS.Timeout | undefined
@@ -78,13 +83,14 @@ export class CachedResource {
 
   /**
    * Makes indexes that are not there yet, in slices, and keeps them from then on. Resolves when they are there, and never
-   * rejects: where the resource is stopped meanwhile, there are none. `undefined` where there is nothing to wait for.
+   * rejects: where the resource is stopped meanwhile, or it goes wrong, there are none. What has just gone wrong is not tried
+   * again at once. `undefined` where there is nothing to wait for.
    */
   makeIndexes(names: readonly string[]): Promise<unknown> | undefined {
     const { store } = this.informer
     const missing = names.filter((name) => !store.hasIndex(name))
     if (missing.length === 0 || this.isStopped) return undefined
-    const fresh = missing.filter((name) => !this.#making.has(name))
+    const fresh = missing.filter((name) => !this.#making.has(name) && !this.#hasJustFailed(name))
     if (fresh.length > 0) {
       const indexers = this.#options.indexersNamed(fresh)
       const made = this.#make(indexers)
@@ -101,19 +107,43 @@ export class CachedResource {
   /** Why it cannot be read by these indexes now; `undefined` where it can. */
   unindexed(names: Iterable<string>): UnreadableResourceError | undefined {
     for (const name of names) {
-      if (!this.informer.store.hasIndex(name)) return notIndexed(this.#options, name)
+      if (this.informer.store.hasIndex(name)) continue
+      const failure = this.#making.has(name) ? undefined : this.#unmade.get(name)
+      return failure === undefined
+        ? notIndexed(this.#options, name)
+        : unindexable(this.#options, name, failure.error)
+    }
+    return undefined
+  }
+
+  /** Why an index could not be made that is still missing; `undefined` where none is. */
+  get indexingError(): Error | undefined {
+    for (const [name, { error }] of this.#unmade) {
+      if (!this.informer.store.hasIndex(name)) return error
     }
     return undefined
   }
 
   async #make(indexers: Indexers): Promise<void> {
+    const names = Object.keys(indexers)
     try {
       await this.informer.backfillIndexers(indexers)
-    } catch {
-      // It has been stopped meanwhile: whoever waits is told so.
+      for (const name of names) this.#unmade.delete(name)
+    } catch (thrown) {
+      // Where it has been stopped meanwhile, whoever waits is told so.
+      if (this.isStopped) return
+      const error = thrown as Error
+      const failure = { error, sinceMs: performance.now() }
+      for (const name of names) this.#unmade.set(name, failure)
+      this.#options.indexingFailed(error)
     } finally {
-      for (const name of Object.keys(indexers)) this.#making.delete(name)
+      for (const name of names) this.#making.delete(name)
     }
+  }
+
+  #hasJustFailed(name: string): boolean {
+    const failure = this.#unmade.get(name)
+    return failure !== undefined && performance.now() - failure.sinceMs < retryAfterMs
   }
 
   /** Starts the informer. To be called once. */

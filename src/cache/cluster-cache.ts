@@ -223,6 +223,7 @@ export class ClusterCache implements AsyncDisposable {
         },
       }),
       indexersNamed: (names) => this.#indexersNamed(key, names),
+      indexingFailed: (error) => observer.failed?.('index', error),
       synced: (one) => bounds.synced(one),
       ended: (one) => {
         bounds.ended(one)

@@ -3,7 +3,7 @@ import type { LiveSnapshot, LiveStatus } from './live-snapshot.ts'
 import { type LiveQuery, liveRequest, LiveStream } from './live-stream.ts'
 import type { LiveRequest, LiveTransport } from './live-transport.ts'
 import { LiveView, type ViewOptions } from './live-view.ts'
-import { reportFailure } from './listener-failure.ts'
+import { Listeners } from './listeners.ts'
 import type { Compare } from './sorted-rows.ts'
 import { type RowChange, StagedFold } from './staged-fold.ts'
 
@@ -53,16 +53,16 @@ interface CollectionOptions<Row> {
 
 /** The objects of a subscription, as they are at the moment. `subscribe` and `getSnapshot` fit React's `useSyncExternalStore`. */
 export class LiveCollection<Row> implements Disposable {
-  readonly #options: CollectionOptions<Row>
+  readonly #listenerFailed: CollectionOptions<Row>['listenerFailed']
   readonly #fold = new StagedFold<Row>()
   readonly #all: LiveView<Row>
   readonly #views = new Set<LiveView<Row>>()
-  readonly #changed = new Set<(changes: readonly RowChange<Row>[]) => void>()
+  readonly #changed: Listeners<[changes: readonly RowChange<Row>[]]>
   readonly #stream: LiveStream<Frame<Row>>
 
-  constructor(options: CollectionOptions<Row>) {
-    this.#options = options
-    const { client, request } = options
+  constructor({ client, request, compare, listenerFailed }: CollectionOptions<Row>) {
+    this.#listenerFailed = listenerFailed
+    this.#changed = new Listeners(listenerFailed)
     this.#stream = new LiveStream({
       client,
       request,
@@ -72,7 +72,7 @@ export class LiveCollection<Row> implements Disposable {
       },
       stateChanged: () => this.#stateChanged(),
     })
-    this.#all = this.view({ compare: options.compare })
+    this.#all = this.view({ compare })
     this.#stream.open()
   }
 
@@ -98,15 +98,14 @@ export class LiveCollection<Row> implements Disposable {
 
   /** Calls back with what has become of each row, frame by frame. Returns what ends that. */
   onChanges(listener: (changes: readonly RowChange<Row>[]) => void): () => void {
-    this.#changed.add(listener)
-    return () => void this.#changed.delete(listener)
+    return this.#changed.add(listener)
   }
 
   /** The same rows in another order, or some of them. Costs as much as its changes, until it is closed. */
   view(options: ViewOptions<Row>): LiveView<Row> {
     const view: LiveView<Row> = new LiveView<Row>(options, {
       state: () => ({ status: this.#stream.status, error: this.#stream.error }),
-      failed: (error) => this.#listenerFailed(error),
+      listenerFailed: this.#listenerFailed,
       closed: () => void this.#views.delete(view),
     })
     view.replace(this.#fold.rows)
@@ -127,21 +126,11 @@ export class LiveCollection<Row> implements Disposable {
     if (changes.length === 0) return
     for (const view of this.#views) view.apply(changes)
     for (const view of this.#views) view.tell()
-    for (const listener of this.#changed) {
-      try {
-        listener(changes)
-      } catch (error) {
-        this.#listenerFailed(error)
-      }
-    }
+    this.#changed.tell(changes)
   }
 
   #stateChanged(): void {
     for (const view of this.#views) view.stateChanged()
     for (const view of this.#views) view.tell()
-  }
-
-  #listenerFailed(error: unknown): void {
-    reportFailure(error, this.#options.listenerFailed)
   }
 }

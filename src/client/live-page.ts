@@ -1,4 +1,4 @@
-import { reportFailure } from './listener-failure.ts'
+import { Listeners } from './listeners.ts'
 import type { RowOf } from './live-collection.ts'
 import type { LiveSnapshot, LiveStatus } from './live-snapshot.ts'
 import { type LiveQuery, liveRequest, LiveStream } from './live-stream.ts'
@@ -44,12 +44,11 @@ interface PageOptions {
 export class LivePage<Row> implements Disposable {
   readonly #fold = new PageFold<Row>()
   readonly #stream: LiveStream<PageFrame<Row>>
-  readonly #listeners = new Set<() => void>()
-  readonly #listenerFailed: PageOptions['listenerFailed']
+  readonly #listeners: Listeners
   #snapshot: LivePageSnapshot<Row> | undefined
 
   constructor({ client, request, listenerFailed }: PageOptions) {
-    this.#listenerFailed = listenerFailed
+    this.#listeners = new Listeners(listenerFailed)
     this.#stream = new LiveStream({
       client,
       request,
@@ -60,13 +59,13 @@ export class LivePage<Row> implements Disposable {
         const isLive = this.#stream.status === 'live'
         if (rows !== this.#fold.rows || totalCount !== this.#fold.totalCount) {
           this.#snapshot = undefined
-          if (isLive) this.#tell()
+          if (isLive) this.#listeners.tell()
         }
         return this.#fold.synced ? 'synced' : 'incomplete'
       },
       stateChanged: () => {
         this.#snapshot = undefined
-        this.#tell()
+        this.#listeners.tell()
       },
     })
     this.#stream.open()
@@ -89,10 +88,7 @@ export class LivePage<Row> implements Disposable {
   }
 
   /** Calls back when the snapshot has changed. Returns what ends that. Needs no `this`. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => void this.#listeners.delete(listener)
-  }
+  readonly subscribe = (listener: () => void): (() => void) => this.#listeners.add(listener)
 
   /** Ends the subscription. What is shown stays. */
   close(): void {
@@ -101,15 +97,5 @@ export class LivePage<Row> implements Disposable {
 
   [Symbol.dispose](): void {
     this.close()
-  }
-
-  #tell(): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener()
-      } catch (error) {
-        reportFailure(error, this.#listenerFailed)
-      }
-    }
   }
 }

@@ -1,3 +1,4 @@
+import { Listeners } from './listeners.ts'
 import type { LiveSnapshot } from './live-snapshot.ts'
 import { type Compare, SortedRows } from './sorted-rows.ts'
 import type { RowChange } from './staged-fold.ts'
@@ -13,7 +14,7 @@ export interface ViewOptions<Row> {
 /** What a view needs of the collection that it is of. */
 interface ViewSource {
   readonly state: () => Pick<LiveSnapshot<unknown>, 'status' | 'error'>
-  readonly failed: (error: unknown) => void
+  readonly listenerFailed: ((error: unknown) => void) | undefined
   readonly closed: () => void
 }
 
@@ -21,13 +22,14 @@ interface ViewSource {
 export class LiveView<Row> implements Disposable {
   readonly #rows: SortedRows<Row>
   readonly #source: ViewSource
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners: Listeners
   #snapshot: LiveSnapshot<Row> | undefined
   #isTold = true
 
   constructor({ compare, filter }: ViewOptions<Row>, source: ViewSource) {
     this.#rows = new SortedRows(compare, filter)
     this.#source = source
+    this.#listeners = new Listeners(source.listenerFailed)
   }
 
   /** The same until something changes. Needs no `this`. */
@@ -35,10 +37,7 @@ export class LiveView<Row> implements Disposable {
     (this.#snapshot ??= { rows: this.#rows.rows, ...this.#source.state() })
 
   /** Calls back when the snapshot has changed. Returns what ends that. Needs no `this`. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => void this.#listeners.delete(listener)
-  }
+  readonly subscribe = (listener: () => void): (() => void) => this.#listeners.add(listener)
 
   /** Is changed no more. */
   close(): void {
@@ -77,12 +76,6 @@ export class LiveView<Row> implements Disposable {
   tell(): void {
     if (this.#isTold) return
     this.#isTold = true
-    for (const listener of this.#listeners) {
-      try {
-        listener()
-      } catch (error) {
-        this.#source.failed(error)
-      }
-    }
+    this.#listeners.tell()
   }
 }

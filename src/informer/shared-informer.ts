@@ -228,7 +228,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   /**
    * The same without holding up the event loop for longer than some milliseconds at a time. The indexes are there when it
    * resolves, complete and up to date; until then they are unknown, but their names are taken. Rejects with
-   * `DuplicateIndexError`, and with {@link InformerStoppedError} where the informer is stopped meanwhile.
+   * `DuplicateIndexError`, with {@link InformerStoppedError} where the informer is stopped meanwhile, and with whatever goes
+   * wrong while they are made: then there are none, and their names are free again.
    */
   async backfillIndexers(indexers: Indexers<T>): Promise<void> {
     await this.#store.backfillIndexers(indexers as Indexers, () => this.#phase === 'stopped')

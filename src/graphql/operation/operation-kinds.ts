@@ -26,6 +26,8 @@ import type { GraphArguments } from '../schema/read-arguments.ts'
 import { type FieldsType, fragmentsOf, narrowedType } from './document-fragments.ts'
 import { graphKinds } from './graph-request.ts'
 import type { KindAt } from './kind-part.ts'
+import { knownKinds } from './named-kinds.ts'
+import { relatedOwnedKinds } from './owned-kinds.ts'
 import { searchableIndexes } from './search-source.ts'
 import type { ServedSchema } from './served-schema.ts'
 import type { RelatedNeed } from './schema-relations.ts'
@@ -155,15 +157,15 @@ class KindSearch {
         const relation = this.#served.relations.byField.get(source.relation)
         if (relation !== undefined) this.#addFiltered(node, field, relation.to, cluster)
       } else if (source.form === 'mixed') {
-        const names: unknown = this.#arguments(field, node)?.['kinds']
-        if (source.field.sameLabel !== undefined && Array.isArray(names)) {
+        const named = knownKinds(this.#served, this.#arguments(field, node)?.['kinds'])
+        if (source.field.sameLabel !== undefined) {
           this.#add(
             cluster,
-            this.#kindsNamed(names).filter(({ uncached }) => !uncached),
+            named.filter(({ uncached }) => !uncached),
           )
         }
         for (const relation of source.field.relations) {
-          const isNamed = Array.isArray(names) && names.includes(relation.definition.to)
+          const isNamed = named.some(({ typeName }) => typeName === relation.definition.to)
           if (isNamed) this.#need(cluster, relation)
         }
       } else if (source.form === 'usedBy') {
@@ -181,8 +183,8 @@ class KindSearch {
           this.#need(cluster, events)
           break
         }
-        for (const event of this.#kindsNamed(['Event']))
-          this.#addFiltered(node, field, event, cluster)
+        const event = this.#served.kinds.get('Event')
+        if (event !== undefined) this.#addFiltered(node, field, event, cluster)
       }
       this.#inner(node, field, cluster)
     }
@@ -232,9 +234,7 @@ class KindSearch {
     const args = this.#arguments(field, node)
     const cluster = this.#cluster(args?.['cluster'])
     if (args === undefined || cluster === undefined) return
-    const names = args['kinds']
-    const kinds = Array.isArray(names) ? this.#kindsNamed(names) : []
-    for (const kind of kinds) {
+    for (const kind of knownKinds(this.#served, args['kinds'])) {
       if (!kind.uncached) this.#add(cluster, [kind], { needed: searchableIndexes(kind) })
     }
     this.#inner(node, field, cluster)
@@ -243,12 +243,8 @@ class KindSearch {
   #owned(node: FieldNode, field: AnyField, type: FieldsType, cluster: string): readonly Kind[] {
     const names = this.#arguments(field, node)?.['kinds']
     const owner = this.#served.kinds.get(type.name)
-    const cache = this.#served.clusters.get(cluster)
-    const related = owner === undefined ? [] : this.#served.relations.ownedKinds(owner)
-    return [
-      ...related.filter(({ resource }) => cache?.serves(resource) === true),
-      ...(Array.isArray(names) ? this.#kindsNamed(names) : []),
-    ]
+    const related = owner === undefined ? [] : relatedOwnedKinds(this.#served, owner, cluster)
+    return [...related, ...knownKinds(this.#served, names)]
   }
 
   /** What the `where` of a list of a kind speaks of. */
@@ -262,10 +258,6 @@ class KindSearch {
     const needs = whereKinds(this.#served, kind, where)
     for (const { kind: read } of needs) this.filtering.add(`${cluster} ${read.typeName}`)
     return needs
-  }
-
-  #kindsNamed(names: readonly unknown[]): readonly Kind[] {
-    return names.flatMap((name) => this.#served.kinds.get(String(name)) ?? [])
   }
 
   /** `undefined` for a cluster that is not there: the field itself refuses it. */

@@ -21,6 +21,16 @@ export interface OwnedKinds {
   readonly failures: readonly ClientError[]
 }
 
+/** The kinds of which objects of a kind may own some, by what the SDL says, and which a cluster serves. */
+export function relatedOwnedKinds(
+  { clusters, relations }: ServedSchema,
+  owner: Kind,
+  cluster: string,
+): readonly Kind[] {
+  const cache = clusters.get(cluster)
+  return relations.ownedKinds(owner).filter(({ resource }) => cache?.serves(resource) === true)
+}
+
 /**
  * The kinds that an object's own are looked for in: those that the SDL relates to its kind and those that are named,
  * which are loaded for it, and those that are cached anyway. All of them would be the whole cluster.
@@ -28,11 +38,7 @@ export interface OwnedKinds {
 export function ownedKindsOf(options: OwnedKindsOptions): OwnedKinds {
   const { served, parts: kinds, cluster, owner, named, namespace = '' } = options
   const reading = { within: () => (namespace === '' ? undefined : [namespace]) }
-  const cache = served.clusters.get(cluster)
-  const related = served.relations
-    .ownedKinds(owner)
-    .filter(({ resource }) => cache?.serves(resource) === true)
-  const wanted = new Set([...related, ...named])
+  const wanted = new Set([...relatedOwnedKinds(served, owner, cluster), ...named])
   const parts: KindPart[] = []
   const failures: ClientError[] = []
   for (const kind of wanted) {
@@ -43,7 +49,7 @@ export function ownedKindsOf(options: OwnedKindsOptions): OwnedKinds {
       failures.push(error)
     }
   }
-  for (const resource of cache?.resources() ?? []) {
+  for (const resource of served.clusters.get(cluster)?.resources() ?? []) {
     const kind = served.kindOf(resource.group, resource.kind)
     if (kind === undefined || wanted.has(kind) || !canBeOwned(kind)) continue
     const part = kinds.cachedPart({ cluster, kind }, reading)
@@ -55,20 +61,4 @@ export function ownedKindsOf(options: OwnedKindsOptions): OwnedKinds {
 /** Events have no owners; every other kind may. */
 function canBeOwned({ resource }: Kind): boolean {
   return resource.kind !== 'Event'
-}
-
-/** The kinds of type names that were given. Throws `ClientError`. */
-export function namedKinds(
-  { kinds }: ServedSchema,
-  names: readonly string[] | null | undefined,
-): readonly Kind[] {
-  return (names ?? []).map((name) => {
-    const known = kinds.get(name)
-    if (known !== undefined) return known
-    throw new ClientError('BAD_USER_INPUT', `kinds: there is no type ${JSON.stringify(name)}`, {
-      argument: 'kinds',
-      value: name,
-      hint: 'use the names of types, such as "Pod"; gatewayClusters and the schema have them',
-    })
-  })
 }

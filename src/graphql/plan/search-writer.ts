@@ -1,4 +1,5 @@
 import type { FieldNode } from 'graphql'
+import { knownKinds } from '../operation/named-kinds.ts'
 import { searchableIndexes, searchSource } from '../operation/search-source.ts'
 import type { SearchArguments } from '../schema/read-arguments.ts'
 import type { SearchCount, SearchResultSource, SearchSource } from '../schema/read-context.ts'
@@ -30,12 +31,9 @@ export function searchWriter(
   compiler.asks({
     args,
     needs: ({ kinds }) =>
-      (Array.isArray(kinds) ? (kinds as readonly string[]) : []).flatMap((name) => {
-        const kind = served.kinds.get(name)
-        return kind === undefined || kind.uncached
-          ? []
-          : [{ kind, indexes: { needed: searchableIndexes(kind) } }]
-      }),
+      knownKinds(served, kinds)
+        .filter(({ uncached }) => !uncached)
+        .map((kind) => ({ kind, indexes: { needed: searchableIndexes(kind) } })),
   })
   const write = plainWriter<Found<SearchSource>>(
     'SearchResultConnection',

@@ -3,7 +3,8 @@ import { splitObjectKey } from '../../kubernetes/object.ts'
 import { hasValue } from '../../query/condition/condition.ts'
 import type { Kind, MixedRelationField } from '../model/kind.ts'
 import { mixedParts } from '../operation/mixed-relation.ts'
-import { namedKinds, ownedKindsOf } from '../operation/owned-kinds.ts'
+import { knownKinds, namedKinds } from '../operation/named-kinds.ts'
+import { ownedKindsOf, relatedOwnedKinds } from '../operation/owned-kinds.ts'
 import type { RelatedNeed } from '../operation/schema-relations.ts'
 import type { OwnedArguments } from '../schema/read-arguments.ts'
 import type { FieldArguments } from './field-arguments.ts'
@@ -22,12 +23,9 @@ export function ownedWriter(
   compiler.asks({
     args,
     needs({ kinds }, cluster) {
-      const cache = served.clusters.get(cluster)
-      const known = served.relations.ownedKinds(owner)
-      return [
-        ...known.filter(({ resource }) => cache?.serves(resource) === true),
-        ...namesOf(kinds).flatMap((name) => served.kinds.get(name) ?? []),
-      ].map((kind): RelatedNeed => ({ kind, indexes: {} }))
+      return [...relatedOwnedKinds(served, owner, cluster), ...knownKinds(served, kinds)].map(
+        (kind): RelatedNeed => ({ kind, indexes: {} }),
+      )
     },
   })
   const write = mixedConnectionWriter(nodes, compiler)
@@ -56,19 +54,17 @@ export function mixedRelationWriter(
   { args, nodes }: { readonly args: FieldArguments; readonly nodes: readonly FieldNode[] },
   compiler: PlanCompiler,
 ): RowWriter {
-  const { relations, kinds: all } = compiler.served
+  const { relations } = compiler.served
   compiler.asks({
     args,
     needs({ kinds }) {
-      const names = namesOf(kinds)
+      const named = knownKinds(compiler.served, kinds)
       const needs =
         field.sameLabel === undefined
           ? field.relations
-              .filter(({ definition }) => names.includes(definition.to))
+              .filter(({ definition }) => named.some(({ typeName }) => typeName === definition.to))
               .flatMap((one) => [...(relations.byField.get(one)?.needs.values() ?? [])])
-          : names
-              .flatMap((name) => all.get(name) ?? [])
-              .map((kind): RelatedNeed => ({ kind, indexes: {} }))
+          : named.map((kind): RelatedNeed => ({ kind, indexes: {} }))
       return needs.filter(({ kind }) => !kind.uncached)
     },
   })
@@ -89,8 +85,4 @@ export function mixedRelationWriter(
       asked,
     )
   }
-}
-
-function namesOf(kinds: unknown): readonly string[] {
-  return Array.isArray(kinds) ? (kinds as readonly string[]) : []
 }

@@ -43,6 +43,11 @@ export class FunctionIndexes {
     return added
   }
 
+  /** Takes out indexes that have been added. */
+  drop(added: readonly FunctionIndex[]): void {
+    for (const one of added) this.#all.splice(this.#all.indexOf(one), 1)
+  }
+
   /** An object has been stored, or another state of it. */
   update(id: ObjectId, key: string, object: KubernetesObject): void {
     for (const one of this.#all) this.set(one, id, key, object)

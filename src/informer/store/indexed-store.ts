@@ -6,17 +6,11 @@ import { atOnce, inSlices } from '../../lib/slices.ts'
 import { latestResourceVersion, type ResourceVersion } from '../../kubernetes/resource-version.ts'
 import type { HeldObject, ObjectCodec, Projection } from '../codec/object-codec.ts'
 import type { ObjectSelection } from '../codec/projection.ts'
+import { builtInIndexers } from './built-in-indexers.ts'
 import { ResourceVersionWaiters } from './resource-version-waiters.ts'
 import { StoreContents, type StoredObject, type StoreEntry } from './store-contents.ts'
 import { DuplicateIndexError, IndexFunctionError, UnknownIndexError } from './store-errors.ts'
-import {
-  type builtInIndexes,
-  type IndexFunction,
-  type Indexers,
-  type IndexView,
-  type ObjectId,
-  type StoreView,
-} from './store-view.ts'
+import { type Indexers, type IndexView, type ObjectId, type StoreView } from './store-view.ts'
 
 export interface IndexedStoreOptions {
   readonly resource: ApiResource
@@ -27,24 +21,6 @@ export interface IndexedStoreOptions {
   readonly onIndexFailure?: (error: IndexFunctionError) => void
   /** Whether the server promises that resource versions have an order (Kubernetes 1.35 and later). */
   readonly resourceVersionsComparable?: boolean
-}
-
-/** The indexes that every store has, besides one per label key. They read whatever shape an object comes in. */
-const standardIndexers: Readonly<Record<(typeof builtInIndexes)[number], IndexFunction>> = {
-  namespace: ({ metadata }) => ownValue(metadata.namespace),
-  name: ({ metadata }) => ownValue(metadata.name),
-  uid: ({ metadata }) => ownValue(metadata.uid),
-  ownerUid: ({ metadata }) => {
-    const owners: unknown = metadata.ownerReferences
-    if (!Array.isArray(owners)) return none
-    return owners.flatMap((owner: { uid?: unknown } | null) => ownValue(owner?.uid))
-  },
-}
-
-const none: readonly string[] = []
-
-function ownValue(value: unknown): readonly string[] {
-  return typeof value === 'string' && value !== '' ? [value] : none
 }
 
 /**
@@ -68,7 +44,7 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
       groupResourceOf(options.resource),
       options.resourceVersionsComparable ?? true,
     )
-    this.#indexers = { ...standardIndexers }
+    this.#indexers = { ...builtInIndexers }
     this.#contents = this.#newContents()
     this.addIndexers(options.indexers ?? {})
   }
@@ -173,25 +149,36 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
     return this.#contents.labels.isSame(one, other)
   }
 
-  /** Adds indexes, back-filling them at once. Throws {@link DuplicateIndexError} and then adds none. */
+  /** Adds indexes, back-filling them at once. Where it throws, as {@link backfillIndexers} rejects, it adds none. */
   addIndexers(indexers: Indexers): void {
     this.#declare(indexers)
-    atOnce(this.#contents.backfill(indexers, this.#decode))
+    try {
+      atOnce(this.#contents.backfill(indexers, this.#decode))
+    } catch (error) {
+      this.#retract(indexers)
+      throw error
+    }
   }
 
   /**
    * Adds indexes, back-filling them in slices, so that a big store does not hold up the event loop. Resolves when they
    * are there, or when `isOver` says after a slice that nobody waits any more; until then the store does not have
-   * them, but their names are taken. Rejects with {@link DuplicateIndexError} and then adds none.
+   * them, but their names are taken. Where it rejects, with {@link DuplicateIndexError} or whatever has gone wrong, it adds
+   * none, and their names are free again.
    */
   async backfillIndexers(indexers: Indexers, isOver: () => boolean = () => false): Promise<void> {
     this.#declare(indexers)
     const contents = this.#contents
-    // A list that takes the place of these contents has the indexes.
-    await inSlices(
-      contents.backfill(indexers, this.#decode),
-      () => isOver() || contents !== this.#contents,
-    )
+    try {
+      // A list that takes the place of these contents has the indexes.
+      await inSlices(
+        contents.backfill(indexers, this.#decode),
+        () => isOver() || contents !== this.#contents,
+      )
+    } catch (error) {
+      this.#retract(indexers)
+      throw error
+    }
   }
 
   /**
@@ -264,6 +251,12 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
       }
     }
     this.#indexers = { ...this.#indexers, ...indexers }
+  }
+
+  #retract(indexers: Indexers): void {
+    this.#indexers = Object.fromEntries(
+      Object.entries(this.#indexers).filter(([name]) => !Object.hasOwn(indexers, name)),
+    )
   }
 
   #newContents(): StoreContents {

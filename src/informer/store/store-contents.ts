@@ -158,20 +158,25 @@ export class StoreContents {
 
   /**
    * Adds indexes and fills them. From its first step on they are kept up to date with what is stored and removed; found
-   * they are only after the last one.
+   * they are only after the last one. Where it throws there are none.
    */
   *backfill(
     indexers: Indexers,
     decode: (held: HeldObject) => KubernetesObject,
   ): Generator<void, true> {
     const added = this.#functions.add(indexers)
-    // In the order of ids: one that is given again meanwhile is only indexed twice.
-    for (let id = 0; id < this.keys.length; id++) {
-      if (id % objectsPerStep === objectsPerStep - 1) yield
-      const held = this.helds[id]
-      if (held === undefined) continue
-      const object = decode(held)
-      for (const one of added) this.#functions.set(one, id, this.keys[id] ?? '', object)
+    try {
+      // In the order of ids: one that is given again meanwhile is only indexed twice.
+      for (let id = 0; id < this.keys.length; id++) {
+        if (id % objectsPerStep === objectsPerStep - 1) yield
+        const held = this.helds[id]
+        if (held === undefined) continue
+        const object = decode(held)
+        for (const one of added) this.#functions.set(one, id, this.keys[id] ?? '', object)
+      }
+    } catch (error) {
+      this.#functions.drop(added)
+      throw error
     }
     for (const { index } of added) this.indexes.set(index.name, index)
     return true

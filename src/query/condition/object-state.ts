@@ -1,3 +1,4 @@
+import { builtInIndexers } from '../../informer/store/built-in-indexers.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import { type KubernetesObject, splitObjectKey } from '../../kubernetes/object.ts'
@@ -73,5 +74,5 @@ const builtIn: Readonly<Record<string, ValuesOfState>> = {
   namespace: ({ key }) => [splitObjectKey(key).namespace],
   name: ({ key }) => [splitObjectKey(key).name],
   uid: ({ uid }) => [uid],
-  ownerUid: (_state, object) => object().metadata.ownerReferences?.map(({ uid }) => uid) ?? [],
+  ownerUid: (_state, object) => builtInIndexers.ownerUid(object()),
 }
