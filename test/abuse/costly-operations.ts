@@ -122,6 +122,23 @@ export const costlyQueries: readonly CostlyOperation[] = [
     error: tooCostly('tests'),
   },
   {
+    title: '5,000 ids that are none',
+    query: 'query ($ids: [ID!]!) { objects(ids: $ids) { id } }',
+    variables: { ids: Array.from({ length: 5_000 }, (_, at) => `none-${at}`) },
+    error: tooCostly('fields'),
+  },
+  {
+    title: 'errors whose lines are counted',
+    query: `${'\n'.repeat(60_000)}query ($ids: [ID!]!) { objects(ids: $ids) { id } }`,
+    variables: { ids: Array.from({ length: 50 }, (_, at) => `none-${at}`) },
+    error: tooCostly('fields'),
+  },
+  {
+    title: 'the same errors on each row, by many aliases',
+    query: `{ pods(first: 500) { nodes { ${times(20, (at) => `c${at}: can(verb: "V")`)} } } }`,
+    error: tooCostly('fields'),
+  },
+  {
     title: 'selection sets 3,000 deep',
     query: nested(3_000, '{ a ', '}', ''),
     error: { code: 'BAD_USER_INPUT', message: /nested more than 64 deep/ },

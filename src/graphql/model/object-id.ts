@@ -47,21 +47,25 @@ export function objectIdOf(
 
 /** Reads an `id`. Throws {@link ObjectIdError}. */
 export function decodeObjectId(id: string): ObjectIdentity {
-  const bytes = Buffer.from(id, 'base64url')
-  const text = bytes.toString()
+  const identity = readObjectId(id)
+  if (identity === undefined) throw new ObjectIdError(id)
+  return identity
+}
+
+/** Reads an `id`; `undefined` where it is none. */
+export function readObjectId(id: string): ObjectIdentity | undefined {
+  const text = Buffer.from(id, 'base64url').toString()
   const parts = text.split(separator)
   const [found, cluster, group, kind, first, second] = parts
   const valid =
     found === version &&
     (parts.length === 5 || parts.length === 6) &&
     Buffer.from(text).toString('base64url') === id
-  if (!valid || cluster === undefined || group === undefined || kind === undefined)
-    throw new ObjectIdError(id)
-  if (first === undefined || kind === '') throw new ObjectIdError(id)
-  if (second === undefined) {
-    if (first === '') throw new ObjectIdError(id)
-    return { cluster, group, kind, object: { uid: first } }
-  }
-  if (second === '') throw new ObjectIdError(id)
-  return { cluster, group, kind, object: { namespace: first, name: second } }
+  if (!valid || cluster === undefined || group === undefined || kind === undefined) return undefined
+  if (first === undefined || kind === '') return undefined
+  if (second === undefined)
+    return first === '' ? undefined : { cluster, group, kind, object: { uid: first } }
+  return second === ''
+    ? undefined
+    : { cluster, group, kind, object: { namespace: first, name: second } }
 }

@@ -4,7 +4,7 @@ import { maxEchoLength, shortened } from '../../lib/shortened.ts'
 /** Of a message or a hint: it may quote what was sent, besides what it says itself. */
 const maxTextLength = 500
 /** Errors of one code, message and field. A relation that is refused is refused for each row. */
-const maxAlike = 5
+export const maxAlike = 5
 const maxErrors = 100
 
 /**

@@ -128,13 +128,19 @@ export function clientResult<T extends AnsweredResult>(
   if (errors === undefined || errors.length === 0) return result
   const isRequestError = !('data' in result)
   const reported = new Set<string>()
+  // One that stands for many like it is made what a client sees once.
+  const made = new Map<GraphQLError, GraphQLError>()
   const seen = errors.map((error) => {
+    const before = made.get(error)
+    if (before !== undefined) return before
     const known = clientErrorOf(error)
     if (known !== error && isUnexpected(known) && !reported.has(error.message)) {
       reported.add(error.message)
       unexpected(error)
     }
-    return withCode(known, isRequestError)
+    const coded = withCode(known, isRequestError)
+    made.set(error, coded)
+    return coded
   })
   // Bounded as they are sent: before, they quote what they were made of.
   return { ...result, errors: boundedErrors(seen) }

@@ -20,7 +20,7 @@ import {
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import type { WantedIndexes } from '../../cache/lease.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
-import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
+import { type ObjectIdentity, readObjectId } from '../model/object-id.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import type { GraphArguments } from '../schema/read-arguments.ts'
 import { type FieldsType, fragmentsOf, narrowedType } from './document-fragments.ts'
@@ -317,9 +317,5 @@ function isWhere({ name }: ArgumentNode): boolean {
 }
 
 function identityOf(id: unknown): ObjectIdentity | undefined {
-  try {
-    return typeof id === 'string' ? decodeObjectId(id) : undefined
-  } catch {
-    return undefined
-  }
+  return typeof id === 'string' ? readObjectId(id) : undefined
 }

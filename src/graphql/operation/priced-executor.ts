@@ -1,13 +1,13 @@
 import {
   type ExecutionResult,
   type FieldNode,
-  GraphQLError,
   Kind as NodeKind,
   type ValidatedExecutionArgs,
   visit,
 } from 'graphql'
 import { ExecutorThrowingOnIncremental } from 'graphql/execution/ExecutorThrowingOnIncremental'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import { PricedErrors } from './priced-errors.ts'
 
 type Base = ExecutorThrowingOnIncremental
 type MaybePromise<T> = T | Promise<T>
@@ -20,17 +20,29 @@ export function executePriced(
   args: ValidatedExecutionArgs,
   budget: WorkBudget,
 ): MaybePromise<ExecutionResult> {
-  return new PricedExecutor(args, budget).executeRootSelectionSet(false)
+  const result = new PricedExecutor(args, budget).executeRootSelectionSet(false)
+  return result instanceof Promise
+    ? result.then((later) => onlyFailure(later, budget))
+    : onlyFailure(result, budget)
+}
+
+/** Of an operation that was too costly nothing is told but that, whatever else had failed before. */
+function onlyFailure(result: ExecutionResult, { failure }: WorkBudget): ExecutionResult {
+  if (failure === undefined) return result
+  const errors = result.errors?.filter(({ originalError }) => originalError === failure)
+  return errors === undefined ? result : { ...result, errors }
 }
 
 /**
  * graphql-js's executor, with a price on what it writes. It resolves field after field within one tick and gives no
  * resolver a way to stop the others: what a resolver throws is one null and one error, and the next row goes on. Of ten
- * thousand rows each would find the budget spent, and say so. So three of its steps are taken here:
+ * thousand rows each would find the budget spent, and say so. So some of its steps are taken here:
  *
  * - a field is paid for before it is resolved, `__typename` and introspection too, with the characters of its name in the
  *   answer, and with the literals of its arguments, which are coerced for each object anew
  * - a leaf is paid for by its characters, before the whole answer becomes one text, which may be longer than a string
+ * - an error is paid for, with the lines of the document that are counted to say where it stands; of those that say the same of the
+ *   same field only the first are made, since no more are told
  * - once the budget is passed, the error of a field is not collected but thrown on, from field to field up to the root
  *
  * The class is not documented, but exported; the tests of abuse fail where its steps are no longer taken.
@@ -39,10 +51,12 @@ class PricedExecutor extends ExecutorThrowingOnIncremental {
   readonly #budget: WorkBudget
   /** Of JSON values, by identity: aliases answer the same object again. */
   readonly #lengths = new Map<object, number>()
+  readonly #errors: PricedErrors
 
   constructor(args: ValidatedExecutionArgs, budget: WorkBudget) {
     super(args)
     this.#budget = budget
+    this.#errors = new PricedErrors(budget)
   }
 
   override executeField(
@@ -64,18 +78,8 @@ class PricedExecutor extends ExecutorThrowingOnIncremental {
   }
 
   override handleFieldError(...args: Parameters<Base['handleFieldError']>): void {
-    const { failure } = this.#budget
-    if (failure === undefined) {
-      super.handleFieldError(...args)
-      return
-    }
-    const [error, , details, path] = args
-    if (error instanceof GraphQLError && error.originalError === failure) throw error
-    throw new GraphQLError(failure.message, {
-      nodes: details.map(({ node }) => node),
-      path: pathOf(path),
-      originalError: failure,
-    })
+    const [error, type, details, path] = args
+    super.handleFieldError(this.#errors.located(error, details, path), type, details, path)
   }
 
   #lengthOf(value: unknown): number {
@@ -115,13 +119,6 @@ function literalsOf(field: FieldNode): number {
 }
 
 type Path = Parameters<Base['handleFieldError']>[3]
-
-function pathOf(path: Path): (string | number)[] {
-  const keys: (string | number)[] = []
-  for (let step: Path | undefined = path; step !== undefined; step = step.prev)
-    keys.unshift(step.key)
-  return keys
-}
 
 /** Where a field stands, without the parts of connections and the places in lists: as a plan calls it. */
 function placeOf(path: Path): string {

@@ -61,8 +61,8 @@ export function buildQueryType(
           type: new GraphQLList(types.kubernetesObject),
           description: 'Objects by their `id`s, in the same order; null for those that are gone.',
           args: { ids: { type: ids } },
-          resolve: (_source, args: { readonly ids: readonly string[] }, { read }) =>
-            args.ids.map((id) => objectOrError(read, id)),
+          resolve: (_source, { ids: wanted }: ObjectsArguments, { read }) =>
+            objectsOrErrors(read, wanted),
           ...fromSource({ form: 'objectsByIds' }),
         },
         objectByRef: {
@@ -86,12 +86,24 @@ function rootFieldsOf(typeName: string, fields: RootFields, { hasField }: Schema
   return Object.fromEntries(Object.entries(fields).filter(([name]) => hasField(typeName, name)))
 }
 
-/** GraphQL makes an Error in a list the error of its own place, and leaves the others whole. */
-function objectOrError(read: StoreReads, id: string): ReturnType<StoreReads['object']> | Error {
-  try {
-    return read.object(id)
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error))
+interface ObjectsArguments {
+  readonly ids: readonly string[]
+}
+
+/**
+ * GraphQL makes an Error in a list the error of its own place, and leaves the others whole. It takes one after the other, so that
+ * errors that are too many end the list.
+ */
+function* objectsOrErrors(
+  read: StoreReads,
+  ids: readonly string[],
+): IterableIterator<ReturnType<StoreReads['object']> | Error> {
+  for (const id of ids) {
+    try {
+      yield read.object(id)
+    } catch (error) {
+      yield error instanceof Error ? error : new Error(String(error))
+    }
   }
 }
 
