@@ -96,9 +96,9 @@ interface ObjectsArguments {
  */
 function* objectsOrErrors(
   read: StoreReads,
-  ids: readonly string[],
+  wanted: readonly string[],
 ): IterableIterator<ReturnType<StoreReads['object']> | Error> {
-  for (const id of ids) {
+  for (const id of wanted) {
     try {
       yield read.object(id)
     } catch (error) {

@@ -48,11 +48,12 @@ export function spreadOf({ view, index, members, top, budget }: SpreadOptions): 
   }
   if (members === undefined) {
     for (const value of index.values()) {
-      budget.spend('examined', 1)
+      budget.spend('examined', examinedPerValue)
       add(value, index.posting(value)?.size ?? 0)
     }
     having = index.objectCount
   } else if (members.size * membersPerPosting < index.objectCount) {
+    budget.spend('examined', members.size * membersPerPosting)
     const counts = new Map<string, number>()
     for (const id of members.ids()) {
       const values = index.valuesOf(id)
@@ -64,6 +65,7 @@ export function spreadOf({ view, index, members, top, budget }: SpreadOptions): 
     budget.spend('examined', index.objectCount)
     let places = 0
     for (const value of index.values()) {
+      budget.spend('examined', examinedPerValue)
       const posting = index.posting(value)
       places += posting?.size ?? 0
       const count = posting === undefined ? 0 : members.countOf(posting)
@@ -71,7 +73,10 @@ export function spreadOf({ view, index, members, top, budget }: SpreadOptions): 
       add(value, count)
     }
     // Objects with several values have been counted several times.
-    if (places > index.objectCount) having = membersWithValue(index, members)
+    if (places > index.objectCount) {
+      budget.spend('examined', places)
+      having = membersWithValue(index, members)
+    }
   }
   return {
     values: top === 0 ? [] : first.rows(),
@@ -88,6 +93,8 @@ function membersWithValue(index: IndexView, members: Members): number {
   return having.size
 }
 
+/** Taking a value and its count takes as long as passing by so many ids of postings. */
+const examinedPerValue = 3
 /** Asking an object for its values takes as long as passing by so many ids of postings. */
 const membersPerPosting = 8
 

@@ -46,6 +46,9 @@ const ranksPerField = 3
 /** A value of twice so many characters, as a power of two, takes twice as long to search. */
 const longValueBits = 8
 
+/** Taking the objects of a value takes as long as trying the text on so many. */
+const testsPerFound = 3
+
 /** So many objects are asked for their values in the time in which all values of the indexes are tried. */
 const objectsPerView = 16
 
@@ -71,6 +74,7 @@ export function searchPart(part: SearchPart, { text, budget }: SearchTerms): Sea
       for (const value of index.values()) {
         const quality = matcher.qualityOf(value)
         if (quality === undefined) continue
+        budget.spend('tests', testsPerFound)
         for (const id of index.posting(value) ?? []) {
           budget.spend('examined', 1)
           if (set === undefined || set.has(id)) ranks.set(id, base + quality)
