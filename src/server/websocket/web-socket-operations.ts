@@ -12,6 +12,7 @@ import {
 } from '../../graphql/operation/client-error.ts'
 import type { DocumentSource } from '../document-source.ts'
 import type { OperationWishes } from '../../graphql/operation/execution.ts'
+import { turns } from '../../graphql/operation/preparation.ts'
 import type { PlannedQueries } from '../http/planned-edge.ts'
 import { plannedResults, type PlannedStream, type StreamEnd } from '../planned-stream.ts'
 import { sentResult } from '../sent-result.ts'
@@ -86,8 +87,13 @@ export function createWebSocketOperations(
       params: payload,
     })
     const query = documents.documentOf(payload, true) ?? payload.query
-    const document = enveloped.parse(query)
-    const errors = enveloped.validate(enveloped.schema, document) as readonly GraphQLError[]
+    // Many that arrive at once do not make everybody wait until all of them have been read.
+    await turns.enter()
+    const { document, errors } = turns.run(() => {
+      const parsed = enveloped.parse(query)
+      const found = enveloped.validate(enveloped.schema, parsed) as readonly GraphQLError[]
+      return { document: parsed, errors: found }
+    })
     if (errors.length > 0) return errors
     return {
       schema: enveloped.schema,

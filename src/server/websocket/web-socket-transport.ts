@@ -56,6 +56,8 @@ export class WebSocketTransport {
       handleProtocols,
       perMessageDeflate: false,
       maxPayload: limits.maxBodyBytes,
+      // One message of a socket in a turn of the event loop: thousands may come at once, and each is read by itself.
+      allowSynchronousEvents: false,
     })
     const operations = createWebSocketOperations({
       pipeline,
