@@ -30,6 +30,8 @@ export interface GraphLink {
   readonly isDefault: boolean
   /** Of an owner and what it owns directly: which way it goes. */
   readonly ownership?: 'up' | 'down'
+  /** See `Relation.ofSiblings`. */
+  readonly ofSiblings: boolean
   /** See `Relation.follow`. */
   follow(origin: RelationOrigin): Condition
 }
@@ -75,6 +77,7 @@ function linksOf({ byField }: SchemaRelations): GraphLinks {
       backwards: reversed !== undefined,
       isDefault: isDefault(definition) && !vague.has(edge),
       ...(hasSteps(definition) ? {} : ownershipOf(definition)),
+      ofSiblings: relation.relation.ofSiblings === true,
       follow: (origin) => relation.relation.follow(origin),
     })
     // A reference to whatever kind is no relation itself; where it is read backwards, its index leads forwards, too.
@@ -100,6 +103,7 @@ function forwardsOf(name: string, { relation, needs }: SchemaRelation): GraphLin
     edge: name,
     backwards: false,
     isDefault: true,
+    ofSiblings: false,
     follow: ({ view, id }) => hasKey(view.index(index).valuesOf(id)),
   }
 }

@@ -1,8 +1,10 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { objectKey } from '../../kubernetes/object.ts'
+import type { Condition } from '../../query/condition/condition.ts'
 import type { CostlyArgument, WorkBudget } from '../../query/condition/work-budget.ts'
 import { objectByKey, objectByUid } from '../../query/page/lookup.ts'
 import { type Walk, walkGraph, type WalkStep } from '../../query/relation/graph-walk.ts'
+import { areSiblings } from '../../query/relation/siblings.ts'
 import { ClientError } from './client-error.ts'
 import { type GraphLink, graphLinksOf } from './graph-links.ts'
 import { commonSteps } from './graph-ownership.ts'
@@ -122,11 +124,18 @@ class GraphReader {
       if (found === undefined) throw new TypeError(`${link.name} does not read ${type}`)
       return found
     }
+    const follow = (id: ObjectId): Condition => link.follow({ view, id, budget, part })
+    let last: { readonly id: ObjectId; readonly condition: Condition } | undefined
+    const followSibling = (id: ObjectId): Condition => {
+      if (last !== undefined && areSiblings(view, last.id, id)) return last.condition
+      last = { id, condition: follow(id) }
+      return last.condition
+    }
     return {
       relation: link.edge,
       backwards: link.backwards,
       to,
-      condition: (id) => link.follow({ view, id, budget, part }),
+      condition: link.ofSiblings ? followSibling : follow,
     }
   }
 

@@ -105,9 +105,17 @@ function reachable(
 ): ReadonlyMap<Kind, Wanted> {
   const links = graphLinksOf(served.relations)
   const cache = served.clusters.get(cluster)
-  const isReadable = ({ resource, uncached }: Kind): boolean =>
-    !uncached &&
-    (picks === undefined ? cache?.synced(resource) !== undefined : cache?.serves(resource) === true)
+  const readable = new Map<Kind, boolean>()
+  const isReadable = (kind: Kind): boolean => {
+    let is = readable.get(kind)
+    if (is === undefined) {
+      const { resource, uncached } = kind
+      const isThere = picks === undefined ? cache?.synced(resource) : cache?.serves(resource)
+      is = !uncached && isThere !== undefined && isThere !== false
+      readable.set(kind, is)
+    }
+    return is
+  }
   const all = new Map<Kind, Wanted>()
   const want = (kind: Kind, { needed = [], useful = [] }: WantedIndexes = {}): boolean => {
     const wanted = all.get(kind) ?? { needed: new Set(), useful: new Set() }

@@ -79,6 +79,8 @@ export function walkGraph<P extends WalkPart>(options: WalkOptions<P>): Walk<P> 
 interface WalkedStep<P extends WalkPart> {
   readonly step: WalkStep<P>
   readonly pairs: Set<number>
+  /** Where the last object led: siblings often lead to the same. */
+  last?: Lead<P> & { readonly ids: readonly ObjectId[] }
 }
 
 class Walker<P extends WalkPart> {
@@ -116,26 +118,18 @@ class Walker<P extends WalkPart> {
     }
   }
 
-  /** Keys and single values are read straight away; whatever else is bound to the store as conditions of lists are. */
   #follow(at: number, walked: WalkedStep<P>, to: P, condition: Condition): void {
-    const { form } = condition
-    if (form === 'nothing') return
+    if (condition.form === 'nothing') return
     const { budget } = this.#options
-    if (budget.report !== undefined) {
-      this.#arrive(at, walked, to, this.#members(to, condition))
-    } else if (form === 'keys') {
-      const { keys } = condition
-      budget.spend('tests', testsPerPart + keys.length)
-      const ids = keys.map((key) => to.view.idOf(key)).filter((id) => id !== undefined)
-      this.#arrive(at, walked, to, this.#visible(to, ids))
-    } else if (
-      form === 'values' &&
-      condition.index.form === 'index' &&
-      condition.values.length === 1
-    ) {
-      const index = to.view.index(condition.index.name)
-      this.#followValue(at, walked, { to, index }, condition.values[0] ?? '')
-    } else this.#arrive(at, walked, to, this.#members(to, condition))
+    const { last } = walked
+    if (last?.condition === condition && last.to === to && budget.report === undefined) {
+      budget.spend('examined', last.ids.length)
+      this.#arrive(at, walked, to, last.ids)
+      return
+    }
+    const ids = this.#idsOf(to, condition)
+    walked.last = { to, condition, ids }
+    this.#arrive(at, walked, to, ids)
   }
 
   #followValue(
@@ -144,34 +138,63 @@ class Walker<P extends WalkPart> {
     { to, index }: { readonly to: P; readonly index: IndexView },
     value: string,
   ): void {
-    const { budget } = this.#options
     if (value === '') return
-    if (budget.report !== undefined) {
-      this.#arrive(at, walked, to, this.#members(to, hasValue(index.name, [value])))
-      return
+    const isReported = this.#options.budget.report !== undefined
+    const ids = isReported
+      ? this.#members(to, hasValue(index.name, [value]))
+      : this.#idsWith(to, index, value)
+    this.#arrive(at, walked, to, ids)
+  }
+
+  /** Keys and single values are read straight away; whatever else is bound to the store as conditions of lists are. */
+  #idsOf(to: P, condition: Condition): readonly ObjectId[] {
+    const { budget } = this.#options
+    if (budget.report !== undefined) return this.#members(to, condition)
+    const { view } = to
+    if (condition.form === 'keys') {
+      const { keys } = condition
+      budget.spend('tests', testsPerPart + keys.length)
+      return this.#visible(
+        to,
+        keys.map((key) => view.idOf(key)).filter((id) => id !== undefined),
+      )
     }
-    budget.spend('tests', testsPerPart)
+    if (condition.form === 'values' && condition.index.form === 'index') {
+      const [value, other] = condition.values
+      if (value !== undefined && other === undefined) {
+        return this.#idsWith(to, view.index(condition.index.name), value)
+      }
+    }
+    return this.#members(to, condition)
+  }
+
+  #idsWith(to: P, index: IndexView, value: string): readonly ObjectId[] {
+    this.#options.budget.spend('tests', testsPerPart)
     const posting = index.posting(value)
-    if (posting !== undefined) this.#arrive(at, walked, to, this.#visible(to, posting))
+    return posting === undefined ? none : this.#visible(to, posting)
   }
 
   #arrive(at: number, { step, pairs }: WalkedStep<P>, to: P, ids: readonly ObjectId[]): void {
+    if (ids.length === 0) return
+    const { maxNodes } = this.#options
+    const { relation, backwards } = step
     const depth = (this.#nodes[at]?.depth ?? 0) + 1
+    const positions = this.#positionsIn(to)
     for (const id of ids) {
-      const found = this.#reach(to, id, depth)
+      const found = positions.get(id) ?? this.#reach(to, id, depth)
       if (found === undefined) return
-      const [from, end] = step.backwards ? [found, at] : [at, found]
-      const pair = from * this.#options.maxNodes + end
+      const from = backwards ? found : at
+      const end = backwards ? at : found
+      const pair = from * maxNodes + end
       if (pairs.has(pair)) continue
       pairs.add(pair)
-      this.#edges.push({ from, to: end, relation: step.relation })
+      this.#edges.push({ from, to: end, relation })
     }
   }
 
   /** The position of an object among the nodes; `undefined` where it is one too many. */
   #reach(part: P, id: ObjectId, depth: number): number | undefined {
-    let positions = this.#positions.get(part.view)
-    if (positions === undefined) this.#positions.set(part.view, (positions = new Map()))
+    const positions = this.#positionsIn(part)
     const known = positions.get(id)
     if (known !== undefined) return known
     if (this.#nodes.length >= this.#options.maxNodes) {
@@ -181,6 +204,12 @@ class Walker<P extends WalkPart> {
     const position = this.#nodes.push({ part, id, depth }) - 1
     positions.set(id, position)
     return position
+  }
+
+  #positionsIn({ view }: P): Map<ObjectId, number> {
+    let positions = this.#positions.get(view)
+    if (positions === undefined) this.#positions.set(view, (positions = new Map()))
+    return positions
   }
 
   #stepsOf(part: P): readonly WalkedStep<P>[] {
@@ -219,17 +248,28 @@ class Walker<P extends WalkPart> {
   ): readonly ObjectId[] {
     const { budget, maxNodes } = this.#options
     const members: ObjectId[] = []
+    let isOrdered = true
+    let before: string | undefined
     for (const id of ids) {
       budget.spend('examined', 1)
       if (isMember?.(id) === false) continue
-      if (scope.form !== 'all' && !isInScope(scope, view.keyOf(id))) continue
+      const key = view.keyOf(id)
+      if (scope.form !== 'all' && !isInScope(scope, key)) continue
+      if (before !== undefined && isOrdered) isOrdered = compareKeys(before, key) < 0
+      before = key
       // Among so many there is at least one too many.
       if (members.push(id) > maxNodes) break
     }
-    if (members.length < 2) return members
-    return members
-      .map((id) => ({ id, key: view.keyOf(id) }))
-      .toSorted((a, b) => compareKeys(a.key, b.key))
-      .map(({ id }) => id)
+    // Most are in order, as the store was filled.
+    return isOrdered ? members : inOrder(members, view)
   }
+}
+
+const none: readonly ObjectId[] = []
+
+function inOrder(ids: readonly ObjectId[], view: StoreView): readonly ObjectId[] {
+  return ids
+    .map((id) => ({ id, key: view.keyOf(id) }))
+    .toSorted((a, b) => compareKeys(a.key, b.key))
+    .map(({ id }) => id)
 }

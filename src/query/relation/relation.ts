@@ -31,6 +31,8 @@ export interface Relation {
   readonly shortcuts?: IndexersByType
   /** The key of the only object that it leads from, where it is read backwards from one that all others mean. */
   readonly only?: string
+  /** Whether it leads to the same objects from all that are in one namespace and have the same labels. */
+  readonly ofSiblings?: boolean
   /**
    * What the related objects have in common: a condition on the store of `to`, valid within the tick, to be combined
    * with filters, a Scope and a page. Where the related objects are none, it is `nothing`.

@@ -19,6 +19,7 @@ import {
   type RelationOrigin,
 } from './relation.ts'
 import { relationName, type ReverseRelation, type SelectsRelation } from './relation-definition.ts'
+import { areSiblings } from './siblings.ts'
 import { visibleIds } from './visible-ids.ts'
 
 /** The indexes of the selectors of a relation on the store of the selecting type. */
@@ -159,27 +160,20 @@ export function compileReverseSelects(
     definition,
     reads: readsOf(selects, definition.to),
     indexers: { [definition.to]: indexers },
+    ofSiblings: true,
     follow,
     followAll(origin, ids) {
       const { view } = origin
       const found = new Set<Condition>()
       let before: ObjectId | undefined
       for (const id of ids) {
-        if (before !== undefined && isSibling(view, before, id)) continue
+        if (before !== undefined && areSiblings(view, before, id)) continue
         before = id
         found.add(follow({ ...origin, id }))
       }
       return anyOf([...found])
     },
   }
-}
-
-/** Whether two objects of a store are in one namespace and have the same labels. */
-function isSibling(view: StoreView, one: ObjectId, other: ObjectId): boolean {
-  if (!view.hasSameLabels(one, other)) return false
-  const [key, otherKey] = [view.keyOf(one), view.keyOf(other)]
-  const slash = key.indexOf('/')
-  return slash === otherKey.indexOf('/') && key.startsWith(otherKey.slice(0, slash + 1))
 }
 
 type Labels = Readonly<Record<string, string>>
