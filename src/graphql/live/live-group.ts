@@ -248,7 +248,7 @@ export class LiveGroup implements MemberGroup {
     this.#leaving.abort()
     for (const listener of [...this.#listeners, this.#filter]) listener.close()
     this.#options.prepared[Symbol.dispose]()
-    this.#seats.close()
+    this.#seats.retire()
     this.#options.ended(end)
     for (const member of this.#members) member.finish(end)
     this.#members.clear()
