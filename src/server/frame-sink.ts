@@ -49,7 +49,7 @@ export class FrameSink {
           return
         }
         // Whoever has left waits for no room.
-        if (stream.end?.form === 'complete') resolve(stream.end)
+        if (stream.isClosed && stream.end !== undefined) resolve(stream.end)
       }
       stream.onReady(pump)
       pump()

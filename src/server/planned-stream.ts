@@ -16,6 +16,8 @@ export interface PlannedStream {
   take(): Buffer | undefined
   /** How it has ended, where it has. */
   readonly end: StreamEnd | undefined
+  /** Whether it has been closed: what it still had is not wanted any more. */
+  readonly isClosed: boolean
   /** Calls this whenever there may be something to take, and when it has ended. */
   onReady(ready: () => void): void
   /** Ends it. Idempotent. */

@@ -246,6 +246,23 @@ describe('Subscribers who are asked who they are', () => {
     for (const one of [first, next, ...others, ...cold]) one.leave()
   })
 
+  it('are sent what they have not read yet when what they follow is followed no more', async () => {
+    const ann = await reader(['one'], pods)
+    const query = `subscription { frame: pods(coalesceMs: 0) { changes { object { ${selection} } } } }`
+    const stream = await served.gateway.planned.subscribe({ query }, { viewer: ann })
+    const read = (): string => String(stream?.take())
+    expect(read()).toContain('"namespace":"one"')
+    const told = Promise.withResolvers<void>()
+    stream?.onReady(told.resolve)
+    await touch('one', 'last')
+    await told.promise
+    await served[Symbol.asyncDispose]()
+    await expect.poll(() => stream?.end).toEqual({ form: 'complete' })
+    expect(read()).toContain('last')
+    expect(stream?.take()).toBeUndefined()
+    stream?.close()
+  })
+
   it('go on where a kind that they come to see cannot be read', async () => {
     await using slow = await serveViewers({
       clusters: [world.selection],

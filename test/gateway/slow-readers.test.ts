@@ -114,4 +114,32 @@ describe('a reader that stops reading', () => {
     expect(resets).toBe(1)
     for (const { socket } of [reader, ...many]) socket.terminate()
   }, 60_000)
+
+  it('is sent the rest when it reads again, also where nothing is followed any more', async () => {
+    const texts = Array.from({ length: 20 }, (_, at) => `${at} ${'x'.repeat(1_000_000)}`)
+    await created(cluster, configMaps, { metadata: { name: 'big' } })
+    const reader = await openReader(gateway.url)
+    const ended = Promise.withResolvers<void>()
+    reader.socket.on('message', (data: Buffer) => {
+      if (data.includes('"complete"')) ended.resolve()
+    })
+    await expect.poll(() => reader.held().size).toBe(1)
+    const other = follow(gateway.connect(), field, selection)
+    reader.socket.pause()
+    for (const text of texts) {
+      // oxlint-disable-next-line no-await-in-loop -- in order
+      await sent(cluster, 'PATCH', `${configMaps}/big`, { metadata: { annotations: { text } } })
+      // oxlint-disable-next-line no-await-in-loop -- each in a frame of its own
+      await other.until(text.slice(0, 2), (objects) =>
+        [...objects.values()].some(({ metadata }) => metadata.annotations?.text === text),
+      )
+    }
+    await gateway.gateway[Symbol.asyncDispose]()
+    reader.socket.resume()
+    await ended.promise
+    expect([...reader.held().values()]).toMatchObject([
+      { metadata: { annotations: { text: texts.at(-1) } } },
+    ])
+    reader.socket.terminate()
+  }, 60_000)
 })

@@ -74,6 +74,11 @@ export class GroupMember {
     return this.#end
   }
 
+  /** Whether it has left, so that nothing is to be taken any more. */
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
   /** How many changes of objects it has been given. */
   get rows(): number {
     return this.#rows

@@ -69,9 +69,9 @@ export class GroupSeats {
     if (places.size > known) for (const seat of this.#seats.values()) seat.recheck()
   }
 
-  /** The group is over. */
-  close(): void {
-    for (const [identity, seat] of this.#seats) this.#close(identity, seat)
+  /** The group is over. Each seat is there until its last member has left. */
+  retire(): void {
+    for (const seat of this.#seats.values()) seat.retire()
   }
 
   #close(identity: string, seat: ViewerSeat): void {

@@ -1,8 +1,6 @@
 import { sleep } from '../../lib/backoff.ts'
-import { TimeShare } from '../../lib/time-share.ts'
-import type { Listener, ListenerBatch } from '../../informer/delivery/listener.ts'
+import type { Listener } from '../../informer/delivery/listener.ts'
 import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
-import { turns } from '../operation/preparation.ts'
 import type { ResumePosition } from '../operation/resume-token.ts'
 import type { FramePlan } from './frame-plan.ts'
 import { FrameRing, type FrameRingLimits } from './frame-ring.ts'
@@ -14,16 +12,13 @@ import type {
   Resumption,
   StreamEnd,
 } from './group-member.ts'
-import { PlanRun } from '../plan/plan-run.ts'
-import { type DecidedRows, GroupFilter, nothingDecided } from './group-filter.ts'
+import { GroupFilter } from './group-filter.ts'
+import { GroupFlush } from './group-flush.ts'
 import { contentOf, type HeldContent, missedBy } from './group-forms.ts'
 import { GroupSnapshot } from './group-snapshot.ts'
 import { GroupSnapshots } from './group-snapshots.ts'
-import type { ToldChange } from './live-change.ts'
 import { isReached, reachMs } from './resumption.ts'
 import { Announcer } from './announcer.ts'
-import { nothingSeen, type SeenChanges } from './group-content.ts'
-import { PendingChanges } from './pending-changes.ts'
 import { GroupReading, type GroupReadingOptions } from './group-reading.ts'
 import { GroupSeats } from './group-seats.ts'
 import { GroupMoves } from './group-moves.ts'
@@ -61,16 +56,12 @@ export class LiveGroup implements MemberGroup {
   readonly #members = new Set<GroupMember>()
   readonly #announcer = new Announcer(this.#members)
   readonly #leaving = new AbortController()
-  readonly #pending: PendingChanges
   readonly #seats: GroupSeats
   readonly #reading: GroupReading
   readonly #filter: GroupFilter
   #listeners: Listener[] = []
-  #positions: Positions = {}
   readonly #snapshots: GroupSnapshots
-  #flushing: Promise<void> | undefined
-  /** For writing all rows anew, as one of the many objects that they are written from has changed. */
-  readonly #wide = new TimeShare(1 / 20)
+  readonly #flush: GroupFlush
   #expected = 0
   #end: StreamEnd | undefined
 
@@ -79,7 +70,6 @@ export class LiveGroup implements MemberGroup {
     const { fingerprint: access } = sight
     this.#options = options
     this.ring = new FrameRing(ring)
-    this.#pending = new PendingChanges(plan.previous.length > 0)
     this.#snapshots = new GroupSnapshots(this.ring)
     this.counts = counts
     const { cluster } = list.at
@@ -88,6 +78,19 @@ export class LiveGroup implements MemberGroup {
     const withheld = new WithheldNames(cluster, () => this.#seats.askMore())
     this.#reading = new GroupReading(options, withheld)
     this.#filter = new GroupFilter(list, this.rows, this.#reading)
+    this.#flush = new GroupFlush({
+      plan,
+      maxFrameObjects: limits.maxFrameObjects,
+      rows: this.rows,
+      reading: this.#reading,
+      filter: this.#filter,
+      writer: this.writer,
+      ring: this.ring,
+      leaving: this.#leaving.signal,
+      announce: () => this.#announcer.announce(),
+      written: () => this.#snapshots.moved(),
+      failed: (error) => this.#failed(error),
+    })
     const move = async (seat: ViewerSeat): Promise<void> => options.move(this, seat)
     this.#seats = new GroupSeats({ cluster, sight, withheld, decide: options.decide, move })
   }
@@ -105,11 +108,9 @@ export class LiveGroup implements MemberGroup {
   /** Where the members are when they have read all. */
   get positions(): Positions {
     // Where nothing waits, everything up to the present has been told.
-    const isIdle = this.#flushing === undefined && this.#pending.isEmpty
-    if (isIdle && [...this.#listeners, this.#filter].every(({ isDrained }) => isDrained)) {
-      this.#positions = this.#reading.positions(this.#filter)
-    }
-    return this.#positions
+    const stages = [this.#flush, ...this.#listeners, this.#filter]
+    if (stages.every(({ isDrained }) => isDrained)) this.#flush.reachPresent()
+    return this.#flush.positions
   }
 
   /** How many subscribers there are. */
@@ -130,12 +131,7 @@ export class LiveGroup implements MemberGroup {
       // In one tick: whatever is not in the snapshot reaches the listeners.
       this.#listeners = this.#reading.listeners(settled)
       this.#filter.listen(settled)
-      this.#positions = this.#reading.positions(this.#filter)
-      const part = this.#reading.followed(settled)
-      await this.#inChunks(
-        this.rows.matching(part, new PlanRun(this.#reading.run(settled))),
-        () => {},
-      )
+      await this.#flush.begin(settled)
     } catch (error) {
       this.#refused(error)
       throw error
@@ -145,7 +141,7 @@ export class LiveGroup implements MemberGroup {
       if (listener !== undefined) void this.#follow(kind, listener)
     }
     void this.#filter
-      .follow(this.#pause, () => this.#flush())
+      .follow(this.#pause, () => this.#flush.flush())
       .then(
         (end) => end && this.end(end),
         (error: unknown) => this.#failed(error),
@@ -248,7 +244,7 @@ export class LiveGroup implements MemberGroup {
     this.#leaving.abort()
     for (const listener of [...this.#listeners, this.#filter]) listener.close()
     this.#options.prepared[Symbol.dispose]()
-    this.#seats.close()
+    this.#seats.retire()
     this.#options.ended(end)
     for (const member of this.#members) member.finish(end)
     this.#members.clear()
@@ -258,11 +254,11 @@ export class LiveGroup implements MemberGroup {
     try {
       for await (const batch of listener.gathered(this.#pause)) {
         this.#seats.heard(kind, batch.changes)
-        this.#take(kind.typeName, batch)
+        this.#flush.take(kind.typeName, batch)
         // What the listeners of other kinds have at the same time goes into the same frame.
         if (this.#reading.needs.length > 1)
           await new Promise<void>((resolve) => setImmediate(resolve))
-        await this.#flush()
+        await this.#flush.flush()
       }
       // Its informer has stopped.
       this.end({ form: 'complete' })
@@ -285,83 +281,5 @@ export class LiveGroup implements MemberGroup {
   #refused(error: unknown): void {
     if (error instanceof BeyondSightError) this.#options.beyond(error.kind)
     this.end({ form: 'refused' })
-  }
-
-  #take(type: string, { changes, position }: ListenerBatch): void {
-    if (type === this.#options.plan.kind.typeName) this.#pending.add(changes)
-    this.#pending.addRelated(type, position, changes, this.rows.dependencies)
-  }
-
-  async #flush(): Promise<void> {
-    // oxlint-disable-next-line no-await-in-loop -- one at a time
-    while (this.#flushing !== undefined) await this.#flushing
-    if ((this.#pending.isEmpty && !this.#filter.isDue) || this.isOver) return
-    this.#flushing = this.#flushOnce().finally(() => {
-      this.#flushing = undefined
-    })
-    await this.#flushing
-  }
-
-  async #flushOnce(): Promise<void> {
-    const isWideDue = this.#pending.isWide && this.#wide.isDue
-    const { keys, positions, ...seen } = this.#pending.take(isWideDue)
-    if (this.#pending.isWide) this.#flushLater()
-    const startMs = performance.now()
-    const all = isWideDue ? new Set([...keys, ...this.rows.keys()]) : keys
-    const decided = await this.#filter.take(all)
-    const before = this.#positions
-    let count = this.rows.page?.totalCount
-    let isPageOpen = false
-    await this.#inChunks(
-      [...all, ...decided.rows],
-      (changes, isLast) => {
-        const { page } = this.rows
-        const at = { reset: false, wasSynced: true, before, page }
-        const reached = isLast ? { ...before, ...positions, ...decided.positions } : before
-        if (changes.length > 0 || page?.totalCount !== count || (isLast && isPageOpen)) {
-          isPageOpen = page !== undefined
-          count = page?.totalCount
-          for (const frame of this.writer.frames(changes, { ...at, positions: reached })) {
-            this.ring.push(frame)
-          }
-          this.#announcer.announce()
-        }
-        this.#positions = reached
-        this.#snapshots.moved()
-      },
-      seen,
-      decided,
-    )
-    if (isWideDue) this.#wide.done(startMs)
-  }
-
-  #flushLater(): void {
-    const flush = () => void this.#flush().catch((error: unknown) => this.#failed(error))
-    this.#wide.plan(flush, this.#leaving.signal)
-  }
-
-  /** Writes what is to be told of keys, a bounded number of them at a time, so that others get their turn in between. */
-  async #inChunks(
-    keys: readonly string[],
-    tell: (changes: readonly ToldChange[], isLast: boolean) => void,
-    seen: SeenChanges = nothingSeen,
-    decided: DecidedRows = nothingDecided,
-  ): Promise<void> {
-    const { maxFrameObjects } = this.#options.limits
-    for (let start = 0; start === 0 || start < keys.length; start += maxFrameObjects) {
-      const chunk = keys.slice(start, start + maxFrameObjects)
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await turns.enter()
-      if (this.isOver) return
-      // oxlint-disable-next-line no-await-in-loop -- as above
-      const settled = await this.#reading.settled()
-      turns.run(() => {
-        const part = this.#reading.followed(settled)
-        const run = this.#reading.run(settled)
-        const due = this.#filter.due(chunk, decided, part, run)
-        const changes = this.rows.changes(due, part, run, seen)
-        tell(changes, start + maxFrameObjects >= keys.length)
-      })
-    }
   }
 }

@@ -58,10 +58,10 @@ export class ViewerSeat implements MemberGate {
 
   /** Nothing is sent until it is known again what the viewer sees. */
   recheck(): void {
-    if (this.#leaving.signal.aborted) return
     this.#isSettled = false
     this.#isStale = true
     clearTimeout(this.#timer)
+    if (this.#leaving.signal.aborted) return
     this.#checking ??= this.#check().finally(() => {
       this.#checking = undefined
     })
@@ -77,6 +77,11 @@ export class ViewerSeat implements MemberGate {
   /** There are further names that the group leaves out. */
   askMore(): void {
     if (this.isOpen) void this.#mayStay().catch(() => this.recheck())
+  }
+
+  /** The group is over: its members may take the rest until the viewer's permissions may have changed, which closes it for good. */
+  retire(): void {
+    this.#leaving.abort()
   }
 
   /** Nobody sits here any more. */
