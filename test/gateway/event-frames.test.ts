@@ -1,7 +1,6 @@
 import { request } from 'node:http'
-import { startSimulator, type Simulator } from 'informerql/simulator'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { describe, expect, it } from 'vitest'
+import { freshForEachTest } from '../support/served-simulator.ts'
 import { appliedSteps, type HeldPage } from './followed-page.ts'
 import { applied, type Held } from './resumed-subscription.ts'
 import type { Fields } from './test-cluster.ts'
@@ -78,21 +77,9 @@ const forms = {
 } as const
 
 describe.each(Object.entries(forms))('frames of a %s by server-sent events', (_, form) => {
-  let cluster: Simulator
-  let gateway: ServedGateway
-  beforeEach(async () => {
-    cluster = await startSimulator()
-    gateway = await serveGateway(
-      {
-        clusters: [{ name: 'one', server: cluster.url }],
-        live: { maxFrames: 8, maxBytes: 1 << 20 },
-      },
-      { pingIntervalMs: 50 },
-    )
-  })
-  afterEach(async () => {
-    await gateway[Symbol.asyncDispose]()
-    await cluster[Symbol.asyncDispose]()
+  const fresh = freshForEachTest({
+    gateway: { live: { maxFrames: 8, maxBytes: 1 << 20 } },
+    server: { pingIntervalMs: 50 },
   })
 
   const subscription = (from?: string): string => {
@@ -104,13 +91,13 @@ describe.each(Object.entries(forms))('frames of a %s by server-sent events', (_,
   }
 
   it('are those of WebSockets, of the same group, with comments in between', async () => {
-    cluster.storage.create(podsOf, pod('a'))
-    using reader = readEvents(gateway.url, subscription())
+    fresh.cluster.storage.create(podsOf, pod('a'))
+    using reader = readEvents(fresh.gateway.url, subscription())
     await showing(reader, 'a')
-    const frames = gateway.connect().iterate<{ frame: Fields }>({ query: subscription() })
+    const frames = fresh.gateway.connect().iterate<{ frame: Fields }>({ query: subscription() })
     expect((await frames.next()).value?.data?.frame).toEqual(reader.frames[0])
-    expect(gateway.gateway.planned.liveState()).toMatchObject({ groups: 1, members: 2 })
-    cluster.storage.create(podsOf, pod('b'))
+    expect(fresh.gateway.gateway.planned.liveState()).toMatchObject({ groups: 1, members: 2 })
+    fresh.cluster.storage.create(podsOf, pod('b'))
     await showing(reader, 'a', 'b')
     expect((await frames.next()).value?.data?.frame).toEqual(reader.frames[1])
     await expect.poll(reader.comments, waitMs).toBeGreaterThan(1)
@@ -118,12 +105,12 @@ describe.each(Object.entries(forms))('frames of a %s by server-sent events', (_,
   })
 
   it('go on where they stood, by their token', async () => {
-    cluster.storage.create(podsOf, pod('a'))
-    const before = readEvents(gateway.url, subscription())
+    fresh.cluster.storage.create(podsOf, pod('a'))
+    const before = readEvents(fresh.gateway.url, subscription())
     await showing(before, 'a')
     before[Symbol.dispose]()
-    cluster.storage.create(podsOf, pod('b'))
-    using after = readEvents(gateway.url, subscription(before.frames.at(-1)?.['resumeToken']))
+    fresh.cluster.storage.create(podsOf, pod('b'))
+    using after = readEvents(fresh.gateway.url, subscription(before.frames.at(-1)?.['resumeToken']))
     const frames = () => [...before.frames, ...after.frames]
     await expect
       .poll(
@@ -135,10 +122,10 @@ describe.each(Object.entries(forms))('frames of a %s by server-sent events', (_,
   })
 
   it('are fewer for a reader that stops, which begins anew when it reads again', async () => {
-    const { storage } = cluster
+    const { storage } = fresh.cluster
     for (const name of ['a', 'b']) storage.create(podsOf, pod(name))
-    using stopped = readEvents(gateway.url, subscription())
-    using other = readEvents(gateway.url, subscription())
+    using stopped = readEvents(fresh.gateway.url, subscription())
+    using other = readEvents(fresh.gateway.url, subscription())
     await showing(stopped, 'a', 'b')
     await showing(other, 'a', 'b')
     stopped.pause()
@@ -157,6 +144,6 @@ describe.each(Object.entries(forms))('frames of a %s by server-sent events', (_,
     stopped.resume()
     await showing(stopped, 'a', 'b', 'c')
     expect(stopped.frames.filter(({ reset }) => reset === true)).toHaveLength(2)
-    expect(gateway.gateway.planned.liveState().resets).toBe(1)
+    expect(fresh.gateway.gateway.planned.liveState().resets).toBe(1)
   }, 60_000)
 })

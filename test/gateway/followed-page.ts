@@ -1,4 +1,5 @@
 import type { Client } from 'graphql-ws'
+import { Waits } from '../support/waits.ts'
 import type { Fields } from './test-cluster.ts'
 
 /** What a client holds of a live page. */
@@ -59,13 +60,10 @@ export function followPage(
   let held: HeldPage = from?.held ?? { rows: [], totalCount: -1 }
   const seen: PageBehind[] = []
   const problems: string[] = []
-  const checks = new Set<() => void>()
-  const checked = (): void => {
-    for (const check of checks) check()
-  }
+  const waits = new Waits(deadlineMs)
   const ended = (text: string): void => {
     problems.push(text)
-    checked()
+    waits.changed()
   }
   const query = `subscription ($from: String) {
     page: ${field}, resumeFrom: $from) {
@@ -83,7 +81,7 @@ export function followPage(
           held = appliedSteps(held, data.page, (text) => problems.push(text))
           seen.push({ frame: data.page, held })
         }
-        checked()
+        waits.changed()
       },
       error: (error) => ended(JSON.stringify(error)),
       complete: () => {
@@ -99,23 +97,12 @@ export function followPage(
       isLeft = true
       end()
     },
-    until: async (holds) => {
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const why = (): Error =>
-        new Error(`${field}: ${problems.join('; ')} holding ${JSON.stringify(held)}`)
-      const timer = setTimeout(() => reject(why()), deadlineMs)
-      const check = (): void => {
-        if (problems.length > 0) reject(why())
-        else if (seen.length > 0 && holds(held)) resolve()
-      }
-      checks.add(check)
-      check()
-      try {
-        await promise
-      } finally {
-        clearTimeout(timer)
-        checks.delete(check)
-      }
+    until: (holds) => {
+      const why = (): string => `${field}: ${problems.join('; ')} holding ${JSON.stringify(held)}`
+      return waits.until(() => {
+        if (problems.length > 0) throw new Error(why())
+        return seen.length > 0 && holds(held)
+      }, why)
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { Client } from 'graphql-ws'
 import { type Frame, FrameFold } from 'informerql/client'
+import { Waits } from '../support/waits.ts'
 import type { Fields } from './test-cluster.ts'
 
 /** A subscription that is folded as its frames come, and held to what frames promise. */
@@ -55,11 +56,11 @@ export const follow = (client: Client, field: string, selection: string): Follow
   const fold = new FrameFold<Fields>()
   const frames: Frame<Fields>[] = []
   const problems: string[] = []
-  const waiting = new Set<() => void>()
+  const waits = new Waits(deadlineMs)
   let ended: string | undefined
   const end = (why: string): void => {
     ended ??= why
-    for (const check of waiting) check()
+    waits.changed()
   }
   const query = `subscription {
     frame: ${field} {
@@ -79,7 +80,7 @@ export const follow = (client: Client, field: string, selection: string): Follow
         problems.push(...problemsOf(frame, frames.length, fold.synced, fold.objects))
         frames.push(frame)
         fold.apply(frame)
-        for (const check of waiting) check()
+        waits.changed()
       },
       error: (error) => end(`error: ${describeError(error)}`),
       complete: () => end('completed'),
@@ -91,21 +92,14 @@ export const follow = (client: Client, field: string, selection: string): Follow
     problems,
     complete,
     ended: () => ended !== undefined,
-    until: async (what, holds) => {
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const timer = setTimeout(() => reject(new Error(`${field}: no ${what}`)), deadlineMs)
-      const check = (): void => {
-        if (frames.length > 0 && holds(fold.objects)) resolve()
-        else if (ended !== undefined) reject(new Error(`${field}: ${ended} before ${what}`))
-      }
-      waiting.add(check)
-      check()
-      try {
-        await promise
-      } finally {
-        clearTimeout(timer)
-        waiting.delete(check)
-      }
-    },
+    until: (what, holds) =>
+      waits.until(
+        () => {
+          if (frames.length > 0 && holds(fold.objects)) return true
+          if (ended !== undefined) throw new Error(`${field}: ${ended} before ${what}`)
+          return false
+        },
+        () => `${field}: no ${what}`,
+      ),
   }
 }

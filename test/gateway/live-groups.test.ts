@@ -1,6 +1,5 @@
-import { startSimulator, type Simulator } from 'informerql/simulator'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { describe, expect, it } from 'vitest'
+import { freshForEachTest } from '../support/served-simulator.ts'
 import { created, sent } from './created.ts'
 import { follow, type FollowedSubscription } from './followed-subscription.ts'
 import type { Fields } from './test-cluster.ts'
@@ -12,35 +11,25 @@ const pod = (name: string, labels: object = {}): object => ({
 })
 
 describe('subscriptions that ask the same', () => {
-  let cluster: Simulator
-  let gateway: ServedGateway
+  const fresh = freshForEachTest()
 
-  beforeEach(async () => {
-    cluster = await startSimulator()
-    gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
-  })
-  afterEach(async () => {
-    await gateway[Symbol.asyncDispose]()
-    await cluster[Symbol.asyncDispose]()
-  })
-
-  const state = () => gateway.gateway.planned.liveState()
+  const state = () => fresh.gateway.gateway.planned.liveState()
   const synced = async (live: FollowedSubscription): Promise<FollowedSubscription> => {
     await live.until('snapshot', () => live.fold.synced)
     return live
   }
   const patched = async (path: string, body: Fields): Promise<Fields> =>
-    sent(cluster, 'PATCH', path, body)
+    sent(fresh.cluster, 'PATCH', path, body)
   const phased = async (name: string, phase: string): Promise<Fields> =>
     patched(`${pods}/${name}/status`, { status: { phase } })
   const one = (live: FollowedSubscription): Fields => [...live.fold.objects.values()][0]
 
   it('share one group, which is over when the last of them leaves', async () => {
-    await created(cluster, pods, pod('a'))
+    await created(fresh.cluster, pods, pod('a'))
     const selection = 'metadata { name } status { phase }'
     const all = await Promise.all(
       Array.from({ length: 20 }, async () =>
-        synced(follow(gateway.connect(), 'pods(coalesceMs: 10)', selection)),
+        synced(follow(fresh.gateway.connect(), 'pods(coalesceMs: 10)', selection)),
       ),
     )
     expect(state()).toMatchObject({ groups: 1, members: 20 })
@@ -48,9 +37,9 @@ describe('subscriptions that ask the same', () => {
     await Promise.all(
       all.map(async (live) => live.until('phase', () => one(live).status.phase === 'Failed')),
     )
-    const late = await synced(follow(gateway.connect(), 'pods(coalesceMs: 10)', selection))
+    const late = await synced(follow(fresh.gateway.connect(), 'pods(coalesceMs: 10)', selection))
     expect(one(late)).toEqual(one(all[0] ?? late))
-    const other = await synced(follow(gateway.connect(), 'pods(coalesceMs: 11)', selection))
+    const other = await synced(follow(fresh.gateway.connect(), 'pods(coalesceMs: 11)', selection))
     expect(state()).toMatchObject({ groups: 2, members: 22 })
     expect([late, other, ...all].flatMap(({ problems }) => problems)).toEqual([])
     for (const live of [...all, late, other]) live.complete()
@@ -58,9 +47,13 @@ describe('subscriptions that ask the same', () => {
   })
 
   it('hear nothing of changes of what they have not selected', async () => {
-    await created(cluster, pods, pod('a'))
+    await created(fresh.cluster, pods, pod('a'))
     const live = await synced(
-      follow(gateway.connect(), 'pods(coalesceMs: 0)', 'status { phase } metadata { labels }'),
+      follow(
+        fresh.gateway.connect(),
+        'pods(coalesceMs: 0)',
+        'status { phase } metadata { labels }',
+      ),
     )
     for (const note of ['1', '2', '3']) {
       // oxlint-disable-next-line no-await-in-loop -- one version after the other
@@ -73,8 +66,8 @@ describe('subscriptions that ask the same', () => {
   })
 
   it('hear of every change where nothing of the object is selected', async () => {
-    await created(cluster, pods, pod('a'))
-    const frames = gateway.connect().iterate<{ pods: { changes: { type: string }[] } }>({
+    await created(fresh.cluster, pods, pod('a'))
+    const frames = fresh.gateway.connect().iterate<{ pods: { changes: { type: string }[] } }>({
       query: 'subscription { pods(coalesceMs: 0) { changes { type } } }',
     })
     expect((await frames.next()).value?.data?.pods.changes).toEqual([{ type: 'ADDED' }])
@@ -84,23 +77,23 @@ describe('subscriptions that ask the same', () => {
   })
 
   it('hear of the objects that theirs lead to: one that changes, goes, and comes', async () => {
-    await created(cluster, pods, pod('a'))
+    await created(fresh.cluster, pods, pod('a'))
     const live = await synced(
       follow(
-        gateway.connect(),
+        fresh.gateway.connect(),
         'pods(coalesceMs: 0)',
         'metadata { name } node { spec { unschedulable } }',
       ),
     )
     expect(one(live).node).toBeNull()
     const node = '/api/v1/nodes'
-    await created(cluster, node, { metadata: { name: 'node-1' } })
+    await created(fresh.cluster, node, { metadata: { name: 'node-1' } })
     await live.until('node', () => one(live).node !== null)
     await patched(`${node}/node-1`, { spec: { unschedulable: true } })
     await live.until('change', () => one(live).node?.spec?.unschedulable === true)
     // Another node is of no concern.
-    await created(cluster, node, { metadata: { name: 'node-2' } })
-    await sent(cluster, 'DELETE', `${node}/node-1`)
+    await created(fresh.cluster, node, { metadata: { name: 'node-2' } })
+    await sent(fresh.cluster, 'DELETE', `${node}/node-1`)
     await live.until('end of the node', () => one(live).node === null)
     expect(live.frames.slice(1).flatMap(({ changes }) => changes.map(({ type }) => type))).toEqual([
       'MODIFIED',
@@ -111,19 +104,19 @@ describe('subscriptions that ask the same', () => {
   })
 
   it('hear of the many that theirs lead to', async () => {
-    await created(cluster, '/api/v1/nodes', { metadata: { name: 'node-1' } })
+    await created(fresh.cluster, '/api/v1/nodes', { metadata: { name: 'node-1' } })
     const live = await synced(
       follow(
-        gateway.connect(),
+        fresh.gateway.connect(),
         'nodes(coalesceMs: 0)',
         'pods(where: { phase: { eq: "Running" } }) { totalCount }',
       ),
     )
     const count = (): number => one(live).pods.totalCount
-    await created(cluster, pods, pod('a'))
+    await created(fresh.cluster, pods, pod('a'))
     await phased('a', 'Running')
     await live.until('first', () => count() === 1)
-    await created(cluster, pods, pod('b'))
+    await created(fresh.cluster, pods, pod('b'))
     await phased('b', 'Running')
     await live.until('second', () => count() === 2)
     await phased('a', 'Succeeded')
@@ -132,17 +125,17 @@ describe('subscriptions that ask the same', () => {
   })
 
   it('hear of others of their own kind that theirs lead to, also in other namespaces and after they were away', async () => {
-    await created(cluster, '/api/v1/nodes', { metadata: { name: 'node-1' } })
-    await created(cluster, pods, pod('a'))
+    await created(fresh.cluster, '/api/v1/nodes', { metadata: { name: 'node-1' } })
+    await created(fresh.cluster, pods, pod('a'))
     const args = 'namespace: "default", coalesceMs: 0'
     const live = await synced(
-      follow(gateway.connect(), `pods(${args})`, 'node { pods { totalCount } }'),
+      follow(fresh.gateway.connect(), `pods(${args})`, 'node { pods { totalCount } }'),
     )
     expect(one(live).node.pods.totalCount).toBe(1)
     const { resumeToken } = live.frames.at(-1) ?? {}
-    await created(cluster, '/api/v1/namespaces/kube-system/pods', pod('b'))
+    await created(fresh.cluster, '/api/v1/namespaces/kube-system/pods', pod('b'))
     await live.until('other', () => one(live).node.pods.totalCount === 2)
-    const frames = gateway.connect().iterate<{ pods: Fields }>({
+    const frames = fresh.gateway.connect().iterate<{ pods: Fields }>({
       query: `subscription { pods(${args}, resumeFrom: "${resumeToken}") {
         reset changes { type object { node { pods { totalCount } } } }
       } }`,
@@ -156,13 +149,13 @@ describe('subscriptions that ask the same', () => {
   })
 
   it('do not ask the same by a variable that is null and by one that has its default', async () => {
-    await created(cluster, pods, pod('a'))
-    await created(cluster, '/api/v1/namespaces/kube-system/pods', pod('b'))
+    await created(fresh.cluster, pods, pod('a'))
+    await created(fresh.cluster, '/api/v1/namespaces/kube-system/pods', pod('b'))
     const query = `subscription ($namespace: String = "default") {
       pods(namespace: $namespace) { changes { object { metadata { name } } } }
     }`
     const names = async (variables: Record<string, null>): Promise<string[]> => {
-      const frames = gateway.connect().iterate<{ pods: Fields }>({ query, variables })
+      const frames = fresh.gateway.connect().iterate<{ pods: Fields }>({ query, variables })
       asked.push(frames)
       const changes = (await frames.next()).value?.data?.pods.changes as Fields[]
       return changes.map(({ object }) => object.metadata.name)
@@ -174,17 +167,17 @@ describe('subscriptions that ask the same', () => {
   })
 
   it('are told of what enters and leaves their filter, and of namesakes as two', async () => {
-    await created(cluster, pods, pod('a', { tier: 'x' }))
+    await created(fresh.cluster, pods, pod('a', { tier: 'x' }))
     const live = await synced(
       follow(
-        gateway.connect(),
+        fresh.gateway.connect(),
         'pods(labelSelector: "tier=x", coalesceMs: 300)',
         'metadata { uid }',
       ),
     )
     const first = one(live)
-    await sent(cluster, 'DELETE', `${pods}/a?gracePeriodSeconds=0`)
-    const { metadata } = await created(cluster, pods, pod('a', { tier: 'x' }))
+    await sent(fresh.cluster, 'DELETE', `${pods}/a?gracePeriodSeconds=0`)
+    const { metadata } = await created(fresh.cluster, pods, pod('a', { tier: 'x' }))
     await live.until('namesake', () => one(live)?.metadata.uid === metadata.uid)
     expect(live.frames.at(-1)?.changes).toMatchObject([
       { type: 'REMOVED', removal: 'DELETED', objectId: first.id },
@@ -200,11 +193,11 @@ describe('subscriptions that ask the same', () => {
   })
 
   it('are told what was before: at a path, at several, as a whole', async () => {
-    await created(cluster, pods, pod('a', { tier: 'x' }))
+    await created(fresh.cluster, pods, pod('a', { tier: 'x' }))
     await phased('a', 'Running')
     type Changes = readonly Fields[]
     const frames = (selection: string, variables: Record<string, unknown> = {}, more = '') =>
-      gateway.connect().iterate<{ pods: { changes: Changes } }>({
+      fresh.gateway.connect().iterate<{ pods: { changes: Changes } }>({
         query: `subscription${Object.keys(variables).length > 0 ? '($path: String)' : ''} {
           pods(coalesceMs: 0${more}) { changes { type ${selection} } }
         }`,
@@ -265,8 +258,8 @@ describe('subscriptions that ask the same', () => {
   })
 
   it('are answered one by one where a path cannot be read, which is told with its change', async () => {
-    await created(cluster, pods, pod('a'))
-    const frames = gateway.connect().iterate({
+    await created(fresh.cluster, pods, pod('a'))
+    const frames = fresh.gateway.connect().iterate({
       query: 'subscription { pods(coalesceMs: 0) { changes { previous(path: "a[") } } }',
     })
     expect((await frames.next()).value?.data).toEqual({ pods: { changes: [{ previous: null }] } })

@@ -1,6 +1,6 @@
-import { startSimulator, type Simulator } from 'informerql/simulator'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { describe, expect, it } from 'vitest'
+import { serveGateway } from '../support/gateway.ts'
+import { freshForEachTest } from '../support/served-simulator.ts'
 import { created, sent } from './created.ts'
 import { followPage, type FollowedPage, type HeldPage } from './followed-page.ts'
 import type { Fields } from './test-cluster.ts'
@@ -18,19 +18,9 @@ const page = {
 }
 
 describe('subscribers of one page', () => {
-  let cluster: Simulator
-  let gateway: ServedGateway
+  const fresh = freshForEachTest()
 
-  beforeEach(async () => {
-    cluster = await startSimulator()
-    gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
-  })
-  afterEach(async () => {
-    await gateway[Symbol.asyncDispose]()
-    await cluster[Symbol.asyncDispose]()
-  })
-
-  const state = () => gateway.gateway.planned.liveState()
+  const state = () => fresh.gateway.gateway.planned.liveState()
   const names = ({ rows }: HeldPage): string =>
     rows.map(({ metadata }) => metadata.name as string).join()
   const showing = async (live: FollowedPage, wanted: string): Promise<FollowedPage> => {
@@ -38,18 +28,20 @@ describe('subscribers of one page', () => {
     return live
   }
   const restarted = async (name: string, restartCount: number): Promise<Fields> =>
-    sent(cluster, 'PATCH', `${pods}/${name}/status`, {
+    sent(fresh.cluster, 'PATCH', `${pods}/${name}/status`, {
       status: { containerStatuses: [{ name: 'main', restartCount }] },
     })
   const put = (...all: object[]): void => {
-    for (const one of all) cluster.storage.create(podsOf, one as Fields)
+    for (const one of all) fresh.cluster.storage.create(podsOf, one as Fields)
   }
   const five = (): void => put(pod('a', 4), pod('b', 3), pod('c', 2), pod('d', 1), pod('e', 0))
 
   it('share one group, which is over when the last of them leaves', async () => {
     five()
     const all = await Promise.all(
-      Array.from({ length: 20 }, async () => showing(followPage(gateway.connect(), page), 'a,b,c')),
+      Array.from({ length: 20 }, async () =>
+        showing(followPage(fresh.gateway.connect(), page), 'a,b,c'),
+      ),
     )
     expect(state()).toMatchObject({ groups: 1, members: 20 })
     await restarted('e', 9)
@@ -58,9 +50,9 @@ describe('subscribers of one page', () => {
       const changes = seen.slice(1).flatMap(({ frame }) => frame.changes as Fields[])
       expect(changes.map(({ step, index }) => `${step} ${index}`)).toEqual(['REMOVE 2', 'INSERT 0'])
     }
-    const late = await showing(followPage(gateway.connect(), page), 'e,a,b')
+    const late = await showing(followPage(fresh.gateway.connect(), page), 'e,a,b')
     const other = await showing(
-      followPage(gateway.connect(), { ...page, field: page.field.replace('3', '2') }),
+      followPage(fresh.gateway.connect(), { ...page, field: page.field.replace('3', '2') }),
       'e,a',
     )
     expect(state()).toMatchObject({ groups: 2, members: 22 })
@@ -70,11 +62,11 @@ describe('subscribers of one page', () => {
 
   it('hear nothing of what changes no field that they have selected, and nothing on their page', async () => {
     five()
-    const live = await showing(followPage(gateway.connect(), page), 'a,b,c')
-    await sent(cluster, 'PATCH', `${pods}/a`, { metadata: { annotations: { note: '1' } } })
+    const live = await showing(followPage(fresh.gateway.connect(), page), 'a,b,c')
+    await sent(fresh.cluster, 'PATCH', `${pods}/a`, { metadata: { annotations: { note: '1' } } })
     await restarted('e', 1)
     await restarted('a', 9)
-    await sent(cluster, 'PATCH', `${pods}/b/status`, { status: { phase: 'Failed' } })
+    await sent(fresh.cluster, 'PATCH', `${pods}/b/status`, { status: { phase: 'Failed' } })
     await live.until(({ rows }) => rows[1]?.status.phase === 'Failed')
     expect(live.seen).toHaveLength(2)
     expect(live.seen[1]?.frame).toMatchObject({
@@ -88,11 +80,11 @@ describe('subscribers of one page', () => {
 
   it('hear how many there are, also where the page stays as it is', async () => {
     five()
-    const live = await showing(followPage(gateway.connect(), page), 'a,b,c')
+    const live = await showing(followPage(fresh.gateway.connect(), page), 'a,b,c')
     put(pod('z'))
     await live.until(({ totalCount }) => totalCount === 6)
     expect(live.seen.at(-1)?.frame.changes).toEqual([])
-    await sent(cluster, 'DELETE', `${pods}/z`)
+    await sent(fresh.cluster, 'DELETE', `${pods}/z`)
     await live.until(({ totalCount }) => totalCount === 5)
     live.leave()
   })
@@ -100,12 +92,12 @@ describe('subscribers of one page', () => {
   it('hear of the objects that their rows lead to', async () => {
     five()
     const selection = 'metadata { name } node { spec { unschedulable } }'
-    const live = followPage(gateway.connect(), { ...page, selection })
+    const live = followPage(fresh.gateway.connect(), { ...page, selection })
     await showing(live, 'a,b,c')
-    await created(cluster, '/api/v1/nodes', { metadata: { name: 'node-1' } })
+    await created(fresh.cluster, '/api/v1/nodes', { metadata: { name: 'node-1' } })
     await live.until(({ rows }) => rows.every(({ node }) => node !== null))
     const unschedulable = { spec: { unschedulable: true } }
-    await sent(cluster, 'PATCH', '/api/v1/nodes/node-1', unschedulable)
+    await sent(fresh.cluster, 'PATCH', '/api/v1/nodes/node-1', unschedulable)
     await live.until(({ rows }) => rows.every(({ node }) => node.spec?.unschedulable === true))
     expect(state()).toMatchObject({ groups: 1, members: 1 })
     live.leave()
@@ -114,13 +106,13 @@ describe('subscribers of one page', () => {
   it('see the rows that stood ready behind the page come in, and those behind them', async () => {
     const all = Array.from({ length: 130 }, (_, number) => `pod-${String(number).padStart(3, '0')}`)
     put(...all.map((name) => pod(name)))
-    const live = followPage(gateway.connect(), {
+    const live = followPage(fresh.gateway.connect(), {
       ...page,
       field: 'podsPage(first: 3, coalesceMs: 0',
     })
     await showing(live, all.slice(0, 3).join())
     while (all.length > 0) {
-      for (const name of all.splice(0, 13)) cluster.storage.delete(podsOf, 'default', name)
+      for (const name of all.splice(0, 13)) fresh.cluster.storage.delete(podsOf, 'default', name)
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       await live.until(
         (held) => names(held) === all.slice(0, 3).join() && held.totalCount === all.length,
@@ -132,7 +124,7 @@ describe('subscribers of one page', () => {
 
   it('miss nothing of a change that takes several frames, wherever in between they were cut', async () => {
     await using small = await serveGateway({
-      clusters: [{ name: 'one', server: cluster.url }],
+      clusters: [{ name: 'one', server: fresh.cluster.url }],
       limits: { maxFrameObjects: 1 },
     })
     put(pod('a'), pod('b'), pod('c'))
@@ -144,7 +136,9 @@ describe('subscribers of one page', () => {
     const phased = async (phase: string): Promise<void> => {
       const body = { status: { phase } }
       await Promise.all(
-        ['a', 'b', 'c'].map(async (name) => sent(cluster, 'PATCH', `${pods}/${name}/status`, body)),
+        ['a', 'b', 'c'].map(async (name) =>
+          sent(fresh.cluster, 'PATCH', `${pods}/${name}/status`, body),
+        ),
       )
       await Promise.all([live?.until(are(phase)), other?.until(are(phase))])
     }

@@ -1,6 +1,5 @@
-import { startSimulator, type Simulator } from 'informerql/simulator'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { describe, expect, it } from 'vitest'
+import { serveSimulator } from '../support/served-simulator.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 import type { Fields } from './test-cluster.ts'
 
@@ -10,19 +9,10 @@ const page =
 const selection = 'id metadata { name resourceVersion } status { phase }'
 
 describe('a live page', () => {
-  let cluster: Simulator
-  let gateway: ServedGateway
-  beforeEach(async () => {
-    cluster = await startSimulator()
-    gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
-  })
-  afterEach(async () => {
-    await gateway[Symbol.asyncDispose]()
-    await cluster[Symbol.asyncDispose]()
-  })
-
   it(`folds to what a query of the page answers (SEED=${runSeed})`, async () => {
     const random = seededRandom(runSeed)
+    await using served = await serveSimulator()
+    const { cluster, gateway } = served
     const { storage } = cluster
     const change = (): void => {
       const name = `pod-${Math.floor(random() * 14)}`
@@ -80,7 +70,8 @@ describe('a live page', () => {
   }, 60_000)
 
   it('refuses what cannot be a page', async () => {
-    const answers = gateway
+    await using served = await serveSimulator()
+    const answers = served.gateway
       .connect()
       .iterate({ query: 'subscription { podsPage(first: -1) { totalCount } }' })
     const { value } = await answers.next()

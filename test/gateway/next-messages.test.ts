@@ -1,8 +1,7 @@
 import { once } from 'node:events'
-import { startSimulator, type Simulator } from 'informerql/simulator'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { serveSimulator } from '../support/served-simulator.ts'
 import { created, sent } from './created.ts'
 import type { Fields } from './test-cluster.ts'
 
@@ -13,19 +12,8 @@ const query = `subscription {
 }`
 
 describe('the messages of those who are told the same', () => {
-  let cluster: Simulator
-  let gateway: ServedGateway
-  beforeEach(async () => {
-    cluster = await startSimulator()
-    gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
-  })
-  afterEach(async () => {
-    await gateway[Symbol.asyncDispose]()
-    await cluster[Symbol.asyncDispose]()
-  })
-
-  const subscribed = async (ids: readonly string[]): Promise<readonly Fields[]> => {
-    const socket = new WebSocket(gateway.url.replace('http', 'ws'), 'graphql-transport-ws')
+  const subscribed = async (url: string, ids: readonly string[]): Promise<readonly Fields[]> => {
+    const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws')
     const messages: Fields[] = []
     socket.on('message', (data: Buffer) => {
       messages.push(JSON.parse(data.toString()))
@@ -41,6 +29,8 @@ describe('the messages of those who are told the same', () => {
   }
 
   it('are whole and those of their operation, whatever its id and however long they are', async () => {
+    await using served = await serveSimulator()
+    const { cluster, gateway } = served
     await created(cluster, path, annotated('first'))
     const ids = [
       '1',
@@ -48,7 +38,9 @@ describe('the messages of those who are told the same', () => {
       '5f7a9c1e-8f55-4a0c-9f0e-2f6d6c0b1a77',
       'x'.repeat(300),
     ]
-    const readers = await Promise.all([subscribed(ids), subscribed(ids), subscribed(['1'])])
+    const readers = await Promise.all(
+      [ids, ids, ['1']].map((some) => subscribed(gateway.url, some)),
+    )
     const told = (messages: readonly Fields[], text: string): readonly string[] =>
       messages.flatMap(({ id, type, payload }) =>
         type === 'next' &&

@@ -1,4 +1,5 @@
 import type { Client } from 'graphql-ws'
+import { Waits } from '../support/waits.ts'
 import type { Fields } from './test-cluster.ts'
 
 /** What a client holds, by id. */
@@ -38,7 +39,7 @@ export const resume = (
 ): Resumed => {
   let held: Held = from?.held ?? new Map()
   const seen: HeldBehind[] = []
-  const checks = new Set<() => void>()
+  const waits = new Waits(deadlineMs)
   let failure: unknown
   const query = `subscription ($from: String) {
     frame: ${field}, resumeFrom: $from) {
@@ -55,15 +56,15 @@ export const resume = (
           held = applied(held, data.frame)
           seen.push({ frame: data.frame, held })
         }
-        for (const check of checks) check()
+        waits.changed()
       },
       error: (error) => {
         failure = error
-        for (const check of checks) check()
+        waits.changed()
       },
       complete: () => {
         failure ??= 'completed'
-        for (const check of checks) check()
+        waits.changed()
       },
     },
   )
@@ -71,21 +72,14 @@ export const resume = (
     seen,
     held: () => held,
     leave,
-    until: async (holds) => {
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const timer = setTimeout(() => reject(new Error(`${field}: in vain`)), deadlineMs)
-      const check = (): void => {
-        if (seen.length > 0 && holds(held)) resolve()
-        else if (failure !== undefined) reject(new Error(`${field}: ${JSON.stringify(failure)}`))
-      }
-      checks.add(check)
-      check()
-      try {
-        await promise
-      } finally {
-        clearTimeout(timer)
-        checks.delete(check)
-      }
-    },
+    until: (holds) =>
+      waits.until(
+        () => {
+          if (seen.length > 0 && holds(held)) return true
+          if (failure !== undefined) throw new Error(`${field}: ${JSON.stringify(failure)}`)
+          return false
+        },
+        () => `${field}: in vain`,
+      ),
   }
 }

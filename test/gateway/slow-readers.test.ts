@@ -1,7 +1,6 @@
-import { startSimulator, type Simulator } from 'informerql/simulator'
 import { WebSocket } from 'ws'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { describe, expect, it } from 'vitest'
+import { serveSimulator } from '../support/served-simulator.ts'
 import { created, sent } from './created.ts'
 import { follow } from './followed-subscription.ts'
 import { applied, type Held } from './resumed-subscription.ts'
@@ -51,24 +50,12 @@ const openCounter = async (url: string) => {
 }
 
 describe('a reader that stops reading', () => {
-  let cluster: Simulator
-  let gateway: ServedGateway
-  beforeEach(async () => {
-    cluster = await startSimulator()
-    gateway = await serveGateway(
-      {
-        clusters: [{ name: 'one', server: cluster.url }],
-        live: { maxFrames: 16, maxBytes: 1 << 20 },
-      },
-      { pingIntervalMs: 60_000 },
-    )
-  })
-  afterEach(async () => {
-    await gateway[Symbol.asyncDispose]()
-    await cluster[Symbol.asyncDispose]()
-  })
-
   it('costs the others nothing, holds nothing but its place, and begins anew when it reads again', async () => {
+    await using served = await serveSimulator({
+      gateway: { live: { maxFrames: 16, maxBytes: 1 << 20 } },
+      server: { pingIntervalMs: 60_000 },
+    })
+    const { cluster, gateway } = served
     const names = Array.from({ length: 5 }, (_, at) => `big-${at}`)
     const big = (round: number): object => ({
       annotations: { text: `${round} ${'x'.repeat(200_000)}` },

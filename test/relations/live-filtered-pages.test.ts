@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'graphql-ws'
-import { startSimulator, type Simulator } from 'informerql/simulator'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type FollowedPage, followPage } from '../gateway/followed-page.ts'
-import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
+import { sameForAllTests } from '../support/served-simulator.ts'
 import { caughtUp, listFieldOf } from './caught-up.ts'
 import { keyOf, type Way } from './filtered-client.ts'
 import { type Fields, RandomCluster, type Type, types } from './random-cluster.ts'
@@ -47,20 +46,19 @@ class FilteredPage {
 }
 
 describe(`Live pages that are filtered by related objects, seed ${runSeed}`, () => {
-  let simulator: Simulator
-  let gateway: ServedGateway
   let cluster: RandomCluster
-  let socket: Client
-  beforeAll(async () => {
-    simulator = await startSimulator({ bookmarkIntervalMs: 0 })
-    cluster = new RandomCluster(simulator.storage, seededRandom(runSeed))
-    cluster.edit(500)
-    gateway = await serveGateway({ clusters: [{ name: 'one', server: simulator.url }] })
-    socket = gateway.connect()
+  const served = sameForAllTests({
+    simulator: {
+      bookmarkIntervalMs: 0,
+      populate(storage) {
+        cluster = new RandomCluster(storage, seededRandom(runSeed))
+        cluster.edit(500)
+      },
+    },
   })
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]()
-    await simulator[Symbol.asyncDispose]()
+  let socket: Client
+  beforeAll(() => {
+    socket = served.gateway.connect()
   })
 
   const newPage = (at: number): FilteredPage => {
@@ -76,7 +74,7 @@ describe(`Live pages that are filtered by related objects, seed ${runSeed}`, () 
     const matching = world
       .objects(one.type)
       .filter((object) => meets(one.where, one.type, object, world))
-    const { page } = await gateway.data(
+    const { page } = await served.gateway.data(
       `{ page: ${listFieldOf(one.type)}(${one.page}) { totalCount nodes { id ${selection} } } }`,
     )
     expect(page.totalCount, String(one)).toBe(matching.length)
@@ -102,12 +100,12 @@ describe(`Live pages that are filtered by related objects, seed ${runSeed}`, () 
       const away = batch % 3 === 2 ? all.filter((_, at) => at % 3 === 1) : []
       for (const { live } of away) live.leave()
       cluster.edit(cluster.pick([1, 5, 40]))
-      await caughtUp(gateway, cluster)
+      await caughtUp(served.gateway, cluster)
       for (const one of away) one.follow(socket, one.live.seen.at(-1))
       const world = new World(cluster)
       for (const one of all) await expectInStep(one, world)
     }
-    const { groups } = gateway.gateway.planned.liveState()
+    const { groups } = served.gateway.gateway.planned.liveState()
     expect(groups).toBeGreaterThanOrEqual(pages / 3)
     for (const { live } of all) live.leave()
   })

@@ -1,7 +1,6 @@
-import { startSimulator, type Simulator } from 'informerql/simulator'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { describe, expect, it } from 'vitest'
 import { runSeed, seededRandom } from '../support/random.ts'
+import { sameForAllTests } from '../support/served-simulator.ts'
 import { type Fields, RandomCluster, types } from './random-cluster.ts'
 import { randomFilter } from './random-filter.ts'
 import { meets, relations, World } from './recomputed.ts'
@@ -11,18 +10,15 @@ const batches = Number(process.env['BATCHES'] ?? 12)
 const filtersPerBatch = 25
 
 describe(`Lists that are filtered by related objects, seed ${runSeed}`, () => {
-  let simulator: Simulator
-  let gateway: ServedGateway
   let cluster: RandomCluster
-  beforeAll(async () => {
-    simulator = await startSimulator({ bookmarkIntervalMs: 0 })
-    cluster = new RandomCluster(simulator.storage, seededRandom(runSeed))
-    cluster.edit(600)
-    gateway = await serveGateway({ clusters: [{ name: 'one', server: simulator.url }] })
-  })
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]()
-    await simulator[Symbol.asyncDispose]()
+  const served = sameForAllTests({
+    simulator: {
+      bookmarkIntervalMs: 0,
+      populate(storage) {
+        cluster = new RandomCluster(storage, seededRandom(runSeed))
+        cluster.edit(600)
+      },
+    },
   })
 
   const key = ({ metadata: { namespace, name } }: Fields): string => `${namespace ?? ''}/${name}`
@@ -30,7 +26,7 @@ describe(`Lists that are filtered by related objects, seed ${runSeed}`, () => {
   it(`answer what raw objects answer, after each of ${batches} batches of edits`, async () => {
     for (let batch = 0; batch < batches; batch += 1) {
       cluster.edit(40)
-      await caughtUp(gateway, cluster)
+      await caughtUp(served.gateway, cluster)
       const world = new World(cluster)
       for (let at = 0; at < filtersPerBatch; at += 1) {
         const type = cluster.pick(types.filter((one) => relations[one] !== undefined))
@@ -41,7 +37,7 @@ describe(`Lists that are filtered by related objects, seed ${runSeed}`, () => {
           ${list}(first: 500, where: $where) { nodes { ${metadata} } }
           page: ${list}(first: 3, where: $where, orderBy: [{ name: DESC }]) { totalCount nodes { ${metadata} } }
         }`
-        const { [list]: all, page } = await gateway.data(query, { where: filter })
+        const { [list]: all, page } = await served.gateway.data(query, { where: filter })
         const wanted = world
           .objects(type)
           .filter((object) => meets(filter, type, object, world))

@@ -1,7 +1,6 @@
-import { startSimulator, type Simulator } from 'informerql/simulator'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { describe, expect, it } from 'vitest'
 import { runSeed, seededRandom } from '../support/random.ts'
+import { sameForAllTests } from '../support/served-simulator.ts'
 import { caughtUp, listFieldOf } from './caught-up.ts'
 import { type Fields, RandomCluster } from './random-cluster.ts'
 import { usersOf, World } from './recomputed.ts'
@@ -10,18 +9,15 @@ const batches = Number(process.env['BATCHES'] ?? 12)
 const used = ['ConfigMap', 'Secret', 'PersistentVolumeClaim', 'ServiceAccount'] as const
 
 describe(`What makes use of an object, seed ${runSeed}`, () => {
-  let simulator: Simulator
-  let gateway: ServedGateway
   let cluster: RandomCluster
-  beforeAll(async () => {
-    simulator = await startSimulator({ bookmarkIntervalMs: 0 })
-    cluster = new RandomCluster(simulator.storage, seededRandom(runSeed))
-    cluster.edit(600)
-    gateway = await serveGateway({ clusters: [{ name: 'one', server: simulator.url }] })
-  })
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]()
-    await simulator[Symbol.asyncDispose]()
+  const served = sameForAllTests({
+    simulator: {
+      bookmarkIntervalMs: 0,
+      populate(storage) {
+        cluster = new RandomCluster(storage, seededRandom(runSeed))
+        cluster.edit(600)
+      },
+    },
   })
 
   const key = ({ metadata: { namespace, name } }: Fields): string => `${namespace ?? ''}/${name}`
@@ -34,7 +30,7 @@ describe(`What makes use of an object, seed ${runSeed}`, () => {
   it(`is what raw objects say, with every path, after each of ${batches} batches of edits`, async () => {
     for (let batch = 0; batch < batches; batch += 1) {
       cluster.edit(60)
-      await caughtUp(gateway, cluster)
+      await caughtUp(served.gateway, cluster)
       const world = new World(cluster)
       const lists = used.map((type) => {
         const list = listFieldOf(type)
@@ -42,7 +38,7 @@ describe(`What makes use of an object, seed ${runSeed}`, () => {
           unused${type}: ${list}(first: 500, where: { usedBy: { none: {} } }) { totalCount nodes { metadata { namespace name } } }
           byPods${type}: ${list}(first: 500, where: { usedBy: { some: { kinds: ["Pod"] } } }) { nodes { metadata { namespace name } } }`
       })
-      const data = await gateway.data(`{ ${lists.join(' ')} }`)
+      const data = await served.gateway.data(`{ ${lists.join(' ')} }`)
       for (const type of used) {
         const told = data[type].nodes.map((node: Fields) => [key(node), usesOf(node).toSorted()])
         const objects = world.objects(type)
@@ -63,7 +59,7 @@ describe(`What makes use of an object, seed ${runSeed}`, () => {
     const query = `{
       secrets(first: 100) { nodes { metadata { name namespace } usedBy(first: 100) { nodes { object { kind name } } totalCount } } }
     }`
-    const { secrets } = await gateway.data(query)
+    const { secrets } = await served.gateway.data(query)
     const most: Fields = secrets.nodes.toSorted(
       (a: Fields, b: Fields) => b.usedBy.totalCount - a.usedBy.totalCount,
     )[0]
@@ -71,7 +67,7 @@ describe(`What makes use of an object, seed ${runSeed}`, () => {
     const seen: Fields[] = []
     let after: string | null = null
     do {
-      const page: Fields = await gateway.data(
+      const page: Fields = await served.gateway.data(
         `query ($namespace: String!, $name: String!, $after: String) { secret(namespace: $namespace, name: $name) { usedBy(first: 2, after: $after) { pageInfo { hasNextPage endCursor } edges { node { object { kind name } } } } } }`,
         { namespace, name, after },
       )
@@ -108,7 +104,7 @@ describe(`What makes use of an object, seed ${runSeed}`, () => {
       ],
     ],
   ])('of a kind that is not there is an error: %s', async (_, [query, argument, value]) => {
-    const { errors } = await gateway.query(query)
+    const { errors } = await served.gateway.query(query)
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', argument, value } }])
     expect(errors?.[0]?.extensions.hint).toContain('Deployment')
   })

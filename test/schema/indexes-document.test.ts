@@ -26,7 +26,7 @@ it('docs/indexes.md lists every index of the package', async () => {
     '# Indexes',
     '',
     'What `where` can filter by; where a query can go from each kind is in `relations.md`. Written by a test from `schema/*.graphql`:',
-    'change those, then run `npm test -- -u test/schema/indexes-document.test.ts`.',
+    'change those, then run `npm test -- test/schema/indexes-document.test.ts -u`.',
     '',
     'Every kind has `name`, `namespace` (strings), `creationTimestamp` (a time), `health` (docs/health.md) and `labels`. All filters know `eq`, `in`, `exists`',
     'and `not`; all but those of booleans `lt`, `lte`, `gt` and `gte`; those of strings also `startsWith`, `endsWith` and `contains`.',

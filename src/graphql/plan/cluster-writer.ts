@@ -2,25 +2,16 @@ import type { FieldNode } from 'graphql'
 import { fleetOf } from '../operation/fleet-state.ts'
 import type { ClusterState, ResourceState } from '../schema/read-context.ts'
 import { NotCoveredError } from './not-covered.ts'
-import { plainWriter } from './plain-writer.ts'
+import { plainWriter, valueMembers } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { RowWriter } from './writers.ts'
 
 /** Compiles `cluster`: the state of the cluster that an object is in. */
 export function clusterWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): RowWriter {
   const write = plainWriter<ClusterState>('GatewayCluster', nodes, compiler, (name, same) => {
-    switch (name) {
-      case 'name':
-      case 'state':
-      case 'version':
-        return (cluster) => JSON.stringify(cluster[name])
-      case 'resources': {
-        const one = plainWriter<ResourceState>('GatewayResource', same, compiler, resourceMember)
-        return ({ resources }) => `[${resources.map(one).join(',')}]`
-      }
-      default:
-        return undefined
-    }
+    if (name !== 'resources') return clusterMember(name)
+    const one = plainWriter<ResourceState>('GatewayResource', same, compiler, resourceMember)
+    return ({ resources }) => `[${resources.map(one).join(',')}]`
   })
   return (run, { cluster }) => {
     // What a viewer may know of it may have to be asked for.
@@ -34,16 +25,13 @@ export function clusterWriter(nodes: readonly FieldNode[], compiler: PlanCompile
   }
 }
 
-function resourceMember(name: string): ((state: ResourceState) => string) | undefined {
-  switch (name) {
-    case 'kind':
-    case 'state':
-    case 'objects':
-    case 'resourceVersion':
-    case 'lagMs':
-    case 'lastError':
-      return (state) => JSON.stringify(state[name])
-    default:
-      return undefined
-  }
-}
+const clusterMember = valueMembers<ClusterState>(['name', 'state', 'version'])
+
+const resourceMember = valueMembers<ResourceState>([
+  'kind',
+  'state',
+  'objects',
+  'resourceVersion',
+  'lagMs',
+  'lastError',
+])

@@ -1,7 +1,7 @@
 import type { FieldNode } from 'graphql'
 import type { UnionPage, UnionRow } from '../../query/page/union-page.ts'
 import type { PageInfo } from '../schema/read-context.ts'
-import { plainWriter } from './plain-writer.ts'
+import { plainWriter, valueMembers } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 
 /** Compiles the `pageInfo` of a page of objects of several kinds. */
@@ -9,17 +9,8 @@ export function pageInfoWriter(
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
 ): (pageInfo: PageInfo) => string {
-  return plainWriter<PageInfo>('PageInfo', nodes, compiler, (name) => {
-    switch (name) {
-      case 'hasNextPage':
-      case 'hasPreviousPage':
-      case 'startCursor':
-      case 'endCursor':
-        return (pageInfo) => JSON.stringify(pageInfo[name])
-      default:
-        return undefined
-    }
-  })
+  const names = ['hasNextPage', 'hasPreviousPage', 'startCursor', 'endCursor'] as const
+  return plainWriter<PageInfo>('PageInfo', nodes, compiler, valueMembers(names))
 }
 
 /** Where a page of objects of several kinds stands in its list. */

@@ -35,3 +35,13 @@ export function plainWriter<T>(
     return `${text}}`
   }
 }
+
+/** What is written of those members whose JSON is their value's. */
+export function valueMembers<T>(
+  names: readonly (keyof T & string)[],
+): (name: string) => MemberWriter<T> | undefined {
+  return (name) => {
+    const known = names.find((one) => one === name)
+    return known === undefined ? undefined : (source) => JSON.stringify(source[known])
+  }
+}

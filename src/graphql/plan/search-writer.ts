@@ -7,7 +7,7 @@ import type { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
 import { pageInfoWriter } from './page-info-writer.ts'
-import { plainWriter } from './plain-writer.ts'
+import { plainWriter, valueMembers } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 import type { RootWriter } from './writers.ts'
@@ -101,9 +101,7 @@ function pageMember(
   }
 }
 
-function countMember(name: string): ((count: SearchCount) => string) | undefined {
-  return name === 'kind' || name === 'count' ? (count) => JSON.stringify(count[name]) : undefined
-}
+const countMember = valueMembers<SearchCount>(['kind', 'count'])
 
 function resultWriter(
   nodes: readonly FieldNode[],

@@ -10,7 +10,7 @@ import { builtInIndexers } from './built-in-indexers.ts'
 import { ResourceVersionWaiters } from './resource-version-waiters.ts'
 import { StoreContents, type StoredObject, type StoreEntry } from './store-contents.ts'
 import { DuplicateIndexError, IndexFunctionError, UnknownIndexError } from './store-errors.ts'
-import { type Indexers, type IndexView, type ObjectId, type StoreView } from './store-view.ts'
+import type { Indexers, IndexView, ObjectId, StoreView } from './store-view.ts'
 
 export interface IndexedStoreOptions {
   readonly resource: ApiResource

@@ -57,21 +57,10 @@ export function containerStatus(
   const idOf = (restarts: number): string =>
     `containerd://${hexDigest(`${podUid}/${name}/${restarts}`, 64)}`
   const volumeMounts = [...mounts, tokenMount]
-  const waiting = (reason: string, message?: string): object => ({
-    image,
-    imageID: '',
-    lastState: {},
-    name,
-    ready: false,
-    restartCount: 0,
-    started: false,
-    state: { waiting: { ...(message === undefined ? {} : { message }), reason } },
-    volumeMounts,
-  })
   switch (state.kind) {
     case 'unscheduled':
     case 'creating':
-      return waiting('ContainerCreating')
+      return waitingStatus(facts, volumeMounts, 'ContainerCreating')
     case 'finished':
       return {
         containerID: idOf(0),
@@ -86,7 +75,9 @@ export function containerStatus(
         volumeMounts,
       }
     case 'waiting': {
-      if (main && state.reason === 'ImagePullBackOff') return waiting(state.reason, state.message)
+      if (main && state.reason === 'ImagePullBackOff') {
+        return waitingStatus(facts, volumeMounts, state.reason, state.message)
+      }
       if (!main) return running(state.sinceMs, 0, true, undefined)
       const { restarts, lastExit, reason, message } = state
       return {
@@ -141,17 +132,7 @@ export function initContainerStatus(
   const { name, image, imageID, granted, mounts } = facts
   const volumeMounts = [...mounts, tokenMount]
   if (state.kind === 'unscheduled' || state.kind === 'creating') {
-    return {
-      image,
-      imageID: '',
-      lastState: {},
-      name,
-      ready: false,
-      restartCount: 0,
-      started: false,
-      state: { waiting: { reason: 'PodInitializing' } },
-      volumeMounts,
-    }
+    return waitingStatus(facts, volumeMounts, 'PodInitializing')
   }
   const finishedAtMs = startOf(state) - 2000
   const containerID = `containerd://${hexDigest(`${podUid}/${name}/0`, 64)}`
@@ -172,6 +153,25 @@ export function initContainerStatus(
     restartCount: 0,
     started: false,
     state: terminated(containerID, exit),
+    volumeMounts,
+  }
+}
+
+function waitingStatus(
+  { name, image }: ContainerFacts,
+  volumeMounts: readonly object[],
+  reason: string,
+  message?: string,
+): object {
+  return {
+    image,
+    imageID: '',
+    lastState: {},
+    name,
+    ready: false,
+    restartCount: 0,
+    started: false,
+    state: { waiting: { ...(message === undefined ? {} : { message }), reason } },
     volumeMounts,
   }
 }
