@@ -37,7 +37,7 @@ describe.skipIf(!isThere)('who asks is the same to the gateway as to a real API 
     await (plane as ControlPlane | undefined)?.[Symbol.asyncDispose]()
     await issuer[Symbol.asyncDispose]()
     await authority[Symbol.asyncDispose]()
-  }, 60_000)
+  })
 
   const serve = (
     auth: Partial<AuthenticationOptions>,
@@ -155,7 +155,7 @@ describe.skipIf(!isThere)('who asks is the same to the gateway as to a real API 
       const [there, here] = [await knownThere(token), await knownHere(gateway, token)]
       expect(withoutId(here), JSON.stringify(claims)).toEqual(withoutId(there))
     }
-  }, 120_000)
+  })
 
   it('and what Secrets hold is read with the very JWT, as the API server lets its owner', async () => {
     const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default'
@@ -187,7 +187,7 @@ describe.skipIf(!isThere)('who asks is the same to the gateway as to a real API 
     const codes = refused?.errors?.map(({ extensions }) => extensions.code)
     expect(codes).toEqual(['FORBIDDEN', 'FORBIDDEN'])
     expect(JSON.stringify([gateway.log, refused])).not.toContain('b2Y=')
-  }, 60_000)
+  })
 })
 
 interface SelfSubjectReview {

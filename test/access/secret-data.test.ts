@@ -72,7 +72,7 @@ describeAccess('what Secrets hold is read live as whoever asks', (cluster) => {
       {},
       { auth: { mode: 'token-review' } },
     )
-  }, 60_000)
+  })
   afterAll(async () => {
     await gateway[Symbol.asyncDispose]()
     await audit[Symbol.asyncDispose]()

@@ -137,7 +137,7 @@ describe('The client of graphql-ws', () => {
     const following = follow(client)
     await vi.waitFor(() => expect(names(following)).toEqual(podNames), { timeout: 25_000 })
     expect(events).toEqual([`closed ${CloseCode.ConnectionInitialisationTimeout}`, 'connected'])
-  }, 40_000)
+  })
 
   it.for<[string, number, (socket: WebSocket) => void]>([
     [

@@ -185,7 +185,7 @@ describeWithControlPlane(
       await expect
         .poll(() => existsSync(dirname(orphan.kubeconfigPath)), { timeout: 25_000 })
         .toBe(false)
-    }, 90_000)
+    })
   },
   { tokens: [reader] },
 )

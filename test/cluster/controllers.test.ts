@@ -168,7 +168,7 @@ describeWithControlPlane(
       })
       kubelet = runFakeKubelet(plane(), namespace, stopping.signal)
       await momentOf(gateway)
-    }, 60_000)
+    })
     afterAll(async () => {
       stopping.abort()
       await kubelet
@@ -189,7 +189,7 @@ describeWithControlPlane(
           { kind: 'Deployment', name: 'web' },
         ])
       }
-    }, 90_000)
+    })
 
     it('through a rollout, with pods of two ReplicaSets on the way', async () => {
       await must(plane(), `${deployments}/web`, {
@@ -203,7 +203,7 @@ describeWithControlPlane(
         return isUnderWay && isAt(4)(moment)
       })
       for (const { pods } of moments) expect(pods).toBeGreaterThanOrEqual(4)
-    }, 90_000)
+    })
 
     it('through a scale-down', async () => {
       await must(plane(), `${deployments}/web/scale`, {
@@ -213,7 +213,7 @@ describeWithControlPlane(
       })
       const moments = await watchUntil(gateway, isAt(1))
       expect(Object.keys(moments.at(-1)?.replicaSets ?? {})).toHaveLength(2)
-    }, 90_000)
+    })
 
     it('as a graph, the same from either end', async () => {
       const data = await gateway.data(question)
@@ -275,7 +275,7 @@ describeWithControlPlane(
           { timeout: deadlineMs },
         )
         .toEqual([])
-    }, 120_000)
+    })
   },
   { controllers: true },
 )

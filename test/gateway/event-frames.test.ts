@@ -145,5 +145,5 @@ describe.each(Object.entries(forms))('frames of a %s by server-sent events', (_,
     await showing(stopped, 'a', 'b', 'c')
     expect(stopped.frames.filter(({ reset }) => reset === true)).toHaveLength(2)
     expect(fresh.gateway.gateway.planned.liveState().resets).toBe(1)
-  }, 60_000)
+  })
 })

@@ -172,7 +172,7 @@ describe('readers of live pages', () => {
     expect([...stopped.problems, ...other.problems]).toEqual([])
     expect(stopped.resets).toBe(2)
     expect(gateway.gateway.planned.liveState().resets).toBe(1)
-  }, 60_000)
+  })
 
   it('go on after all have left, and at another gateway that has followed the kind meanwhile', async () => {
     const { storage } = cluster

@@ -67,7 +67,7 @@ describe('a live page', () => {
     }
     expect(moves).toBeGreaterThan(0)
     leave()
-  }, 60_000)
+  })
 
   it('refuses what cannot be a page', async () => {
     await using served = await serveSimulator()

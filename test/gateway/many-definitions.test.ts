@@ -209,7 +209,7 @@ describeWithControlPlane('many custom resource definitions at once', (plane) => 
       4,
     )
     expect(failures).toEqual([])
-  }, 120_000)
+  })
 })
 
 /** Fields that the gateway has of every object, which win over those of a kind: those are in `json`. */

@@ -67,7 +67,7 @@ describeClusters('an answer', (cluster) => {
     }
     await writing
     expect(moments.size).toBeGreaterThan(5)
-  }, 60_000)
+  })
 })
 
 const uidsOf = (pods: readonly Fields[]): readonly string[] =>

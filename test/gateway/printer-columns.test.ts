@@ -79,7 +79,7 @@ describeClusters('the columns of kubectl get', (cluster) => {
     await makeNamespaces(cluster(), [printedNamespace])
     await create(cluster())
     gateway = await serveGateway({ clusters: [{ name: 'one', ...cluster().selection }] })
-  }, 120_000)
+  })
   afterAll(async () => gateway[Symbol.asyncDispose]())
 
   it.each(computed)('of %s are those of the server', async (list, path) => {

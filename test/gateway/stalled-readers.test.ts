@@ -210,5 +210,5 @@ describe('no position promises more than was sent', () => {
       const stalls = (_: number, random: () => number): boolean => random() < 0.5
       expect(await readStalled(runSeed + 100 + round, stalls)).toEqual([])
     }
-  }, 60_000)
+  })
 })

@@ -134,7 +134,7 @@ describe.skipIf(notContainable !== undefined)(`What the image holds${why}`, () =
     ])
     await gateway.printed(/answers at https/)
     expect(await health(port)).toBe(0)
-  }, 60_000)
+  })
 
   it('can write nothing, and holds no capability', async () => {
     const program = `

@@ -53,7 +53,7 @@ describe('@informerql/client, installed from its tarball', () => {
     const tarball = join(dir, stdout.trim().split('\n').at(-1) ?? '')
     await run('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
     await writeFile(join(dir, 'package.json'), '{ "type": "module" }')
-  }, 120_000)
+  })
   afterAll(() => rm(dir, { recursive: true, force: true }))
 
   it('has no dependencies, and all that it needs', async () => {

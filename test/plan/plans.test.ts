@@ -177,7 +177,7 @@ describe('a plan answers what graphql-js answers, byte by byte', () => {
       await expectSame(query)
       expect(JSON.parse(await byPlan(query)), query).toHaveProperty('errors')
     }
-  }, 60_000)
+  })
 
   it('also where the kinds of owners have not been cached before', async () => {
     const fresh = await createGateway({ clusters: [{ name: 'test', server: cluster.url }], log })
@@ -220,7 +220,7 @@ describe('a plan answers what graphql-js answers, byte by byte', () => {
     await expectWhole(withObjects)
     // What has an error beside its answer is graphql-js's.
     await expectSame(`{ graph(roots: ["${roots[0]}"], relations: ["nothing"]) { nodes { id } } }`)
-  }, 60_000)
+  })
   it('in one byte a character, whatever stands in the comments of documents and of the schema', async () => {
     const { data } = JSON.parse(
       await byGraphqlJs('{ deployments(first: 1) { nodes { id } } }'),

@@ -35,7 +35,7 @@ beforeAll(async () => {
   const ask = async (query: string) => served.unplanned(admin, query)
   await loadAll(ask, served.gateway.schema)
   objects = await namedObjects(ask)
-}, 60_000)
+})
 
 afterAll(async () => {
   await served[Symbol.asyncDispose]()
@@ -82,5 +82,5 @@ describe('a plan shows a viewer what graphql-js shows, and fails where it fails'
       }
     }
     expect(planned, 'answered by plans').toBeGreaterThan(objects.length)
-  }, 60_000)
+  })
 })

@@ -27,7 +27,7 @@ const filteredBy = (start: () => Promise<EditedCluster>, count: number): void =>
     await edited.edit(500)
     gateway = await serveGateway({ clusters: [edited.selection] })
     socket = gateway.connect()
-  }, 60_000)
+  })
   afterAll(async () => {
     await gateway[Symbol.asyncDispose]()
     await edited[Symbol.asyncDispose]()
@@ -85,7 +85,7 @@ const filteredBy = (start: () => Promise<EditedCluster>, count: number): void =>
     // They may still be on their way back.
     await expect.poll(() => state().resumed, { timeout: deadlineMs }).toBeGreaterThan(0)
     for (const client of all) client.leave()
-  }, 120_000)
+  })
 }
 
 describe(`${name}, on the simulator`, () => {

@@ -112,7 +112,7 @@ describe('informerql serve, observed', () => {
     const payload = { authorization: 'Bearer secret-of-nobody-else' }
     wrong.send(JSON.stringify({ type: 'connection_init', payload }))
     await once(wrong, 'close')
-  }, 120_000)
+  })
   afterAll(async () => {
     child.kill('SIGKILL')
     await rm(folder, { recursive: true })

@@ -127,7 +127,7 @@ describe('Objects of the simulated server', () => {
     })
     expect(new Set(objects.map(([{ kind }]) => kind)).size).toBeGreaterThan(30)
     expect(await compile(moduleOf(objects))).toBe('')
-  }, 90_000)
+  })
 })
 
 /** Where a kube-apiserver keeps what is not under the name of its resource. */
@@ -157,5 +157,5 @@ describeWithControlPlane('Objects', (plane) => {
     const objects = await servedObjects(capturedKinds, async (path) => plane().request(path))
     expect(new Set(objects.map(([{ kind }]) => kind)).size).toBeGreaterThan(30)
     expect(await compile(moduleOf(objects))).toBe('')
-  }, 120_000)
+  })
 })
