@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws'
 import { describe, expect, it } from 'vitest'
-import { serveSimulator } from '../support/served-simulator.ts'
+import { serveSimulator, type ServedSimulatorOptions } from '../support/served-simulator.ts'
 import { created, sent } from './created.ts'
 import { follow } from './followed-subscription.ts'
 import { applied, type Held } from './resumed-subscription.ts'
@@ -49,12 +49,15 @@ const openCounter = async (url: string) => {
   return { socket, isLast: () => isLast }
 }
 
+const options: ServedSimulatorOptions = {
+  gateway: { live: { maxFrames: 16, maxBytes: 1 << 20 } },
+  // Longer than any test: who reads nothing is not cut off for that.
+  server: { pingIntervalMs: 60_000 },
+}
+
 describe('a reader that stops reading', () => {
   it('costs the others nothing, holds nothing but its place, and begins anew when it reads again', async () => {
-    await using served = await serveSimulator({
-      gateway: { live: { maxFrames: 16, maxBytes: 1 << 20 } },
-      server: { pingIntervalMs: 60_000 },
-    })
+    await using served = await serveSimulator(options)
     const { cluster, gateway } = served
     const names = Array.from({ length: 5 }, (_, at) => `big-${at}`)
     const big = (round: number): object => ({
@@ -103,10 +106,7 @@ describe('a reader that stops reading', () => {
   })
 
   it('is sent the rest when it reads again, also where nothing is followed any more', async () => {
-    await using served = await serveSimulator({
-      gateway: { live: { maxFrames: 16, maxBytes: 1 << 20 } },
-      server: { pingIntervalMs: 60_000 },
-    })
+    await using served = await serveSimulator(options)
     const { cluster, gateway } = served
     const texts = Array.from({ length: 20 }, (_, at) => `${at} ${'x'.repeat(1_000_000)}`)
     await created(cluster, configMaps, { metadata: { name: 'big' } })

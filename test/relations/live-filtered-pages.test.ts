@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'graphql-ws'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type FollowedPage, followPage } from '../gateway/followed-page.ts'
-import { runSeed, seededRandom } from '../support/random.ts'
-import { sameForAllTests } from '../support/served-simulator.ts'
+import { runSeed } from '../support/random.ts'
 import { caughtUp, listFieldOf } from './caught-up.ts'
 import { keyOf, type Way } from './filtered-client.ts'
-import { type Fields, RandomCluster, type Type, types } from './random-cluster.ts'
+import { type Fields, type Type, types } from './random-cluster.ts'
+import { randomClusterForTests } from './random-cluster-for-tests.ts'
 import { asksOfOthers, randomFilter } from './random-filter.ts'
 import { meets, relations, World } from './recomputed.ts'
 
@@ -46,16 +46,7 @@ class FilteredPage {
 }
 
 describe(`Live pages that are filtered by related objects, seed ${runSeed}`, () => {
-  let cluster: RandomCluster
-  const served = sameForAllTests({
-    simulator: {
-      bookmarkIntervalMs: 0,
-      populate(storage) {
-        cluster = new RandomCluster(storage, seededRandom(runSeed))
-        cluster.edit(500)
-      },
-    },
-  })
+  const served = randomClusterForTests(500)
   let socket: Client
   beforeAll(() => {
     socket = served.gateway.connect()
@@ -63,8 +54,8 @@ describe(`Live pages that are filtered by related objects, seed ${runSeed}`, () 
 
   const newPage = (at: number): FilteredPage => {
     for (;;) {
-      const type = cluster.pick(types.filter((one) => relations[one] !== undefined))
-      const where = randomFilter(cluster, type, 3)
+      const type = served.cluster.pick(types.filter((one) => relations[one] !== undefined))
+      const where = randomFilter(served.cluster, type, 3)
       const way = at % 3 === 0 ? 'alone' : 'group'
       if (asksOfOthers(where, type)) return new FilteredPage(type, where, way, socket)
     }
@@ -99,10 +90,10 @@ describe(`Live pages that are filtered by related objects, seed ${runSeed}`, () 
     for (let batch = 0; batch < batches; batch += 1) {
       const away = batch % 3 === 2 ? all.filter((_, at) => at % 3 === 1) : []
       for (const { live } of away) live.leave()
-      cluster.edit(cluster.pick([1, 5, 40]))
-      await caughtUp(served.gateway, cluster)
+      served.cluster.edit(served.cluster.pick([1, 5, 40]))
+      await caughtUp(served.gateway, served.cluster)
       for (const one of away) one.follow(socket, one.live.seen.at(-1))
-      const world = new World(cluster)
+      const world = new World(served.cluster)
       for (const one of all) await expectInStep(one, world)
     }
     const { groups } = served.gateway.gateway.planned.liveState()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { runSeed, seededRandom } from '../support/random.ts'
-import { sameForAllTests } from '../support/served-simulator.ts'
-import { type Fields, RandomCluster, types } from './random-cluster.ts'
+import { runSeed } from '../support/random.ts'
+import { type Fields, types } from './random-cluster.ts'
+import { randomClusterForTests } from './random-cluster-for-tests.ts'
 import { randomFilter } from './random-filter.ts'
 import { meets, relations, World } from './recomputed.ts'
 import { caughtUp, listFieldOf } from './caught-up.ts'
@@ -10,27 +10,18 @@ const batches = Number(process.env['BATCHES'] ?? 12)
 const filtersPerBatch = 25
 
 describe(`Lists that are filtered by related objects, seed ${runSeed}`, () => {
-  let cluster: RandomCluster
-  const served = sameForAllTests({
-    simulator: {
-      bookmarkIntervalMs: 0,
-      populate(storage) {
-        cluster = new RandomCluster(storage, seededRandom(runSeed))
-        cluster.edit(600)
-      },
-    },
-  })
+  const served = randomClusterForTests(600)
 
   const key = ({ metadata: { namespace, name } }: Fields): string => `${namespace ?? ''}/${name}`
 
   it(`answer what raw objects answer, after each of ${batches} batches of edits`, async () => {
     for (let batch = 0; batch < batches; batch += 1) {
-      cluster.edit(40)
-      await caughtUp(served.gateway, cluster)
-      const world = new World(cluster)
+      served.cluster.edit(40)
+      await caughtUp(served.gateway, served.cluster)
+      const world = new World(served.cluster)
       for (let at = 0; at < filtersPerBatch; at += 1) {
-        const type = cluster.pick(types.filter((one) => relations[one] !== undefined))
-        const filter = randomFilter(cluster, type, 3)
+        const type = served.cluster.pick(types.filter((one) => relations[one] !== undefined))
+        const filter = randomFilter(served.cluster, type, 3)
         const metadata = 'metadata { name namespace }'
         const list = listFieldOf(type)
         const query = `query ($where: ${type}Where) {

@@ -1,24 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { runSeed, seededRandom } from '../support/random.ts'
-import { sameForAllTests } from '../support/served-simulator.ts'
+import { runSeed } from '../support/random.ts'
 import { caughtUp, listFieldOf } from './caught-up.ts'
-import { type Fields, RandomCluster } from './random-cluster.ts'
+import type { Fields } from './random-cluster.ts'
+import { randomClusterForTests } from './random-cluster-for-tests.ts'
 import { usersOf, World } from './recomputed.ts'
 
 const batches = Number(process.env['BATCHES'] ?? 12)
 const used = ['ConfigMap', 'Secret', 'PersistentVolumeClaim', 'ServiceAccount'] as const
 
 describe(`What makes use of an object, seed ${runSeed}`, () => {
-  let cluster: RandomCluster
-  const served = sameForAllTests({
-    simulator: {
-      bookmarkIntervalMs: 0,
-      populate(storage) {
-        cluster = new RandomCluster(storage, seededRandom(runSeed))
-        cluster.edit(600)
-      },
-    },
-  })
+  const served = randomClusterForTests(600)
 
   const key = ({ metadata: { namespace, name } }: Fields): string => `${namespace ?? ''}/${name}`
   const usesOf = (node: Fields): readonly string[] =>
@@ -29,9 +20,9 @@ describe(`What makes use of an object, seed ${runSeed}`, () => {
 
   it(`is what raw objects say, with every path, after each of ${batches} batches of edits`, async () => {
     for (let batch = 0; batch < batches; batch += 1) {
-      cluster.edit(60)
-      await caughtUp(served.gateway, cluster)
-      const world = new World(cluster)
+      served.cluster.edit(60)
+      await caughtUp(served.gateway, served.cluster)
+      const world = new World(served.cluster)
       const lists = used.map((type) => {
         const list = listFieldOf(type)
         return `${type}: ${list}(first: 100) { nodes { metadata { namespace name } usedBy(first: 100) { totalCount kinds nodes { object { kind namespace name object { metadata { uid } } } paths } } } }
