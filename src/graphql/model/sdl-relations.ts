@@ -114,7 +114,8 @@ export class SdlRelations {
         if (form.directive === 'objectRef') {
           const { path, topmost, kindAt } = form.arguments
           // What kind is meant tells another object: no index of these has it.
-          if (topmost || kindAt || path.some((one) => pathProblem(one, declaration.place))) continue
+          if (topmost || kindAt || path.some((one) => pathProblem(one, declaration.place, name)))
+            continue
           this.#ofAnyKind.set(fullName, { from: extension.typeName, name, paths: path })
           continue
         }
@@ -238,8 +239,10 @@ export class SdlRelations {
         return uidOf(form.arguments, own)
       case 'same':
         return sameOf(form.arguments, own)
+      case 'chooses':
+      case 'chosenBy':
       case 'sameLabel': {
-        const message = `${from}.${name}: @sameLabel leads to objects of any kind`
+        const message = `${from}.${name}: @${form.directive} leads to objects of any kind`
         const hint = 'write its type as KubernetesObjectConnection'
         throw new SdlError('field-type', place, message, hint)
       }
