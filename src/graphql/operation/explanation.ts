@@ -19,21 +19,24 @@ export interface ExplainedField {
   readonly kinds: readonly string[]
   /** Pages and look-ups. */
   readonly reads: number
-  readonly access: readonly Access[]
+  /**
+   * `null` where the viewer may not see all of what was examined, as is all that is told of the way but `order`: which way was the
+   * cheaper one says how much there is that they do not see.
+   */
+  readonly access: readonly Access[] | null
   /** Parts of the condition that postings of an index answered: only their objects were examined. */
-  readonly postings: readonly string[]
+  readonly postings: readonly string[] | null
   /** Parts whose index had each of its values tried. */
-  readonly values: readonly string[]
+  readonly values: readonly string[] | null
   /** Parts that were tried on each object examined. */
-  readonly tested: readonly string[]
+  readonly tested: readonly string[] | null
   /** Relations by which conditions on other objects were answered, from the objects that are asked about: `Node.pods`. */
-  readonly forwards: readonly string[]
+  readonly forwards: readonly string[] | null
   /** The same, from the other objects. */
-  readonly backwards: readonly string[]
+  readonly backwards: readonly string[] | null
   readonly order: readonly string[]
   /** Whether objects were walked and tried one by one, since no posting was small enough, or there is none. */
-  readonly scanned: boolean
-  /** `null`, as are the tests, where the viewer may not see all of what was examined. */
+  readonly scanned: boolean | null
   readonly examined: number | null
   readonly tests: number | null
   readonly returned: number
@@ -105,20 +108,21 @@ function explainedField(
     const at = cached.get(view)
     return at !== undefined && seenOf(at, viewer) === 'all'
   })
+  const told = <T>(one: T): T | null => (isWhole ? one : null)
   return {
     path: place,
     kinds: [...views].flatMap((view) => cached.get(view)?.kind.typeName ?? []).toSorted(),
-    access: [...access],
-    postings: [...postings],
-    values: [...values],
-    tested: [...tested],
-    forwards: [...forwards],
-    backwards: [...backwards],
+    access: told([...access]),
+    postings: told([...postings]),
+    values: told([...values]),
+    tested: told([...tested]),
+    forwards: told([...forwards]),
+    backwards: told([...backwards]),
     order: [...order],
-    scanned: access.has('scan'),
+    scanned: told(access.has('scan')),
     ...counts,
-    examined: isWhole ? examined : null,
-    tests: isWhole ? tests : null,
+    examined: told(examined),
+    tests: told(tests),
   }
 }
 
