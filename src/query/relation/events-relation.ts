@@ -15,7 +15,6 @@ import type { EventsRelation } from './relation-definition.ts'
 const about = 'event:about'
 const related = 'event:related'
 const named = 'event:named'
-const uidPrefix = 'uid:'
 const namePrefix = 'name:'
 
 /**
@@ -34,19 +33,24 @@ const relatedOf: IndexFunction = (event) => referenceKeys((event as Unstructured
 /** The groups and kinds of the objects that an Event means without their UIDs. */
 const namedKindsOf: IndexFunction = (event) =>
   [...aboutOf(event), ...relatedOf(event)]
-    .filter((key) => key.startsWith(namePrefix))
+    .filter((key) => !isUid(key))
     .map((key) => key.slice(namePrefix.length).split('/', 2).join('/'))
 
 function referenceKeys(reference: unknown): readonly string[] {
   if (typeof reference !== 'object' || reference === null) return []
   const { uid, kind, namespace, name, apiVersion } = reference as Readonly<Record<string, unknown>>
-  if (typeof uid === 'string' && uid !== '' && uid !== name) return [`${uidPrefix}${uid}`]
+  if (typeof uid === 'string' && isUid(uid) && uid !== name) return [uid]
   if (typeof kind !== 'string' || typeof name !== 'string') return []
   const group =
     typeof apiVersion === 'string' && apiVersion !== ''
       ? splitApiVersion(apiVersion).group
       : anyGroup
   return [nameReference(group, kind, typeof namespace === 'string' ? namespace : '', name)]
+}
+
+/** UIDs stand in the index as they are, so that they are looked for by the text that the object's store has. */
+function isUid(value: string): boolean {
+  return value !== '' && !value.startsWith(namePrefix)
 }
 
 /** Stands for the group where a reference has no `apiVersion`, as the kubelet's has not. */
@@ -68,8 +72,7 @@ export function aboutEvent(
     ? view.index(about).valuesOf(id)
     : aboutOf(originObject(origin))
   if (value === undefined) return undefined
-  const isUid = value.startsWith(uidPrefix)
-  if (isUid) return { uid: value.slice(uidPrefix.length) }
+  if (isUid(value)) return { uid: value }
   const [group = '', kind = '', namespace = '', name = ''] = value
     .slice(namePrefix.length)
     .split('/')
@@ -101,7 +104,7 @@ function keysOf(view: OriginView, id: ObjectId): readonly string[] {
 
 function uidKeysOf(view: OriginView, id: ObjectId): readonly string[] {
   const uid = view.uidOf(id)
-  return uid === '' ? [] : [`${uidPrefix}${uid}`]
+  return uid === '' ? [] : [uid]
 }
 
 function nameKeysOf(view: OriginView, id: ObjectId): readonly string[] {
@@ -129,7 +132,8 @@ export function compileEvents(definition: EventsRelation): Relation {
     followAll({ view, withRelated = false, part, budget }, ids) {
       const events = part(definition.to).view
       const keysOfOne = areNamed(view, events) ? keysOf : uidKeysOf
-      const all = ids.flatMap((id) => keysOfOne(view, id))
+      const all: string[] = []
+      for (const id of ids) all.push(...keysOfOne(view, id))
       budget.spend('tests', all.length)
       // There is hardly an object that something is reported about: what is asked for is only what there is in this tick.
       const reported = (index: string): Condition => {
