@@ -115,10 +115,13 @@ export class PlanRun {
   /** The texts of a list's members as the text of a list. */
   list<T>(members: readonly T[], write: (member: T, position: number) => string): string {
     // Not joined: what is put together is copied once, when all of the answer is.
-    let text = ''
-    for (const [position, member] of members.entries()) {
-      text += position === 0 ? write(member, position) : `,${write(member, position)}`
+    let text = '['
+    let position = 0
+    for (const member of members) {
+      if (position > 0) text += ','
+      text += write(member, position)
+      position += 1
     }
-    return `[${text}]`
+    return `${text}]`
   }
 }

@@ -63,9 +63,11 @@ export function rowWriter(
     return (run, part, id) => `{${only(run, part, id)}}`
   }
   return (run, part, id) => {
-    let text = '{'
-    for (const [position, write] of members.entries()) {
-      text += position === 0 ? write(run, part, id) : `,${write(run, part, id)}`
+    let text = ''
+    let before = '{'
+    for (const write of members) {
+      text += before + write(run, part, id)
+      before = ','
     }
     return `${text}}`
   }

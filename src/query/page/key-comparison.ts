@@ -1,3 +1,5 @@
+import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+
 const slash = 0x2f
 
 /**
@@ -14,4 +16,22 @@ export function compareKeys(a: string, b: string): number {
   // Where one namespace has ended the other goes on.
   if (left === slash) return -1
   return right === slash ? 1 : left - right
+}
+
+/** Objects of a store in the order of their keys. Most are, as the store was filled: then nothing is sorted. */
+export function inKeyOrder(ids: readonly ObjectId[], view: StoreView): readonly ObjectId[] {
+  let before: string | undefined
+  for (const id of ids) {
+    const key = view.keyOf(id)
+    if (before !== undefined && compareKeys(before, key) > 0) return sorted(ids, view)
+    before = key
+  }
+  return ids
+}
+
+function sorted(ids: readonly ObjectId[], view: StoreView): readonly ObjectId[] {
+  return ids
+    .map((id) => ({ id, key: view.keyOf(id) }))
+    .toSorted((a, b) => compareKeys(a.key, b.key))
+    .map(({ id }) => id)
 }

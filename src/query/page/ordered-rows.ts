@@ -4,6 +4,7 @@ import { type Condition, everything } from '../condition/condition.ts'
 import type { IdSet } from '../condition/id-set.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import { FirstRows } from './first-rows.ts'
+import { inKeyOrder } from './key-comparison.ts'
 import { walkKeys } from './key-walk.ts'
 import {
   comparePositions,
@@ -44,7 +45,7 @@ const cheapRowsPerMember = 4
  * tested: then both together never cost much more than the cheaper of the two, and nobody has to estimate how the condition and
  * the order go together.
  */
-export function orderedRows(options: OrderedRowsOptions): ObjectId[] {
+export function orderedRows(options: OrderedRowsOptions): readonly ObjectId[] {
   const { view, set, order, limit, budget } = options
   const cheapRows = cheapRowsPerMember * limit
   const few = set.candidates(cheapRows)
@@ -93,9 +94,14 @@ interface Row {
 function sortedRows(
   candidates: Candidates,
   { view, set, order, after, limit, budget, condition }: OrderedRowsOptions,
-): ObjectId[] {
+): readonly ObjectId[] {
   budget.report?.searched(condition, candidates.from)
   budget.spend('examined', candidates.size)
+  const isWholeByKey = order.terms.length === 0 && !order.backwards && after === undefined
+  if (isWholeByKey && candidates.size <= limit) {
+    const members = [...candidates.ids()].filter((id) => candidates.exact || set.has(id))
+    return inKeyOrder(members, view)
+  }
   const first = new FirstRows<Row>(limit, (a, b) => comparePositions(a.position, b.position, order))
   const [term] = order.terms
   for (const id of candidates.ids()) {

@@ -1,5 +1,10 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
-import type { IndexFunction, Indexers, ObjectId } from '../../informer/store/store-view.ts'
+import type {
+  IndexFunction,
+  Indexers,
+  ObjectId,
+  StoreView,
+} from '../../informer/store/store-view.ts'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import { anyOf, type Condition, hasValue } from '../condition/condition.ts'
@@ -9,7 +14,7 @@ import type { EventsRelation } from './relation-definition.ts'
 
 const about = 'event:about'
 const related = 'event:related'
-const uidPrefix = 'uid:'
+const named = 'event:named'
 const namePrefix = 'name:'
 
 /**
@@ -25,16 +30,27 @@ const aboutOf: IndexFunction = (event) => {
 /** What an Event names besides, in the same form. */
 const relatedOf: IndexFunction = (event) => referenceKeys((event as Unstructured)['related'])
 
+/** The groups and kinds of the objects that an Event means without their UIDs. */
+const namedKindsOf: IndexFunction = (event) =>
+  [...aboutOf(event), ...relatedOf(event)]
+    .filter((key) => !isUid(key))
+    .map((key) => key.slice(namePrefix.length).split('/', 2).join('/'))
+
 function referenceKeys(reference: unknown): readonly string[] {
   if (typeof reference !== 'object' || reference === null) return []
   const { uid, kind, namespace, name, apiVersion } = reference as Readonly<Record<string, unknown>>
-  if (typeof uid === 'string' && uid !== '' && uid !== name) return [`${uidPrefix}${uid}`]
+  if (typeof uid === 'string' && isUid(uid) && uid !== name) return [uid]
   if (typeof kind !== 'string' || typeof name !== 'string') return []
   const group =
     typeof apiVersion === 'string' && apiVersion !== ''
       ? splitApiVersion(apiVersion).group
       : anyGroup
   return [nameReference(group, kind, typeof namespace === 'string' ? namespace : '', name)]
+}
+
+/** UIDs stand in the index as they are, so that they are looked for by the text that the object's store has. */
+function isUid(value: string): boolean {
+  return value !== '' && !value.startsWith(namePrefix)
 }
 
 /** Stands for the group where a reference has no `apiVersion`, as the kubelet's has not. */
@@ -56,8 +72,7 @@ export function aboutEvent(
     ? view.index(about).valuesOf(id)
     : aboutOf(originObject(origin))
   if (value === undefined) return undefined
-  const isUid = value.startsWith(uidPrefix)
-  if (isUid) return { uid: value.slice(uidPrefix.length) }
+  if (isUid(value)) return { uid: value }
   const [group = '', kind = '', namespace = '', name = ''] = value
     .slice(namePrefix.length)
     .split('/')
@@ -69,7 +84,11 @@ export function aboutEvent(
 }
 
 /** The indexes that the store of Events needs. */
-export const eventIndexers: Indexers = { [about]: aboutOf, [related]: relatedOf }
+export const eventIndexers: Indexers = {
+  [about]: aboutOf,
+  [related]: relatedOf,
+  [named]: namedKindsOf,
+}
 
 /** The Events about an object of any kind, or also those that name it as related: a condition on the store of Events. */
 export function eventsAbout(view: OriginView, id: ObjectId, withRelated = false): Condition {
@@ -80,14 +99,28 @@ export function eventsAbout(view: OriginView, id: ObjectId, withRelated = false)
 
 /** The keys by which Events may mean an object. */
 function keysOf(view: OriginView, id: ObjectId): readonly string[] {
+  return [...uidKeysOf(view, id), ...nameKeysOf(view, id)]
+}
+
+function uidKeysOf(view: OriginView, id: ObjectId): readonly string[] {
+  const uid = view.uidOf(id)
+  return uid === '' ? [] : [uid]
+}
+
+function nameKeysOf(view: OriginView, id: ObjectId): readonly string[] {
   const { namespace, name } = splitObjectKey(view.keyOf(id))
   const { group, kind } = view.resource
-  const names = [
+  return [
     nameReference(group, kind, namespace, name),
     nameReference(anyGroup, kind, namespace, name),
   ]
-  const uid = view.uidOf(id)
-  return uid === '' ? names : [`${uidPrefix}${uid}`, ...names]
+}
+
+/** Whether there are Events that mean objects of a kind without their UIDs. */
+function areNamed({ resource }: OriginView, events: StoreView): boolean {
+  const { group, kind } = resource
+  const kinds = events.index(named)
+  return [group, anyGroup].some((one) => kinds.posting(`${one}/${kind}`) !== undefined)
 }
 
 export function compileEvents(definition: EventsRelation): Relation {
@@ -98,7 +131,9 @@ export function compileEvents(definition: EventsRelation): Relation {
     follow: ({ view, id, withRelated }) => eventsAbout(view, id, withRelated),
     followAll({ view, withRelated = false, part, budget }, ids) {
       const events = part(definition.to).view
-      const all = ids.flatMap((id) => keysOf(view, id))
+      const keysOfOne = areNamed(view, events) ? keysOf : uidKeysOf
+      const all: string[] = []
+      for (const id of ids) all.push(...keysOfOne(view, id))
       budget.spend('tests', all.length)
       // There is hardly an object that something is reported about: what is asked for is only what there is in this tick.
       const reported = (index: string): Condition => {

@@ -3,7 +3,7 @@ import { type Condition, hasValue } from '../condition/condition.ts'
 import { bindCondition, testsPerPart } from '../condition/id-set.ts'
 import { isInScope, type Scope } from '../condition/scope.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
-import { compareKeys } from '../page/key-comparison.ts'
+import { inKeyOrder } from '../page/key-comparison.ts'
 
 /** The objects of one kind, as a walk reads them. */
 export interface WalkPart {
@@ -248,28 +248,15 @@ class Walker<P extends WalkPart> {
   ): readonly ObjectId[] {
     const { budget, maxNodes } = this.#options
     const members: ObjectId[] = []
-    let isOrdered = true
-    let before: string | undefined
     for (const id of ids) {
       budget.spend('examined', 1)
       if (isMember?.(id) === false) continue
-      const key = view.keyOf(id)
-      if (scope.form !== 'all' && !isInScope(scope, key)) continue
-      if (before !== undefined && isOrdered) isOrdered = compareKeys(before, key) < 0
-      before = key
+      if (scope.form !== 'all' && !isInScope(scope, view.keyOf(id))) continue
       // Among so many there is at least one too many.
       if (members.push(id) > maxNodes) break
     }
-    // Most are in order, as the store was filled.
-    return isOrdered ? members : inOrder(members, view)
+    return inKeyOrder(members, view)
   }
 }
 
 const none: readonly ObjectId[] = []
-
-function inOrder(ids: readonly ObjectId[], view: StoreView): readonly ObjectId[] {
-  return ids
-    .map((id) => ({ id, key: view.keyOf(id) }))
-    .toSorted((a, b) => compareKeys(a.key, b.key))
-    .map(({ id }) => id)
-}
