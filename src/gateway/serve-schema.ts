@@ -14,7 +14,7 @@ import { schemaInSteps } from '../graphql/schema/create-schema.ts'
 import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
 import type { Indexers } from '../informer/store/store-view.ts'
 import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
-import type { CodedError } from '../lib/coded-error.ts'
+import { CodedError } from '../lib/coded-error.ts'
 import { indexersOf } from '../query/index/index-definition.ts'
 import { endedIndexers, endedIndexName } from '../query/index/ended-index.ts'
 import { indexersByType } from '../query/relation/relations.ts'
@@ -48,6 +48,15 @@ export interface BuiltSchema extends Omit<ServedSchema, 'clusters' | 'access'> {
   readonly members: readonly Pick<ClusterMember, 'cluster' | 'cache' | 'access'>[]
 }
 
+/** What was made is no valid GraphQL schema. */
+class InvalidSchemaError extends CodedError {
+  constructor(problem: string) {
+    super('SCHEMA_INVALID', `the schema is not valid: ${problem}`, {
+      hint: 'give the field or type that it speaks of another name',
+    })
+  }
+}
+
 /**
  * Makes the schema of what the clusters serve, in steps between which others may have their turn: with many custom resources
  * it takes some tenths of a second. Throws `GroupAliasError`, and what `checked` throws. Changes nothing.
@@ -70,7 +79,9 @@ export function* buildSchemaInSteps(options: BuildSchemaOptions): Generator<void
   const schema = yield* schemaInSteps(model, { relay, secretData })
   yield
   // Or the first operation would have to wait for that.
-  validateSchema(schema)
+  const [invalid] = validateSchema(schema)
+  // Served, it would fail every operation.
+  if (invalid !== undefined) throw new InvalidSchemaError(invalid.message)
   yield
   const resources = yield* resourcesOf(model.kinds, relations)
   const kindOf = (group: string, kind: string): Kind | undefined => model.kindOf(group, kind)

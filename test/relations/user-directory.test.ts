@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -112,6 +112,35 @@ describe('a directory of SDL is followed while the gateway runs', () => {
         ),
       )
     expect(cluster.log).toContain(`${file}:1: waits for RelExampleWidget, which no cluster serves`)
+  })
+
+  it('an edit that would make no valid schema is not served either', async () => {
+    await write('odd.graphql', 'extend type Pod { __a: Node @reference(path: "spec.nodeName") }')
+    const file = join(directory, 'odd.graphql')
+    await expect
+      .poll(() => reasons()[0], wait)
+      .toBe(
+        `${file}:1: Pod.__a: names that begin with __ are those of GraphQL itself; the edit is not served`,
+      )
+    expect(await cluster.namesAt('here', 'pod p host')).toBe(null)
+    await rm(file)
+    await expect.poll(() => reasons().join(), wait).not.toContain('__a')
+  })
+
+  it('a file or the directory that cannot be read is told, and what was served stays', async () => {
+    const lost = join(directory, 'lost.graphql')
+    await symlink(join(directory, 'nowhere'), lost)
+    await expect.poll(() => reasons()[0], wait).toContain(`schema ${lost} cannot be read`)
+    expect(await cluster.namesAt('here', 'pod p host')).toBe(null)
+    await rm(lost)
+    await expect.poll(() => reasons().join(), wait).not.toContain('cannot be read')
+    const aside = `${directory}-aside`
+    await rename(directory, aside)
+    await expect.poll(() => reasons()[0], wait).toContain(`schema ${directory} cannot be read`)
+    expect(await cluster.namesAt('here', 'pod p host')).toBe(null)
+    await rename(aside, directory)
+    await expect.poll(() => reasons().join(), wait).not.toContain('cannot be read')
+    expect(await cluster.namesAt('here', 'pod p host')).toBe(null)
   })
 
   it('what waits for a kind wakes when its CRD appears', async () => {

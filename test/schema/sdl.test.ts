@@ -287,12 +287,56 @@ describe("the user's own SDL", () => {
       'extend type Pod { a: Ingress @through(path: "services.ingresses") }',
       'IngressConnection',
     ],
+    ['unsupported', 1, 'extend type Pod { a: Node @refer(path: "spec.nodeName") }', '@reference'],
+    ['unsupported', 1, 'extend type Pod { a: Node @reference(paths: "b") }', 'namespacePath'],
+    [
+      'unsupported',
+      1,
+      'extend type Pod { __a: Node @reference(path: "spec.nodeName") }',
+      'another',
+    ],
+    [
+      'unsupported',
+      1,
+      'extend type Pod { a: Node @reference(path: "spec.nodeName", category: "x") }',
+      'KubernetesObject',
+    ],
+    ['unsupported', 1, 'extend type Pod { a: ObjectRef @objectRef(path: []) }', 'stands'],
+    ['unknown-field', 1, 'extend type Pod { a: ObjectRef @objectRef(path: "spec.ref") }', 'path'],
     ['circle', 1, 'extend type Node { a: PodConnection @through(path: "a.pods") }', 'another way'],
   ])('%s in line %i: %s', (kind, line, text, wayOut) => {
     const problem = problemOf(text)
     expect(problem).toMatchObject({ code: 'SCHEMA_SDL', problem: kind, file: 'mine.graphql', line })
     expect(problem.message).toMatch(new RegExp(`^mine\\.graphql:${line}: `))
     expect(problem.hint).toContain(wayOut)
+  })
+
+  it.each([
+    'a: Node @refer(path: "spec.nodeName")',
+    'a: Node @reference(paths: "spec.nodeName")',
+    'a: Node @reference(path: 3)',
+    'a: Node @uid',
+    'a: Node @reference',
+    'a: Node @reference(path: "spec.nodename")',
+    'a: Node @reference(path: "spec..nodeName")',
+    'a: Nodde @reference(path: "spec.nodeName")',
+    'a: Node',
+    'a: Node @reference(path: "spec.nodeName") @uid(path: "metadata.uid")',
+    'a(x: Int): Node @reference(path: "spec.nodeName")',
+    'a: ConfigMap @reference(path: "spec.volumes[*].configMap.name")',
+    'a: NodeConnection @reverse(of: "Node.pods")',
+    'a: Node @reference(as: "Pod.nodez")',
+    'a: NodeConnection @same(text: "{metadata.name | foo}", as: "{metadata.name}")',
+    'a: Node @named(name: "{metadata.name")',
+    'a: NodeConnection @through(path: "node.nod")',
+    'a: NodeConnection @selects(path: "spec.nodeSelector", selector: LABELS)',
+    'a: ObjectRef @objectRef(path: "spec.ref")',
+    'a: ObjectRef @objectRef(path: "spec..ref")',
+    'a: ObjectRef @objectRef(path: "spec", kindAt: "nod.kind")',
+  ])('names the field that is wrong, and its line: %s', (field) => {
+    const problem = problemOf(`extend type Pod {\n${field}\n}`)
+    expect(problem.message).toMatch(/^mine\.graphql:2: Pod\.a\b/)
+    expect(problem.hint).not.toBe('')
   })
 
   it('names the whole circle of relations that go through each other', () => {

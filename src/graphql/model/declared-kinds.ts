@@ -92,15 +92,16 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
     yield
   }
   const hasEvents = byType.get('Event')?.resource.group === ''
+  const at = (typeName: string, path: string): SchemaAtPath => {
+    const kind = byType.get(typeName)
+    return kind === undefined ? { form: 'absent' } : schemaAtPath(kind, path, definitions)
+  }
   const relations = new SdlRelations({
     isKind: (typeName) => byType.has(typeName),
     isLeftOut,
     unknownType: (typeName, place, message) => unknown.problem(typeName, place, message),
     hasField: hasOwnField,
-    at: (typeName, path) => {
-      const kind = byType.get(typeName)
-      return kind === undefined ? { form: 'absent' } : schemaAtPath(kind, path, definitions)
-    },
+    at,
     given: [
       ...(byType.get('Namespace')?.resource.group === '' ? kinds.flatMap(namespaceOf) : []),
       ...(byType.has(definitionType)
@@ -117,6 +118,7 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
     hasField: (typeName, field) =>
       hasOwnField(typeName, field) || relationNamed(typeName, field) !== undefined,
     relationNamed,
+    at,
   })
   problems.push(...objectRefs.addAll(known))
   const typeNames = [...byType.keys()]

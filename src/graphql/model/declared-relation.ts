@@ -46,7 +46,7 @@ export function referenceOf(
   const own = pathsOf(args, context)
   const { path, namespacePath, kindPath, groupPath, defaultKind, otherwise, uses } = own
   if (otherwise && args.names !== undefined) {
-    throw unsupported(declaration, 'otherwise beside @named', 'leave one of them out')
+    throw unsupported({ ends, declaration }, 'otherwise beside @named', 'leave one of them out')
   }
   const rule = otherwise ? { name: [otherwise] } : args.names
   const names = rule === undefined ? undefined : nameRuleOf(rule)
@@ -66,13 +66,17 @@ export function referenceOf(
     ...(uses ? { uses } : {}),
   }
   if (groupPath && !kindPath) {
-    throw unsupported(declaration, 'groupPath without kindPath', 'give both, or neither')
+    throw unsupported({ ends, declaration }, 'groupPath without kindPath', 'give both, or neither')
   }
-  checked(declaration, () => compileReference(reference, { isNamespaced: () => true }))
+  checked({ ends, declaration }, () => compileReference(reference, { isNamespaced: () => true }))
   const templates = (names?.templates ?? []).map((text) => parseNameTemplate(text))
   if (templates.some(({ isNumbered }) => isNumbered)) {
     const hint = 'write @named alone, or leave the # out'
-    throw unsupported(declaration, 'a number at the end of a name beside a @reference', hint)
+    throw unsupported(
+      { ends, declaration },
+      'a number at the end of a name beside a @reference',
+      hint,
+    )
   }
   if (reference.paths.some(isManyPath) || templates.some(({ many }) => many))
     context.needConnection()
@@ -86,7 +90,7 @@ export function namedOf(
 ): RelationDefinition {
   const { ends, declaration } = context
   const names = nameRuleOf(args)
-  const templates = checked(declaration, () =>
+  const templates = checked({ ends, declaration }, () =>
     names.templates.map((text) => parseNameTemplate(text)),
   )
   const numbered = templates.filter(({ isNumbered }) => isNumbered)
@@ -95,7 +99,7 @@ export function namedOf(
   }
   if (numbered.length < templates.length) {
     const hint = 'end all of them in #, or none'
-    throw unsupported(declaration, 'names with a number at the end beside others', hint)
+    throw unsupported({ ends, declaration }, 'names with a number at the end beside others', hint)
   }
   context.needConnection()
   context.present(namePathsOf(names))
@@ -107,7 +111,7 @@ export function uidOf(
   { path }: RelationDirectiveArguments['uid'],
   { ends, declaration, needConnection, present }: OwnRelationContext,
 ): RelationDefinition {
-  const isMany = checked(declaration, () => path.some((text) => parsePath(text).many))
+  const isMany = checked({ ends, declaration }, () => path.some((text) => parsePath(text).many))
   if (isMany || path.length > 1) needConnection()
   const known = present(path)
   const paths = path.filter((text) => known.has(text))
@@ -120,11 +124,11 @@ export function sameOf(
   { ends, declaration, needConnection, present, presentOfTarget }: OwnRelationContext,
 ): RelationDefinition {
   needConnection()
-  checked(declaration, () =>
+  checked({ ends, declaration }, () =>
     [...text, ...as].map((one) => parseNameTemplate(one, { mayBeConstant: true })),
   )
   if (text.length === 0 || as.length === 0) {
-    throw unsupported(declaration, '@same without a text', 'give both ends what they say')
+    throw unsupported({ ends, declaration }, '@same without a text', 'give both ends what they say')
   }
   present(text.flatMap(pathsInBraces))
   presentOfTarget(as.flatMap(pathsInBraces))
@@ -135,13 +139,14 @@ export function sameOf(
 /** The relation of a `@selects`. Throws `SdlError`. */
 export function selectsOf(
   args: RelationDirectiveArguments['selects'],
-  { ends: { name, from, to }, declaration, needConnection, present }: OwnRelationContext,
+  { ends, declaration, needConnection, present }: OwnRelationContext,
 ): RelationDefinition {
+  const { name, from, to } = ends
   needConnection()
   const { path, selector, whenAbsent, namespaceSelector, namespaceLabels } = args
   const further = [namespaceSelector, namespaceLabels].filter((one) => typeof one === 'string')
   const paths = [path, ...further]
-  checked(declaration, () => paths.map((text) => parsePath(text)))
+  checked({ ends, declaration }, () => paths.map((text) => parsePath(text)))
   present(paths)
   return {
     form: 'selects',
@@ -165,19 +170,24 @@ type ReferenceArguments = RelationDirectiveArguments['reference']
 /** The paths of a `@reference`: its own, or with `as` those of another one, at another place. */
 function pathsOf(
   args: ReferenceArguments,
-  { declaration, referenceNamed }: OwnRelationContext,
+  { ends, declaration, referenceNamed }: OwnRelationContext,
 ): ReferenceArguments {
   if (!args.as) {
-    if (args.at) throw unsupported(declaration, 'at without as', 'name the relation by as, too')
+    if (args.at)
+      throw unsupported({ ends, declaration }, 'at without as', 'name the relation by as, too')
     if (args.path || args.names !== undefined) return args
-    throw unsupported(declaration, '@reference without a path', 'give it one, or as')
+    throw unsupported({ ends, declaration }, '@reference without a path', 'give it one, or as')
   }
-  if (args.path) throw unsupported(declaration, 'path beside as', 'give one of them')
+  if (args.path) throw unsupported({ ends, declaration }, 'path beside as', 'give one of them')
   const other = referenceNamed(args.as)
   if (other?.path === undefined || other.path === null) {
-    const { name, place } = declaration
-    const message = `${name}: ${args.as} is no @reference with a path`
-    throw new SdlError('unknown-relation', place, message, 'correct the name, as in Pod.configMaps')
+    const message = `${ends.from}.${ends.name}: ${args.as} is no @reference with a path`
+    throw new SdlError(
+      'unknown-relation',
+      declaration.place,
+      message,
+      'correct the name, as in Pod.configMaps',
+    )
   }
   const moved = (paths: readonly string[] | null | undefined): readonly string[] | null =>
     paths?.map((path) => (args.at ? `${args.at}.${path}` : path)) ?? null
@@ -234,12 +244,16 @@ function pathsInBraces(template: string): readonly string[] {
   return Array.from(template.matchAll(/\{([^{}|]*)[^{}]*\}/g), ([, path = '']) => path.trim())
 }
 
-function unsupported(declaration: RelationDeclaration, what: string, hint: string): SdlError {
-  return new SdlError('unsupported', declaration.place, `${declaration.name}: ${what}`, hint)
+/** Whose declaration it is. */
+type Declared = Pick<OwnRelationContext, 'ends' | 'declaration'>
+
+function unsupported({ ends, declaration }: Declared, what: string, hint: string): SdlError {
+  const message = `${ends.from}.${ends.name}: ${what}`
+  return new SdlError('unsupported', declaration.place, message, hint)
 }
 
-/** What is wrong with paths and rules is told with the file and line. */
-function checked<T>({ place }: RelationDeclaration, read: () => T): T {
+/** What is wrong with paths and rules is told with the file, the line and the field. */
+function checked<T>({ ends, declaration }: Declared, read: () => T): T {
   try {
     return read()
   } catch (error) {
@@ -248,6 +262,7 @@ function checked<T>({ place }: RelationDeclaration, read: () => T): T {
       error instanceof NameTemplateError ||
       error instanceof RelationDefinitionError
     if (!isExpected) throw error
-    throw new SdlError('bad-path', place, error.message, error.hint ?? 'correct the path')
+    const message = `${ends.from}.${ends.name}: ${error.message}`
+    throw new SdlError('bad-path', declaration.place, message, error.hint ?? 'correct the path')
   }
 }

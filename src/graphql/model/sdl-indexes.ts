@@ -60,7 +60,7 @@ export class SdlIndexes {
     const { typeName, apiVersion, at } = this.#kind
     const { name, path: paths, type } = args
     if (reserved.has(name)) {
-      const message = `index name ${JSON.stringify(name)} is reserved`
+      const message = `${typeName}: index name ${JSON.stringify(name)} is reserved`
       return new SdlError('reserved-index-name', place, message, 'choose another name')
     }
     if (!/^[A-Za-z][A-Za-z0-9_]*$/.test(name)) {
@@ -87,7 +87,7 @@ export class SdlIndexes {
       return new SdlError('unsupported', place, message, 'leave `searchable` out')
     }
     for (const path of paths) {
-      const unreadable = pathProblem(path, place)
+      const unreadable = pathProblem(path, place, `index ${name} of ${typeName}`)
       if (unreadable !== undefined) return unreadable
       if (at(path).form === 'absent') {
         const message = `index ${name}: a ${typeName} of ${apiVersion} has nothing at ${path}`
@@ -107,13 +107,14 @@ export class SdlIndexes {
   }
 }
 
-/** What is wrong with a path, if anything. */
-export function pathProblem(path: string, place: SdlPlace): SdlError | undefined {
+/** What is wrong with a path, if anything; `about` says what it is a path of. */
+export function pathProblem(path: string, place: SdlPlace, about: string): SdlError | undefined {
   try {
     parsePath(path)
     return undefined
   } catch (error) {
     if (!(error instanceof PathError)) throw error
-    return new SdlError('bad-path', place, error.message, error.hint ?? 'correct the path')
+    const message = `${about}: ${error.message}`
+    return new SdlError('bad-path', place, message, error.hint ?? 'correct the path')
   }
 }

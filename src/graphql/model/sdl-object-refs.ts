@@ -2,6 +2,7 @@ import { parsePath } from '../../query/index/path.ts'
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
 import { SdlError, type SdlPlace, type SdlProblem } from '../sdl/sdl-error.ts'
 import type { ObjectRefField, RelationField } from './kind.ts'
+import type { SchemaAtPath } from './schema-at-path.ts'
 import { pathProblem } from './sdl-indexes.ts'
 
 /** What object references are checked against. */
@@ -9,6 +10,8 @@ interface ObjectRefSurroundings {
   /** Whether a kind has a field of this name otherwise. */
   readonly hasField: (typeName: string, field: string) => boolean
   readonly relationNamed: (typeName: string, field: string) => RelationField | undefined
+  /** What the API says of a path of a kind's objects. */
+  readonly at: (typeName: string, path: string) => SchemaAtPath
 }
 
 /** Collects the declared `ObjectRef` fields of all kinds. */
@@ -53,7 +56,7 @@ export class SdlObjectRefs {
     if (this.#around.hasField(typeName, name))
       return fail('native-field', 'the type has a field of this name', 'choose another name')
     for (const one of path) {
-      const unreadable = pathProblem(one, place)
+      const unreadable = pathProblem(one, place, `${typeName}.${name}`)
       if (unreadable !== undefined) return unreadable
     }
     if (path.length === 0)
@@ -71,6 +74,13 @@ export class SdlObjectRefs {
         `${places} does not give a ${written}`,
         `write its type as ${wanted}`,
       )
+    }
+    const present = path.filter((one) => this.#around.at(typeName, one).form !== 'absent')
+    if (optional && present.length === 0) return undefined
+    if (!optional && present.length < path.length) {
+      const missing = path.find((one) => !present.includes(one))
+      const hint = 'correct the path; `informerql schema` prints the fields of the type'
+      return fail('unknown-field', `a ${typeName} has nothing at ${missing}`, hint)
     }
     const kindPlace = kindAt ? this.#kindPlace(typeName, kindAt) : undefined
     if (kindAt && kindPlace === undefined) {

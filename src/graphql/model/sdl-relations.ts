@@ -114,7 +114,8 @@ export class SdlRelations {
         if (form.directive === 'objectRef') {
           const { path, topmost, kindAt } = form.arguments
           // What kind is meant tells another object: no index of these has it.
-          if (topmost || kindAt || path.some((one) => pathProblem(one, declaration.place))) continue
+          if (topmost || kindAt || path.some((one) => pathProblem(one, declaration.place, name)))
+            continue
           this.#ofAnyKind.set(fullName, { from: extension.typeName, name, paths: path })
           continue
         }

@@ -37,7 +37,9 @@ export function endedRuleOf(
   for (const { typeName, ended } of extensions) {
     if (typeName !== type || ended === undefined) continue
     const { path: paths, in: values } = ended.arguments
-    const problem = paths.flatMap((path) => pathProblem(path, ended.place) ?? [])[0]
+    const problem = paths.flatMap(
+      (path) => pathProblem(path, ended.place, `@ended of ${typeName}`) ?? [],
+    )[0]
     if (problem === undefined) rule = { type, paths, values }
     else problems.push(problem)
   }

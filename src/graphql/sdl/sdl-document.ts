@@ -130,7 +130,7 @@ class DocumentReader {
       optional: this.#source.optional === true,
       indexes: this.#indexes(node),
       ...(node.kind === Kind.OBJECT_TYPE_EXTENSION ? this.#ended(node) : {}),
-      relations: (node.fields ?? []).flatMap((field) => this.#relation(field) ?? []),
+      relations: (node.fields ?? []).flatMap((field) => this.#relation(field, node) ?? []),
     }
   }
 
@@ -153,7 +153,7 @@ class DocumentReader {
         )
         return []
       }
-      const found = this.#arguments(indexDirective, directive)
+      const found = this.#arguments(indexDirective, directive, node.name.value)
       return found === undefined
         ? []
         : [{ place: this.#placeOf(directive), arguments: found as unknown as IndexArguments }]
@@ -161,19 +161,35 @@ class DocumentReader {
   }
 
   #ended({
+    name: { value: typeName },
     directives = [],
   }: ObjectTypeExtensionNode | InterfaceTypeExtensionNode): Pick<TypeExtension, 'ended'> {
     const directive = directives.find(({ name }) => name.value === endedDirective.name)
-    const found = directive && this.#arguments(endedDirective, directive)
+    const found = directive && this.#arguments(endedDirective, directive, typeName)
     if (directive === undefined || found === undefined) return {}
     const given = found as unknown as EndedArguments
     return { ended: { place: this.#placeOf(directive), arguments: given } }
   }
 
-  #relation(field: FieldDefinitionNode): RelationDeclaration | undefined {
+  #relation(
+    field: FieldDefinitionNode,
+    { name: { value: typeName } }: ObjectTypeExtensionNode | InterfaceTypeExtensionNode,
+  ): RelationDeclaration | undefined {
+    const about = `${typeName}.${field.name.value}`
+    if (field.name.value.startsWith('__')) {
+      const message = `${about}: names that begin with __ are those of GraphQL itself`
+      this.#unsupported(field, message, 'choose another name')
+      return undefined
+    }
+    const unknown = field.directives?.find(({ name }) => !isRelationDirective(name.value))
     const [directive, second, third] = (field.directives ?? []).toSorted(referenceFirst)
     const directives = Object.keys(relationDirectives).map((name) => `@${name}`)
     const isPair = directive?.name.value === 'reference' && second?.name.value === 'named'
+    if (unknown !== undefined) {
+      const message = `${about}: no directive @${unknown.name.value} makes it a relation`
+      this.#unsupported(unknown, message, `give it one of ${directives.join(', ')}`)
+      return undefined
+    }
     if (
       directive === undefined ||
       (second !== undefined && !isPair) ||
@@ -183,23 +199,30 @@ class DocumentReader {
       const hint = `give it one of ${directives.join(', ')}`
       this.#unsupported(
         field,
-        `${field.name.value} needs exactly one directive that makes it a relation`,
+        `${about} needs exactly one directive that makes it a relation`,
         hint,
       )
       return undefined
     }
     if ((field.arguments ?? []).length > 0) {
       const hint = 'leave them out: the gateway gives every relation its arguments'
-      this.#unsupported(field, `${field.name.value} declares arguments`, hint)
+      this.#unsupported(field, `${about} declares arguments`, hint)
       return undefined
     }
     const name = directive.name.value
-    const found = this.#arguments(relationDirectives[name], directive)
+    const found = this.#arguments(relationDirectives[name], directive, about)
     if (found === undefined) return undefined
     let names: Readonly<Record<string, unknown>> | undefined
     if (second !== undefined) {
-      names = this.#arguments(relationDirectives.named, second)
+      names = this.#arguments(relationDirectives.named, second, about)
       if (names === undefined) return undefined
+    }
+    const { category } = found
+    if (category !== undefined && category !== null && typeName !== 'KubernetesObject') {
+      const message = `${about}: category tells of every kind which are meant`
+      const hint = 'leave it out, or write the field on `extend interface KubernetesObject`'
+      this.#unsupported(directive, message, hint)
+      return undefined
     }
     return {
       place: this.#placeOf(field),
@@ -216,11 +239,12 @@ class DocumentReader {
   #arguments(
     definition: GraphQLDirective,
     node: ConstDirectiveNode,
+    about: string,
   ): Readonly<Record<string, unknown>> | undefined {
     const known = definition.args.map(({ name }) => name)
     const unknown = node.arguments?.find(({ name }) => !known.includes(name.value))
     if (unknown !== undefined) {
-      const message = `@${definition.name} has no argument ${unknown.name.value}`
+      const message = `${about}: @${definition.name} has no argument ${unknown.name.value}`
       this.#unsupported(unknown, message, `it takes ${known.join(', ')}`)
       return undefined
     }
@@ -228,7 +252,8 @@ class DocumentReader {
       return getArgumentValues(definition, node)
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error
-      this.#unsupported(node, error.message, `correct the arguments of @${definition.name}`)
+      const hint = `correct the arguments of @${definition.name}`
+      this.#unsupported(node, `${about}: ${error.message}`, hint)
       return undefined
     }
   }
