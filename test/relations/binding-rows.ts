@@ -50,6 +50,38 @@ export const bindingRows: readonly RelationRow[] = [
       }),
       object(admission, 'ValidatingAdmissionPolicy', 'rel-plain', { spec: {} }),
       object('v1', 'ConfigMap', 'limits'),
+      object('v1', 'ConfigMap', 'limits', {}, { namespace: 'rel-elsewhere' }),
+      object('v1', 'ConfigMap', 'strict', {}, { labels: { 'rel/params': 'strict' } }),
+      object(
+        'v1',
+        'ConfigMap',
+        'far',
+        {},
+        { labels: { 'rel/params': 'strict' }, namespace: 'rel-elsewhere' },
+      ),
+      object('v1', 'Secret', 'strict', {}, { labels: { 'rel/params': 'strict' } }),
+      object(admission, 'ValidatingAdmissionPolicyBinding', 'rel-near', {
+        spec: {
+          policyName: 'rel-limits',
+          paramRef: {
+            selector: { matchLabels: { 'rel/params': 'strict' } },
+            namespace: '<namespace>',
+          },
+        },
+      }),
+      object(admission, 'ValidatingAdmissionPolicyBinding', 'rel-wide', {
+        spec: {
+          policyName: 'rel-limits',
+          paramRef: {
+            selector: {
+              matchExpressions: [{ key: 'rel/params', operator: 'In', values: ['strict'] }],
+            },
+          },
+        },
+      }),
+      object(admission, 'ValidatingAdmissionPolicyBinding', 'rel-everywhere', {
+        spec: { policyName: 'rel-limits', paramRef: { name: 'limits' } },
+      }),
       object(admission, 'ValidatingAdmissionPolicyBinding', 'rel-limited', {
         spec: {
           policyName: 'rel-limits',
@@ -71,6 +103,21 @@ export const bindingRows: readonly RelationRow[] = [
       'validatingAdmissionPolicyBinding rel-without params': null,
       'validatingAdmissionPolicyBinding rel-selecting params': null,
       'validatingAdmissionPolicyBinding rel-lost params': null,
+      'validatingAdmissionPolicyBinding rel-limited paramObjects': ['limits'],
+      'validatingAdmissionPolicyBinding rel-everywhere paramObjects': ['limits', 'limits'],
+      'validatingAdmissionPolicyBinding rel-near paramObjects': ['strict'],
+      'validatingAdmissionPolicyBinding rel-wide paramObjects': ['far', 'strict'],
+      'validatingAdmissionPolicyBinding rel-without paramObjects': [],
+      'validatingAdmissionPolicyBinding rel-lost paramObjects': [],
+      'configMap limits admissionPolicyBindings': [
+        'rel-everywhere',
+        'rel-limited',
+        'rel-selecting',
+      ],
+      'configMap limits@rel-elsewhere admissionPolicyBindings': ['rel-everywhere', 'rel-selecting'],
+      'configMap strict admissionPolicyBindings': ['rel-near', 'rel-selecting', 'rel-wide'],
+      'configMap far@rel-elsewhere admissionPolicyBindings': ['rel-selecting', 'rel-wide'],
+      'secret strict admissionPolicyBindings': [],
     },
   },
   {

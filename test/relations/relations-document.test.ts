@@ -101,8 +101,8 @@ function rowsOf(kind: Kind, isOfEveryKind: (name: string) => boolean): readonly 
     ...kind.mixed
       .filter(({ name }) => !isOfEveryKind(name))
       .map(
-        ({ name, sameLabel }) =>
-          `| ${typeName} | \`${name}\` | several kinds, many | ${sameLabel === undefined ? 'reverse' : `the same label \`${sameLabel}\``} |`,
+        ({ name, sameLabel, chosen }) =>
+          `| ${typeName} | \`${name}\` | several kinds, many | ${chosen === undefined ? '' : `chosen at \`${chosen.path}\``}${sameLabel === undefined ? (chosen === undefined ? 'reverse' : '') : `the same label \`${sameLabel}\``} |`,
       ),
   ]
 }

@@ -3,6 +3,7 @@ import type { EndedRule } from '../../query/index/ended-index.ts'
 import type { ReferenceOfAnyKind } from '../../query/relation/relation-definition.ts'
 import type { GroupAliases } from '../naming/api-groups.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
+import type { RelationDirective } from '../sdl/sdl-directives.ts'
 import type { SdlError } from '../sdl/sdl-error.ts'
 import type { TypeExtension } from '../sdl/sdl-document.ts'
 import type { CustomResourceVersion } from './custom-resource-definition.ts'
@@ -13,7 +14,7 @@ import { everyKindType, ofEachKind } from './every-kind.ts'
 import { functionIndexes, type IndexFunctions, unknownListFields } from './index-functions.ts'
 import { inferredReferences, referencedByOf } from './inferred-references.ts'
 import type { Kind, MixedRelationField, RelationField } from './kind.ts'
-import { mixedRelationsOf, reversesOf } from './mixed-relations.ts'
+import { choicesOf, mixedRelationsOf, reversesOf } from './mixed-relations.ts'
 import { endedRuleOf, isUse, usedByField, usersOf } from './uses.ts'
 import { isInjectedField, nativePropertiesOf } from './native-properties.ts'
 import { schemaAtPath, type SchemaAtPath } from './schema-at-path.ts'
@@ -123,6 +124,7 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
   problems.push(...objectRefs.addAll(known))
   const typeNames = [...byType.keys()]
   const relationsOf = (of: string): readonly RelationField[] => relations.of(of)
+  const choices = choicesOf(known, relationNamed)
   const mixed = new Map(
     typeNames.map((typeName) => {
       const found = mixedRelationsOf(typeName, ofType.get(typeName) ?? [], {
@@ -130,6 +132,7 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
         typeNames,
         hasField: hasOwnField,
         ofAnyKind: relations.ofAnyKind,
+        choices,
       })
       problems.push(...found.problems)
       const instances = typeName === definitionType ? [instancesOf(typeNames, relationsOf)] : []
@@ -175,13 +178,17 @@ function unknownTargets(
     .flatMap(({ relations }) =>
       relations.flatMap(({ name, type, place, form }) => {
         const target = type.replace(/Connection$/, '')
-        const isOfAny = form.directive === 'objectRef' || form.directive === 'sameLabel'
+        const isOfAny = isOfAnyKind(form.directive)
         if (isOfAny || target === everyKindType || byType.has(target) || isLeftOut(target))
           return []
         const message = `${everyKindType}.${name}: there is no type ${type}`
         return unknown.problem(target, place, message) ?? []
       }),
     )
+}
+
+function isOfAnyKind(directive: RelationDirective): boolean {
+  return ['objectRef', 'sameLabel', 'chooses', 'chosenBy'].includes(directive)
 }
 
 /** What is declared wins over what is inferred. */

@@ -12,6 +12,16 @@ export interface RelationField {
   readonly description?: string
 }
 
+/** Objects that are chosen by a name or a label selector, of a kind that another object says: `spec.paramRef`. */
+export interface ChosenObjects {
+  /** Where `name` or `selector`, and `namespace`, stand. */
+  readonly path: string
+  /** The way to the object that says the kind, from that which chooses. */
+  readonly relation: RelationField
+  /** Where it says the kind: `spec.paramKind`. */
+  readonly kindPath: string
+}
+
 /** A field that leads to objects of several kinds: a relation of each of them, read backwards. */
 export interface MixedRelationField {
   readonly name: string
@@ -19,6 +29,10 @@ export interface MixedRelationField {
   readonly relations: readonly RelationField[]
   /** The key of a label: instead of relations, what has it in common with the object, of any kind. */
   readonly sameLabel?: string
+  /** Instead of relations, what the object chooses by a name or by labels. */
+  readonly chosen?: ChosenObjects
+  /** Instead of relations, what chooses the object so. */
+  readonly chosenBy?: readonly ChosenObjects[]
   readonly description?: string
 }
 

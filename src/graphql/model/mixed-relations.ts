@@ -2,7 +2,7 @@ import { isReversible, type ReferenceOfAnyKind } from '../../query/relation/rela
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
 import { SdlError } from '../sdl/sdl-error.ts'
 import { everyKindType } from './every-kind.ts'
-import type { MixedRelationField, RelationField } from './kind.ts'
+import type { ChosenObjects, MixedRelationField, RelationField } from './kind.ts'
 
 const mixedType = `${everyKindType}Connection`
 
@@ -18,6 +18,28 @@ export interface MixedContext {
   readonly hasField: (typeName: string, field: string) => boolean
   /** The references to whatever kind. */
   readonly ofAnyKind: readonly ReferenceOfAnyKind[]
+  /** What objects choose, by the full names of the fields. */
+  readonly choices: ReadonlyMap<string, ChosenObjects>
+}
+
+/** What `@chooses` says, by the full names of its fields. One whose kind nothing can tell is left out. */
+export function choicesOf(
+  extensions: readonly TypeExtension[],
+  relationNamed: (typeName: string, field: string) => RelationField | undefined,
+): ReadonlyMap<string, ChosenObjects> {
+  const choices = new Map<string, ChosenObjects>()
+  for (const { typeName, relations } of extensions) {
+    for (const { name, form } of relations) {
+      if (form.directive !== 'chooses') continue
+      const { path, kindAt } = form.arguments
+      const [field = '', ...rest] = kindAt.split('.')
+      const relation = relationNamed(typeName, field)
+      const kindPath = rest.join('.')
+      if (relation === undefined || relation.many || kindPath === '') continue
+      choices.set(`${typeName}.${name}`, { path, relation, kindPath })
+    }
+  }
+  return choices
 }
 
 /** The fields of one kind that lead to objects of several kinds, and what is wrong with their declarations. */
@@ -32,24 +54,38 @@ export function mixedRelationsOf(
     if (extension.typeName !== typeName) continue
     for (const declaration of extension.relations) {
       if (!isMixed(declaration)) continue
-      const found = mixedField(typeName, declaration, context)
+      const found = mixedField(typeName, declaration, extension.optional, context)
       if (found instanceof SdlError) problems.push(found)
-      else if (found.relations.length > 0 || found.sameLabel !== undefined) fields.push(found)
+      else if (isSomething(found)) fields.push(found)
     }
   }
   return { fields, problems }
 }
 
+function isSomething({ relations, sameLabel, chosen, chosenBy }: MixedRelationField): boolean {
+  return relations.length > 0 || (sameLabel ?? chosen ?? chosenBy) !== undefined
+}
+
 function mixedField(
   typeName: string,
   { name, form, place, description }: RelationDeclaration,
-  { relationsOf, typeNames, hasField, ofAnyKind }: MixedContext,
+  optional: boolean,
+  { relationsOf, typeNames, hasField, ofAnyKind, choices }: MixedContext,
 ): MixedRelationField | SdlError {
   const full = `${typeName}.${name}`
   const [of, field = ''] = form.directive === 'reverse' ? form.arguments.of.split('.') : []
   const sameLabel = form.directive === 'sameLabel' ? form.arguments.key : undefined
-  if (of !== everyKindType && sameLabel === undefined) {
-    const hint = `write @reverse(of: "${everyKindType}.FIELD"), of a relation that every kind has, or @sameLabel`
+  const isChoice = form.directive === 'chooses' || form.directive === 'chosenBy'
+  const choosing =
+    form.directive === 'chooses' ? [full] : form.directive === 'chosenBy' ? form.arguments.of : []
+  const chosen = choosing.flatMap((one) => choices.get(one) ?? [])
+  if (isChoice && chosen.length === 0 && !optional) {
+    const hint =
+      'let kindAt begin with a relation to one object, and `of` name fields with @chooses'
+    return new SdlError('unknown-relation', place, `${full}: nothing says what is chosen`, hint)
+  }
+  if (of !== everyKindType && sameLabel === undefined && !isChoice) {
+    const hint = `write @reverse(of: "${everyKindType}.FIELD"), of a relation that every kind has, @sameLabel, @chooses or @chosenBy`
     return new SdlError('field-type', place, `${full}: only that leads to several kinds`, hint)
   }
   const isTaken = relationsOf(typeName).some(({ definition }) => definition.name === name)
@@ -61,12 +97,22 @@ function mixedField(
   return {
     name,
     relations:
-      sameLabel === undefined
+      sameLabel === undefined && !isChoice
         ? [...reversesOf(ends, typeNames, relationsOf), ...reversesOfAnyKind(ends, ofAnyKind)]
         : [],
     ...(sameLabel === undefined ? {} : { sameLabel }),
+    ...chosenFields(form.directive, chosen),
     ...(description === undefined ? {} : { description }),
   }
+}
+
+function chosenFields(
+  directive: string,
+  all: readonly ChosenObjects[],
+): Pick<MixedRelationField, 'chosen' | 'chosenBy'> {
+  const [chosen] = all
+  if (chosen === undefined) return {}
+  return directive === 'chooses' ? { chosen } : { chosenBy: all }
 }
 
 interface MixedEnds {

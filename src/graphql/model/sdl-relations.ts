@@ -239,8 +239,10 @@ export class SdlRelations {
         return uidOf(form.arguments, own)
       case 'same':
         return sameOf(form.arguments, own)
+      case 'chooses':
+      case 'chosenBy':
       case 'sameLabel': {
-        const message = `${from}.${name}: @sameLabel leads to objects of any kind`
+        const message = `${from}.${name}: @${form.directive} leads to objects of any kind`
         const hint = 'write its type as KubernetesObjectConnection'
         throw new SdlError('field-type', place, message, hint)
       }

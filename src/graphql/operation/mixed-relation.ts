@@ -11,6 +11,7 @@ import {
 } from '../../query/condition/condition.ts'
 import type { RelationOrigin } from '../../query/relation/relation.ts'
 import type { Kind, MixedRelationField } from '../model/kind.ts'
+import { chosenPart, choosingPart } from './chosen-objects.ts'
 import { ClientError } from './client-error.ts'
 import type { CachedParts, KindPart } from './kind-part.ts'
 import type { SchemaRelation, SchemaRelations } from './schema-relations.ts'
@@ -39,6 +40,7 @@ export interface MixedParts {
  */
 export function mixedParts(field: MixedRelationField, options: MixedRelationOptions): MixedParts {
   if (field.sameLabel !== undefined) return labelledParts(field.sameLabel, options)
+  if (field.chosen !== undefined || field.chosenBy !== undefined) return choiceParts(field, options)
   const { relations, parts, cluster, named, origin } = options
   const found = new Map<Kind, KindPart & { readonly condition: Condition }>()
   const failures: ClientError[] = []
@@ -61,6 +63,32 @@ export function mixedParts(field: MixedRelationField, options: MixedRelationOpti
     }
   }
   return { parts: [...found.values()], failures }
+}
+
+/** What is chosen, of its one kind, or all kinds that may choose. */
+function choiceParts(
+  { chosen, chosenBy = [] }: MixedRelationField,
+  options: MixedRelationOptions,
+): MixedParts {
+  const { origin } = options
+  // They are asked for as often as there is something that may choose.
+  const choosing = { ...options, kinds: [...options.kinds], budget: origin.budget }
+  const parts: (KindPart & { readonly condition: Condition })[] = []
+  const failures: ClientError[] = []
+  const reads = [
+    ...(chosen === undefined ? [] : [() => chosenPart(chosen, choosing, origin)]),
+    ...chosenBy.map((one) => () => choosingPart(one, choosing, origin)),
+  ]
+  for (const read of reads) {
+    try {
+      const part = read()
+      if (part !== undefined) parts.push(part)
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error
+      failures.push(error)
+    }
+  }
+  return { parts, failures }
 }
 
 /** Those that have a label in common, of the same namespace or where one of them is in none. */

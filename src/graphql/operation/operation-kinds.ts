@@ -23,6 +23,7 @@ import type { Kind, RelationField } from '../model/kind.ts'
 import { type ObjectIdentity, readObjectId } from '../model/object-id.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import type { GraphArguments } from '../schema/read-arguments.ts'
+import { choosingNeeds } from './chosen-objects.ts'
 import { type FieldsType, fragmentsOf, narrowedType } from './document-fragments.ts'
 import { graphKinds } from './graph-request.ts'
 import type { KindAt } from './kind-part.ts'
@@ -163,6 +164,9 @@ class KindSearch {
             cluster,
             named.filter(({ uncached }) => !uncached),
           )
+        }
+        for (const { kind, indexes } of choosingNeeds(source.field, this.#served.relations)) {
+          if (!kind.uncached) this.#add(cluster, [kind], indexes)
         }
         for (const relation of source.field.relations) {
           const isNamed = named.some(({ typeName }) => typeName === relation.definition.to)

@@ -2,6 +2,7 @@ import type { FieldNode } from 'graphql'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { hasValue } from '../../query/condition/condition.ts'
 import type { Kind, MixedRelationField } from '../model/kind.ts'
+import { choosingNeeds } from '../operation/chosen-objects.ts'
 import { mixedParts } from '../operation/mixed-relation.ts'
 import { knownKinds, namedKinds } from '../operation/named-kinds.ts'
 import { ownedKindsOf, relatedOwnedKinds } from '../operation/owned-kinds.ts'
@@ -65,7 +66,7 @@ export function mixedRelationWriter(
               .filter(({ definition }) => named.some(({ typeName }) => typeName === definition.to))
               .flatMap((one) => [...(relations.byField.get(one)?.needs.values() ?? [])])
           : named.map((kind): RelatedNeed => ({ kind, indexes: {} }))
-      return needs.filter(({ kind }) => !kind.uncached)
+      return [...needs, ...choosingNeeds(field, relations)].filter(({ kind }) => !kind.uncached)
     },
   })
   const write = mixedConnectionWriter(nodes, compiler)

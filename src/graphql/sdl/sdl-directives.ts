@@ -2,13 +2,13 @@ import {
   DirectiveLocation,
   GraphQLBoolean,
   GraphQLDirective,
-  GraphQLEnumType,
   type GraphQLFieldConfigArgumentMap,
   GraphQLList,
   GraphQLNonNull,
   GraphQLString,
 } from 'graphql'
 import type { IndexType } from '../../query/index/index-key.ts'
+import { indexReduction, indexType, selected, selectorForm } from './sdl-enums.ts'
 
 /** The arguments of `@index`. */
 export interface IndexArguments {
@@ -58,6 +58,8 @@ export interface RelationDirectiveArguments {
   }
   readonly same: { readonly text: readonly string[]; readonly as: readonly string[] }
   readonly sameLabel: { readonly key: string }
+  readonly chooses: { readonly path: string; readonly kindAt: string }
+  readonly chosenBy: { readonly of: readonly string[] }
   readonly owned: { readonly through?: readonly string[] | null }
   readonly owner: { readonly through?: readonly string[] | null }
   readonly objectRef: {
@@ -73,40 +75,6 @@ export type RelationDirective = keyof RelationDirectiveArguments
 
 const text = new GraphQLNonNull(GraphQLString)
 const texts = new GraphQLList(text)
-
-type Values = Readonly<Record<string, { readonly value: string; readonly description?: string }>>
-
-const enumType = (name: string, description: string, values: Values): GraphQLEnumType =>
-  new GraphQLEnumType({ name, description, values })
-
-const indexType = enumType('IndexType', 'What the values of an index are.', {
-  STRING: { value: 'string' },
-  INT: { value: 'int' },
-  BOOLEAN: { value: 'boolean' },
-  DATE_TIME: { value: 'dateTime' },
-  QUANTITY: { value: 'quantity' },
-} satisfies Record<string, { value: IndexType }>)
-
-const indexReduction = enumType('IndexReduction', 'What becomes of several values.', {
-  SUM: { value: 'sum', description: 'Of numbers and quantities; 0 where there are none.' },
-  FIRST: { value: 'first', description: 'The first one, in the order of the paths.' },
-})
-
-const selectorForm = enumType('SelectorForm', 'How a selector is written.', {
-  MAP: {
-    value: 'map',
-    description: 'Label values by key, as in a Service; an empty one selects nothing.',
-  },
-  LABEL_SELECTOR: {
-    value: 'labelSelector',
-    description: '`matchLabels` and `matchExpressions`; an empty one selects the whole namespace.',
-  },
-})
-
-const selected = enumType('Selected', 'What an absent selector selects.', {
-  NOTHING: { value: 'nothing' },
-  EVERYTHING: { value: 'everything', description: 'All of the namespace.' },
-})
 
 /** `@index`, on a type: a field of `where`, and the index behind it. */
 export const indexDirective: GraphQLDirective = new GraphQLDirective({
@@ -283,6 +251,27 @@ export const relationDirectives: Readonly<Record<RelationDirective, GraphQLDirec
     'The objects of any kind that have a label in common with this one, in its namespace or in none.',
     { key: { type: text, description: 'The key of the label.' } },
   ),
+  chooses: onField(
+    'chooses',
+    'The object chooses others by a name or by labels, of the kind that another object says.',
+    {
+      path: {
+        type: text,
+        description: 'Where `name` or `selector` stand, and `namespace`; without one it is any.',
+      },
+      kindAt: {
+        type: text,
+        description:
+          'Where `apiVersion` and `kind` stand: behind a relation to one object, a path of that one: `policy.spec.paramKind`.',
+      },
+    },
+  ),
+  chosenBy: onField('chosenBy', 'The objects that choose this one by `@chooses`.', {
+    of: {
+      type: new GraphQLNonNull(texts),
+      description: 'The fields, as in `ValidatingAdmissionPolicyBinding.paramObjects`.',
+    },
+  }),
   owned: onField('owned', 'The objects that have this one among their owners.', {
     through: { type: texts, description: 'The types in between, from this one downwards.' },
   }),
@@ -314,14 +303,6 @@ export const sdlDirectives: readonly GraphQLDirective[] = [
   indexDirective,
   endedDirective,
   ...Object.values(relationDirectives),
-]
-
-/** The enumerations of their arguments. */
-export const sdlEnums: readonly GraphQLEnumType[] = [
-  indexType,
-  indexReduction,
-  selectorForm,
-  selected,
 ]
 
 /** Whether a directive of this name makes a field a relation. */

@@ -22,8 +22,8 @@ import {
   type RelationDirectiveArguments,
   relationDirectives,
   sdlDirectives,
-  sdlEnums,
 } from './sdl-directives.ts'
+import { sdlEnums } from './sdl-enums.ts'
 import { SdlError, type SdlPlace } from './sdl-error.ts'
 import type { SdlSource } from './sdl-source.ts'
 

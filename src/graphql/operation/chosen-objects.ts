@@ -1,0 +1,150 @@
+import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import { splitApiVersion } from '../../kubernetes/api-resource.ts'
+import { LabelSelectorError, labelSelectorOf } from '../../kubernetes/label-selector.ts'
+import { objectKey } from '../../kubernetes/object.ts'
+import { isRecord } from '../../lib/json-object.ts'
+import {
+  allOf,
+  type Condition,
+  everything,
+  hasKey,
+  hasValue,
+} from '../../query/condition/condition.ts'
+import { bindCondition } from '../../query/condition/id-set.ts'
+import { selectorCondition } from '../../query/condition/selector-condition.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import { parsePath, valueAt } from '../../query/index/path.ts'
+import { visibleIds } from '../../query/relation/visible-ids.ts'
+import type { ChosenObjects, Kind, MixedRelationField } from '../model/kind.ts'
+import type { CachedParts, KindPart } from './kind-part.ts'
+import type { RelatedNeed, SchemaRelations } from './schema-relations.ts'
+
+export interface ChoosingOptions {
+  readonly relations: SchemaRelations
+  /** All kinds of the schema. */
+  readonly kinds: readonly Kind[]
+  readonly parts: CachedParts
+  readonly cluster: string
+  readonly budget: WorkBudget
+}
+
+interface ObjectAt {
+  readonly view: StoreView
+  readonly id: ObjectId
+}
+
+/** What an object chooses others by. */
+interface Choice {
+  readonly kind: Kind
+  /** The namespaces that it reaches; `undefined`: all. */
+  readonly within: readonly string[] | undefined
+  readonly condition: Condition
+}
+
+type FoundPart = KindPart & { readonly condition: Condition }
+
+/** The kinds that have to be read to tell what is chosen, or by what. */
+export function choosingNeeds(
+  { chosen, chosenBy = [] }: MixedRelationField,
+  relations: SchemaRelations,
+): readonly RelatedNeed[] {
+  const all = chosen === undefined ? chosenBy : [chosen, ...chosenBy]
+  return all.flatMap(({ relation }) => [...(relations.byField.get(relation)?.needs.values() ?? [])])
+}
+
+/** The part of what an object chooses, of the kind that another one says. Throws `ClientError`. */
+export function chosenPart(
+  chosen: ChosenObjects,
+  options: ChoosingOptions,
+  origin: ObjectAt,
+): FoundPart | undefined {
+  const choice = choiceOf(chosen, options, origin)
+  if (choice === undefined || choice.kind.uncached) return undefined
+  const { kind, within, condition } = choice
+  const part = options.parts.part({ cluster: options.cluster, kind }, { within: () => within })
+  return { ...part, condition }
+}
+
+/** The part of the objects that choose this one: each of their kind is tried, which is paid for. Throws `ClientError`. */
+export function choosingPart(
+  chosen: ChosenObjects,
+  options: ChoosingOptions,
+  { view, id }: ObjectAt,
+): FoundPart {
+  const { budget } = options
+  const part = partOf(chosen, options, chosen.relation.definition.from)
+  const { group, kind: kindName } = view.resource
+  const keys = (visibleIds(everything, part, budget) ?? []).filter((one) => {
+    const choice = choiceOf(chosen, options, { view: part.view, id: one })
+    if (choice?.kind.resource.kind !== kindName || choice.kind.resource.group !== group)
+      return false
+    return bindCondition(choice.condition, view, budget).has(id)
+  })
+  return { ...part, condition: hasKey(keys.map((one) => part.view.keyOf(one))) }
+}
+
+function partOf(
+  { relation: { definition }, relation }: ChosenObjects,
+  { relations, parts, cluster }: ChoosingOptions,
+  type: string,
+): KindPart {
+  const need = relations.byField.get(relation)?.needs.get(type)
+  if (need === undefined) throw new TypeError(`${definition.name} does not read ${type}`)
+  return parts.part({ cluster, ...need })
+}
+
+function choiceOf(
+  chosen: ChosenObjects,
+  options: ChoosingOptions,
+  { view, id }: ObjectAt,
+): Choice | undefined {
+  const { relations, kinds, budget } = options
+  const known = relations.byField.get(chosen.relation)
+  if (known === undefined) return undefined
+  const part = (type: string): KindPart => partOf(chosen, options, type)
+  const teller = part(known.to.typeName)
+  const [told] = visibleIds(known.relation.follow({ view, id, part, budget }), teller, budget) ?? []
+  if (told === undefined) return undefined
+  budget.spend('rows', 2)
+  const said = valueAt(parsePath(chosen.kindPath), teller.view.object(told))
+  if (!isRecord(said)) return undefined
+  const { apiVersion } = said
+  if (typeof apiVersion !== 'string') return undefined
+  const { group } = splitApiVersion(apiVersion)
+  for (const kind of kinds) {
+    if (kind.resource.group !== group || kind.resource.kind !== said['kind']) continue
+    return choiceIn(valueAt(parsePath(chosen.path), view.object(id)), kind)
+  }
+  return undefined
+}
+
+/**
+ * By a name or a label selector, one of which there must be. Without a namespace it is of whichever, and for what lives in none there
+ * must be none.
+ */
+function choiceIn(reference: unknown, kind: Kind): Choice | undefined {
+  if (!isRecord(reference)) return undefined
+  const { name, namespace, selector } = reference
+  const { namespaced } = kind.resource
+  const said = typeof namespace === 'string' && namespace !== '' ? namespace : undefined
+  if (said !== undefined && !namespaced) return undefined
+  const within = said === undefined ? undefined : [said]
+  const place = within === undefined ? everything : hasValue('namespace', within)
+  if (typeof name === 'string' && name !== '') {
+    if (selector !== undefined) return undefined
+    const key = said === undefined ? { name } : { namespace: said, name }
+    const isKey = said !== undefined || !namespaced
+    return {
+      kind,
+      within,
+      condition: isKey ? hasKey([objectKey(key)]) : hasValue('name', [name]),
+    }
+  }
+  if (!isRecord(selector)) return undefined
+  try {
+    return { kind, within, condition: allOf([place, selectorCondition(labelSelectorOf(selector))]) }
+  } catch (error) {
+    if (error instanceof LabelSelectorError) return undefined
+    throw error
+  }
+}
