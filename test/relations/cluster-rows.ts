@@ -278,6 +278,9 @@ export const clusterRows: readonly RelationRow[] = [
         'sh.helm.release.v1.shop.v12',
       ],
       'configMap by-hand helmRelease': [],
+      'secret sh.helm.release.v1.shop.v1 helmObjects': ['installed'],
+      'secret sh.helm.release.v1.shop.v12 helmObjects': ['installed'],
+      'secret sh.helm.release.v1.shop.vx helmObjects': [],
     },
   },
 ]

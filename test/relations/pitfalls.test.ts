@@ -54,14 +54,19 @@ describe('a reference is looked up in the cluster of who refers', () => {
 describe('row 53: what pods and nodes use is read when it is asked for', () => {
   let cluster: RelationCluster
   beforeAll(async () => {
-    cluster = await RelationCluster.start({ uncached: ['metrics.k8s.io/PodMetrics'] })
-    await cluster.define(['PodMetrics.metrics.k8s.io/v1beta1'])
+    cluster = await RelationCluster.start({
+      uncached: ['metrics.k8s.io/PodMetrics', 'metrics.k8s.io/NodeMetrics'],
+    })
+    await cluster.define([
+      'PodMetrics.metrics.k8s.io/v1beta1',
+      'NodeMetrics.metrics.k8s.io/v1beta1*',
+    ])
   })
   afterAll(async () => cluster[Symbol.asyncDispose]())
 
-  it('by the name of the pod, and null where there is none', async () => {
+  it('by the name of the pod or the node, and null where there is none', async () => {
     await expect
-      .poll(() => cluster.gateway.schema.getType('PodMetrics'), { timeout: 30_000 })
+      .poll(() => cluster.gateway.schema.getType('NodeMetrics'), { timeout: 30_000 })
       .toBeDefined()
     cluster.create('here', [
       object('v1', 'Pod', 'busy', { spec: { containers: [] } }),
@@ -70,6 +75,14 @@ describe('row 53: what pods and nodes use is read when it is asked for', () => {
     ])
     expect(await cluster.namesAt('here', 'pod busy metrics')).toBe('busy')
     expect(await cluster.namesAt('here', 'pod new metrics')).toBe(null)
+    cluster.create('here', [
+      object('v1', 'Node', 'rel-busy'),
+      object('v1', 'Node', 'rel-new'),
+      object('metrics.k8s.io/v1beta1', 'NodeMetrics', 'rel-busy'),
+    ])
+    const metrics = async (name: string) => cluster.namesAt('here', `node ${name} metrics`)
+    await expect.poll(async () => metrics('rel-busy').catch(String)).toBe('rel-busy')
+    expect(await metrics('rel-new')).toBe(null)
   })
 })
 

@@ -43,6 +43,10 @@ export const workloadRows: readonly RelationRow[] = [
       pod('of-operator', {}, ownedBy('apps/v1', 'ReplicaSet', 'operated')),
     ],
     expected: {
+      'replicaSet web-1 owners': ['web'],
+      'replicaSet web-former owners': [],
+      'deployment web owned': ['web-1'],
+      'deployment other owned': [],
       'deployment web replicaSets': ['web-1'],
       'deployment other replicaSets': [],
       'deployment web pods': ['web-1-a', 'web-1-b'],
