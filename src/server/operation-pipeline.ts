@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type DocumentNode, type ExecutionResult, GraphQLError } from 'graphql'
+import { type DocumentNode, type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql'
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga'
 import type { CallerToken } from '../access/authentication/caller-token.ts'
 import type { Viewer } from '../access/viewer.ts'
@@ -89,6 +89,12 @@ export function createOperationPipeline(
       codedErrors(),
     ],
   })
+}
+
+/** The same operation, whose deadline counts from before it comes to the pipeline, as something else has been tried first. */
+export function begunAt<Args extends ExecutionArgs>(args: Args, beganMs: number): Args {
+  const wishes: OperationWishes = { beganMs }
+  return { ...args, contextValue: { ...(args.contextValue as object), ...wishes } }
 }
 
 function isExplained({ req, params }: TransportContext): boolean {

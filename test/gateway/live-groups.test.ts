@@ -1,10 +1,14 @@
+import { type Frame, FrameFold } from 'informerql/client'
 import { describe, expect, it } from 'vitest'
+import { serveGateway } from '../support/gateway.ts'
 import { freshForEachTest } from '../support/served-simulator.ts'
 import { created, sent } from './created.ts'
 import { follow, type FollowedSubscription } from './followed-subscription.ts'
 import type { Fields } from './test-cluster.ts'
 
 const pods = '/api/v1/namespaces/default/pods'
+const frameFields =
+  'reset synced changes { type objectId object { metadata { name annotations } } }'
 const pod = (name: string, labels: object = {}): object => ({
   metadata: { name, labels },
   spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'nginx:1' }] },
@@ -44,6 +48,46 @@ describe('subscriptions that ask the same', () => {
     expect([late, other, ...all].flatMap(({ problems }) => problems)).toEqual([])
     for (const live of [...all, late, other]) live.complete()
     await expect.poll(() => state()).toMatchObject({ groups: 0, members: 0, heldBytes: 0 })
+  })
+
+  it('are answered one by one where what they are told grows past the bound for all groups', async () => {
+    const maxHeldBytes = 100_000
+    await using bounded = await serveGateway({
+      clusters: [{ name: 'one', server: fresh.cluster.url }],
+      live: { maxHeldBytes },
+    })
+    const held = () => bounded.gateway.planned.liveState()
+    const noted = async (name: string, length: number): Promise<Fields> =>
+      patched(`${pods}/${name}`, { metadata: { annotations: { note: 'x'.repeat(length) } } })
+    for (const name of ['a', 'b']) await created(fresh.cluster, pods, pod(name))
+    const small = await synced(follow(bounded.connect(), 'pods(coalesceMs: 0)', 'status { phase }'))
+    const notes = new FrameFold<Fields>()
+    const large = (async () => {
+      const query = `subscription { frame: pods(coalesceMs: 0) { ${frameFields} } }`
+      for await (const { data } of bounded.connect().iterate<{ frame: Frame<Fields> }>({ query })) {
+        if (data?.frame !== undefined) notes.apply(data.frame)
+        if (
+          [...notes.objects.values()].every(({ metadata }) => metadata.annotations?.note === 'done')
+        )
+          return
+      }
+    })()
+    await expect.poll(held).toMatchObject({ groups: 2, members: 2 })
+    await noted('a', 20_000)
+    await expect.poll(() => held().heldBytes).toBeGreaterThan(40_000)
+    expect(held()).toMatchObject({ groups: 2, members: 2 })
+    await noted('b', 40_000)
+    await expect.poll(held).toMatchObject({ groups: 1, members: 1 })
+    expect(held().heldBytes).toBeLessThan(maxHeldBytes)
+    for (const name of ['a', 'b']) {
+      await patched(`${pods}/${name}`, { metadata: { annotations: { note: 'done' } } })
+    }
+    await large
+    await phased('a', 'Failed')
+    await small.until('phase', (objects) =>
+      [...objects.values()].some(({ status }) => status.phase === 'Failed'),
+    )
+    expect(small.problems).toEqual([])
   })
 
   it('hear nothing of changes of what they have not selected', async () => {

@@ -34,6 +34,8 @@ export interface LiveGroupOptions extends GroupReadingOptions {
   readonly decide: (access: ViewerAccess) => Promise<Sight>
   /** Finds another group for members whose viewer sees something else now. */
   readonly move: (from: LiveGroup, seat: ViewerSeat) => Promise<void>
+  /** So many bytes of texts are held now; false where there is no room for them. */
+  readonly hold: (bytes: number) => boolean
   /** A relation has led to where nobody has asked what may be seen. */
   readonly beyond: (kind: Kind) => void
   readonly coalesceMs: number
@@ -88,7 +90,11 @@ export class LiveGroup implements MemberGroup {
       ring: this.ring,
       leaving: this.#leaving.signal,
       announce: () => this.#announcer.announce(),
-      written: () => this.#snapshots.moved(),
+      written: () => {
+        this.#snapshots.moved()
+        // Graphql-js keeps no texts.
+        if (!this.isOver && !options.hold(this.rows.bytes)) this.end({ form: 'refused' })
+      },
       failed: (error) => this.#failed(error),
     })
     const move = async (seat: ViewerSeat): Promise<void> => options.move(this, seat)

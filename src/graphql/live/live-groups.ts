@@ -24,6 +24,7 @@ import type {
 import { decideSight, type Sought } from './decide-sight.ts'
 import type { FramePlan } from './frame-plan.ts'
 import { GroupMember } from './group-member.ts'
+import { HeldTexts } from './held-texts.ts'
 import { LiveGroup } from './live-group.ts'
 import { BeyondSightError, type Sight } from './sight.ts'
 import type { ViewerSeat } from './viewer-seat.ts'
@@ -69,10 +70,12 @@ export class LiveGroups {
   readonly #numbers = new WeakMap<FramePlan, number>()
   /** The kinds that plans are led to from anywhere. */
   readonly #wide = new WeakMap<FramePlan, Set<Kind>>()
+  readonly #texts: HeldTexts
   #plans = 0
 
   constructor(options: LiveGroupsOptions) {
     this.#options = options
+    this.#texts = new HeldTexts(options.live.maxHeldBytes)
   }
 
   /** One more member; `undefined` where graphql-js has to answer. Rejects with whatever it has to tell. */
@@ -142,7 +145,7 @@ export class LiveGroups {
       ...this.#options.counts,
       groups: groups.length,
       members: groups.reduce((sum, { members }) => sum + members, 0),
-      heldBytes: groups.reduce((sum, { rows }) => sum + rows.bytes, 0),
+      heldBytes: this.#texts.bytes,
     }
   }
 
@@ -205,9 +208,11 @@ export class LiveGroups {
       counts,
       decide: (access) => decideSight(access, sought),
       move: (from, seat) => this.#move(from, seat, wanted),
+      hold: (bytes) => this.#texts.hold(group, bytes),
       beyond: (kind) => this.#wide.get(wanted.plan)?.add(kind),
       ended: (end) => {
         closed()
+        this.#texts.release(group)
         if (this.#groups.get(key)?.group === group) this.#groups.delete(key)
         // What may be seen everywhere is asked next.
         const isDecidedAnew = sought.wide.size > wideBefore
@@ -221,10 +226,7 @@ export class LiveGroups {
       kinds: sought.needs,
       end: (error) => group.end({ form: 'failed', error }),
     })
-    const started = group.start().then(() => {
-      // Graphql-js keeps no texts.
-      if (this.state().heldBytes > live.maxHeldBytes) group.end({ form: 'refused' })
-    })
+    const started = group.start()
     // Nobody need wait for it.
     started.catch(() => {})
     const known = { group, started }

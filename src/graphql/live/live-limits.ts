@@ -4,7 +4,7 @@ export interface LiveLimits {
   readonly maxFrames: number
   /** The same in bytes. */
   readonly maxBytes: number
-  /** Texts of objects that all groups hold together; beyond it, subscriptions are answered one by one. */
+  /** Texts of objects that all groups hold together; the subscriptions of a group that grows past it are answered one by one. */
   readonly maxHeldBytes: number
 }
 

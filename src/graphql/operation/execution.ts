@@ -70,6 +70,8 @@ export interface OperationWishes {
   readonly viewer?: Viewer | undefined
   /** What they have shown; absent where it is no bearer token. */
   readonly callerToken?: CallerToken | undefined
+  /** When it began, as `performance.now()` told, where that was before it came here: its deadline counts from then. */
+  readonly beganMs?: number | undefined
   /** Told when the answer holds what a Secret holds: nobody may keep it. */
   readonly secretRead?: (() => void) | undefined
 }

@@ -6,7 +6,7 @@ import { requestError } from './client-error.ts'
 import { Execution, type ExplainingPlans, type OperationWishes } from './execution.ts'
 import type { OperationDocuments } from './operation-documents.ts'
 import type { OpenSubscriptions } from './open-subscriptions.ts'
-import { inTime } from './operation-deadline.ts'
+import { inTime, type OperationDeadline } from './operation-deadline.ts'
 import { type OperationObserver, refusedDocument } from './operation-observer.ts'
 import { OperationRecord } from './operation-record.ts'
 import type { SchemaHistory } from './schema-history.ts'
@@ -34,13 +34,17 @@ export interface OperationPluginOptions {
  */
 export function operationPlugin(options: OperationPluginOptions): Plugin {
   const { served, documents, limits, history, observer } = options
-  const { operationDeadlineMs } = limits
   const hideSuggestions = !limits.introspection
   const bySchema = new WeakMap<GraphQLSchema, ServedSchema>()
   const executionOf = ({ schema }: ExecutionArgs): Execution =>
     new Execution({ ...options, served: bySchema.get(schema) ?? served() })
   const recordOf = (args: ExecutionArgs): OperationRecord | undefined =>
     observer === undefined ? undefined : new OperationRecord(observer, args)
+  const deadlineOf = ({ contextValue }: ExecutionArgs): OperationDeadline => {
+    const wishes = contextValue as OperationWishes | undefined
+    const beganMs = wishes?.beganMs ?? performance.now()
+    return { deadlineMs: limits.operationDeadlineMs, beganMs }
+  }
   const rejected = (text: string, errors: readonly GraphQLError[], context: unknown): void => {
     const { viewer } = context as OperationWishes
     observer?.rejected?.(refusedDocument(text, errors, viewer))
@@ -75,8 +79,9 @@ export function operationPlugin(options: OperationPluginOptions): Plugin {
     onExecute({ setExecuteFn }) {
       setExecuteFn(async (args: ExecutionArgs) => {
         const record = recordOf(args)
+        const deadline = deadlineOf(args)
         const answering = executionOf(args).execute({ ...args, hideSuggestions }, record)
-        const result = await inTime(answering, operationDeadlineMs)
+        const result = await inTime(answering, deadline)
         record?.answered(result)
         return result
       })
@@ -84,8 +89,9 @@ export function operationPlugin(options: OperationPluginOptions): Plugin {
     onSubscribe({ setSubscribeFn }) {
       setSubscribeFn(async (args: ExecutionArgs) => {
         const record = recordOf(args)
+        const deadline = deadlineOf(args)
         const opening = executionOf(args).subscribe({ ...args, hideSuggestions }, record)
-        const answers = await inTime(opening, operationDeadlineMs, (late) => {
+        const answers = await inTime(opening, deadline, (late) => {
           if (Symbol.asyncIterator in late) void late.return()
         })
         const hasBegun = Symbol.asyncIterator in answers

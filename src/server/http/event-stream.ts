@@ -12,7 +12,7 @@ import type { QueryRequest } from '../../graphql/plan/planned-queries.ts'
 import { interruptible } from '../../lib/interruptible.ts'
 import { FrameSink } from '../frame-sink.ts'
 import { asksForExplanation } from '../guard/operation-request.ts'
-import type { OperationPipeline } from '../operation-pipeline.ts'
+import { begunAt, type OperationPipeline } from '../operation-pipeline.ts'
 import { plannedResults, type PlannedStream, type StreamEnd } from '../planned-stream.ts'
 import { sentResult } from '../sent-result.ts'
 import type { PlannedQueries } from './planned-edge.ts'
@@ -134,14 +134,16 @@ function resultsOf(
     if (getOperationAST(document, operationName)?.operation !== 'subscription') {
       return (await enveloped.execute(args)) as ExecutionResult
     }
-    const subscribe = async () => (await enveloped.subscribe(args)) as Results | ExecutionResult
+    const beganMs = performance.now()
+    const subscribe = async (asked = args) =>
+      (await enveloped.subscribe(asked)) as Results | ExecutionResult
     const { headers } = request
     const origin = { transport: 'http', headers, connectionParams: undefined, viewer } as const
     const stream = asksForExplanation(request)
       ? undefined
       : await planned?.subscribe?.(operation, origin)
-    if (stream === undefined) return subscribe()
-    return plannedResults({ stream, send: sendFrames, answer: subscribe })
+    if (stream === undefined) return subscribe(begunAt(args, beganMs))
+    return plannedResults({ stream, send: sendFrames, answer: () => subscribe() })
   }
   return interruptible(results(), () => {
     isLeft = true

@@ -16,7 +16,7 @@ import { turns } from '../../graphql/operation/preparation.ts'
 import type { PlannedQueries } from '../http/planned-edge.ts'
 import { plannedResults, type PlannedStream, type StreamEnd } from '../planned-stream.ts'
 import { sentResult } from '../sent-result.ts'
-import type { OperationPipeline } from '../operation-pipeline.ts'
+import { begunAt, type OperationPipeline } from '../operation-pipeline.ts'
 import type { ServerLog } from '../operation-options.ts'
 import type { UserQuotas } from '../guard/user-quotas.ts'
 import type { ServerObserver } from '../server-observer.ts'
@@ -167,17 +167,19 @@ export function createWebSocketOperations(
       if (result !== toBePlanned) return undefined
       const { viewer, enveloped } = args as EnvelopedArgs
       return await counted<Answers | ExecutionResult>('subscriptions', viewer, async (ended) => {
-        const answer = async () => (await enveloped.subscribe(args)) as Answers | ExecutionResult
+        const beganMs = performance.now()
+        const answer = async (asked = args) =>
+          (await enveloped.subscribe(asked)) as Answers | ExecutionResult
         const stream = isExplained(args)
           ? undefined
           : await streamOf(connection, args as EnvelopedArgs)
         const answers =
           stream === undefined
-            ? await answer()
+            ? await answer(begunAt(args, beganMs))
             : plannedResults({
                 stream,
                 send: (one) => connection.extra.sendFrames(id, one),
-                answer,
+                answer: () => answer(),
               })
         if (Symbol.asyncIterator in answers) return followedGenerator(answers, { ended })
         ended()
