@@ -49,7 +49,7 @@ describe('subscriptions to objects with their owners', () => {
     live.frames.slice(frames).flatMap(({ changes }) => changes.map(({ type }) => type))
   const informers = async (): Promise<readonly string[]> => {
     const { data } = await gateway.query('{ gatewayClusters { resources { kind } } }')
-    const [{ resources }] = (data as Fields)['gatewayClusters']
+    const [{ resources }] = data?.['gatewayClusters']
     return (resources as readonly Fields[]).map(({ kind }): string => kind).toSorted()
   }
 

@@ -140,11 +140,7 @@ export class GroupMember {
   }
 
   /** Its viewer sees something else now, or its group does not follow all: goes on as a member of another group, by these frames or from the beginning. */
-  move(
-    group: MemberGroup,
-    from: GroupSnapshot | Resumption,
-    gate: MemberGate = alwaysOpen,
-  ): void {
+  move(group: MemberGroup, from: GroupSnapshot | Resumption, gate: MemberGate = alwaysOpen): void {
     this.#group.leave(this)
     this.#group = group
     this.#gate = gate
