@@ -49,8 +49,8 @@ describe('subscriptions to objects with their owners', () => {
     live.frames.slice(frames).flatMap(({ changes }) => changes.map(({ type }) => type))
   const informers = async (): Promise<readonly string[]> => {
     const { data } = await gateway.query('{ gatewayClusters { resources { kind } } }')
-    const [{ resources }] = data?.['gatewayClusters']
-    return (resources as readonly Fields[]).map(({ kind }): string => kind).toSorted()
+    const resources: readonly Fields[] = data?.['gatewayClusters'][0]?.resources ?? []
+    return resources.map(({ kind }): string => kind).toSorted()
   }
 
   /** A Deployment `web` with a ReplicaSet `web-1` with a pod `web-1-x`. */

@@ -29,32 +29,32 @@ describe('subscriptions to objects with what others make of them', () => {
 
   const state = () => gateway.gateway.planned.liveState()
   const only = ({ held }: Resumed): Fields => [...held().values()][0]
-  /** Until the only row has this to say, and again from there after having been away. */
-  const expectLive = async (
+  /** What the only row says behind each change, and what comes first from there after having been away. */
+  const seenLive = async (
     asked: Parameters<typeof resume>[1],
     seen: (row: Fields) => unknown,
     steps: readonly (readonly [change: () => Promise<unknown>, told: unknown])[],
-  ): Promise<void> => {
+  ): Promise<readonly unknown[]> => {
+    const resumed: unknown[] = []
     let live = resume(gateway.connect(), asked)
     await live.until(({ size }) => size === 1)
     expect(state()).toMatchObject({ groups: 1, members: 1 })
     for (const [change, told] of steps) {
       await change()
       await live.until(() => JSON.stringify(seen(only(live))) === JSON.stringify(told))
-      const frames = live.seen.length
       const from = live.seen.at(-1)
       live.leave()
       live = resume(gateway.connect(), asked, from)
       await live.until(() => true)
-      expect(live.seen[0]?.frame.reset, `resumed behind ${frames} frames`).toBe(false)
-      expect(seen(only(live))).toEqual(told)
+      resumed.push([live.seen[0]?.frame.reset, seen(only(live))])
     }
     live.leave()
+    return resumed
   }
 
   it('hear of who comes to use them and who does no more', async () => {
     await created(cluster, `${core}/configmaps`, { metadata: { name: 'settings' } })
-    await expectLive(
+    const live = await seenLive(
       {
         field: 'configMaps(coalesceMs: 0',
         selection:
@@ -77,6 +77,11 @@ describe('subscriptions to objects with what others make of them', () => {
         ],
       ],
     )
+    expect(live).toEqual([
+      [false, [1, { app: 'web' }]],
+      [false, [1, { app: 'x' }]],
+      [false, [0, undefined]],
+    ])
   })
 
   it('hear of the many that theirs lead to, filtered by other objects', async () => {
@@ -90,7 +95,7 @@ describe('subscriptions to objects with what others make of them', () => {
       'pods(where: { node: { is: { unschedulable: { eq: true } } } }) { nodes { metadata { name } } }'
     const cordoned = async (unschedulable: boolean) =>
       sent(cluster, 'PATCH', '/api/v1/nodes/node-1', { spec: { unschedulable } })
-    await expectLive(
+    const live = await seenLive(
       { field: 'services(where: { name: { eq: "web" } }, coalesceMs: 0', selection },
       ({ pods }) => pods.nodes.map(({ metadata }: Fields) => metadata.name),
       [
@@ -99,6 +104,11 @@ describe('subscriptions to objects with what others make of them', () => {
         [async () => cordoned(false), []],
       ],
     )
+    expect(live).toEqual([
+      [false, ['a']],
+      [false, ['a', 'b']],
+      [false, []],
+    ])
   })
 
   it('are groups by what their variables ask of lists within their objects', async () => {
@@ -114,12 +124,12 @@ describe('subscriptions to objects with what others make of them', () => {
       subscribed({ first: 1 }),
       subscribed({ where: { services: { some: {} } } }),
     ]
-    const next = async (): Promise<readonly Fields[]> =>
+    const next = async (): Promise<readonly unknown[]> =>
       Promise.all(
         subscribers.map(async (one) => {
           const { value } = await one.next()
-          const { pods, cluster: of } = value?.data?.nodes.changes[0].object
-          return [of.name, pods.totalCount, pods.nodes.length] as Fields
+          const object = value?.data?.nodes.changes[0]?.object
+          return [object?.cluster.name, object?.pods.totalCount, object?.pods.nodes.length]
         }),
       )
     expect(await next()).toEqual([

@@ -104,7 +104,8 @@ export class RandomOperations {
   #selection(type: Composite, depth: number): string {
     const fields = Object.values(type.getFields()).filter(
       ({ type: of, name }) =>
-        skipped.get(type.name)?.has(name) !== true && (depth > 0 || !isCompositeType(getNamedType(of))),
+        skipped.get(type.name)?.has(name) !== true &&
+        (depth > 0 || !isCompositeType(getNamedType(of))),
     )
     const parts: string[] = []
     const wanted = 1 + this.#below(type.name.endsWith('Connection') ? 3 : 4)
