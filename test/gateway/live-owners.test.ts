@@ -2,6 +2,7 @@ import { startSimulator, type Simulator } from 'informerql/simulator'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { created, sent } from './created.ts'
+import { definitionOf, definitionsPath, versionOf } from './definitions.ts'
 import { follow, type FollowedSubscription } from './followed-subscription.ts'
 import { resume } from './resumed-subscription.ts'
 import type { Fields } from './test-cluster.ts'
@@ -205,6 +206,34 @@ describe('subscriptions to objects with their owners', () => {
     expect(state()).toMatchObject({ groups: 3, members: 3 })
     expect([...pod.problems, ...events.problems]).toEqual([])
     await page.return?.()
+  })
+
+  it('go on when the kind of an owner is served no more', async () => {
+    const version = versionOf('v1', { teeth: { type: 'integer' } })
+    await created(cluster, definitionsPath, definitionOf('Gear', 'own.example.com', [version]))
+    const served = async () => gateway.query('{ ownExampleComGears { totalCount } }')
+    await expect.poll(async () => (await served()).errors, { timeout: 20_000 }).toBeUndefined()
+    const gear = await created(cluster, '/apis/own.example.com/v1/namespaces/default/gears', {
+      metadata: { name: 'gear' },
+    })
+    await created(cluster, `${core}/configmaps`, {
+      metadata: { name: 'owned', ...ownedBy('Gear', 'own.example.com/v1', gear) },
+    })
+    const live = resume(gateway.connect(), {
+      field: 'configMaps(namespace: "default", coalesceMs: 0',
+      selection: 'owners { kind }',
+    })
+    const ownersIn = (held: ReadonlyMap<string, Fields>): number =>
+      [...held.values()].flatMap(({ owners }): Fields[] => owners).length
+    await live.until((held) => ownersIn(held) === 1)
+    expect(state()).toMatchObject({ groups: 1, members: 1 })
+    await sent(cluster, 'DELETE', `${definitionsPath}/gears.own.example.com`)
+    await live.until((held) => ownersIn(held) === 0)
+    await expect.poll(async () => (await served()).errors, { timeout: 20_000 }).toBeDefined()
+    await created(cluster, `${core}/configmaps`, { metadata: { name: 'later' } })
+    await live.until(({ size }) => size === 2)
+    expect(live.seen.at(-1)?.frame.changes).toHaveLength(1)
+    live.leave()
   })
 
   it('hear of an owner of their own kind that is not among what they follow', async () => {

@@ -36,6 +36,8 @@ export interface LiveGroupOptions extends GroupReadingOptions {
   readonly move: (from: LiveGroup, seat: ViewerSeat) => Promise<void>
   /** So many bytes of texts are held now; false where there is no room for them. */
   readonly hold: (bytes: number) => boolean
+  /** The kinds that only objects have named. */
+  readonly further: ReadonlySet<Kind>
   /** Rows have led to where the group does not follow. */
   readonly beyond: (beyond: readonly Beyond[]) => void
   /** Finds another group for all members, which follows that, too; or ends them. Never rejects. */
@@ -281,7 +283,8 @@ export class LiveGroup implements MemberGroup {
           await new Promise<void>((resolve) => setImmediate(resolve))
         await this.#flush.flush()
       }
-      // Its informer has stopped.
+      // Its informer has stopped. That of a kind which only objects named ends nothing that was asked for.
+      if (this.#options.further.has(kind)) await this.#reading.settled()
       this.end({ form: 'complete' })
     } catch (error) {
       this.#failed(error)

@@ -238,6 +238,7 @@ export class LiveGroups {
       counts,
       decide: (access) => decideSight(access, sought),
       leadsBack: plan.leadsBack || reach.leadsBack,
+      further: new Set(reach.further.map(({ kind }) => kind)),
       move: (from, seat) => this.#move(from, seat, wanted),
       hold: (bytes) => this.#texts.hold(group, bytes),
       beyond: (beyond) => {
