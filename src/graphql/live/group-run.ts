@@ -2,6 +2,7 @@ import type { ListenerRoute } from '../../informer/delivery/route.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { KindAt } from '../operation/kind-part.ts'
 import type { SettledParts } from '../operation/preparation.ts'
+import { NotCoveredError } from '../plan/not-covered.ts'
 import type { FollowedRelation, PlanRunOptions } from '../plan/plan-run.ts'
 import { type Beyond, BeyondSightError, type SightedKinds } from './sight.ts'
 
@@ -65,6 +66,9 @@ export function groupParts(
     access: undefined,
     get isLacking() {
       return beyond.size > 0
+    },
+    asks: () => {
+      throw new NotCoveredError('what a viewer may do')
     },
     more: () => undefined,
     release() {},
