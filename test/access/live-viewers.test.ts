@@ -187,6 +187,44 @@ describe('Subscribers who are asked who they are', () => {
     )
   })
 
+  it('hear of the owners of theirs, as far as they may see those, and of none any more where that ends', async () => {
+    const related = `${selection} owners { metadata { name annotation(key: "touched") } } rootOwner { kind object { metadata { name } } }`
+    const few = await reader(['one'], pods)
+    const some = await reader(['one'], [...pods, reads('apps', 'replicasets')])
+    const live = [few, some].map((who) => follow(who, related))
+    for (const one of live) await one.until((held) => held.size === 1)
+    expect(state()).toMatchObject({ groups: 2, members: 2 })
+    expect(live.map(({ held }) => rowsOf(held())[0])).toMatchObject([
+      { owners: [], rootOwner: { kind: 'ReplicaSet', object: null } },
+      {
+        owners: [{ metadata: { name: 'shop-1' } }],
+        rootOwner: { kind: 'Deployment', object: null },
+      },
+    ])
+    const frames = live.map(({ seen }) => seen.length)
+    await world.patch('/apis/apps/v1/namespaces/one/replicasets/shop-1', {
+      metadata: { annotations: { touched: 'owner' } },
+    })
+    const [without, lost] = live as [Resumed, Resumed]
+    await lost.until((held) => rowsOf(held)[0]?.owners[0].metadata.annotation === 'owner')
+    await world.patch(`${rbac}/namespaces/one/roles/${some.username}`, { rules: pods })
+    await lost.until((held) => rowsOf(held)[0]?.owners.length === 0)
+    expect(rowsOf(lost.held())[0]?.rootOwner).toEqual({ kind: 'ReplicaSet', object: null })
+    expect(changesOf(lost, frames[1] ?? 0).map(({ type }) => type)).toEqual([
+      'MODIFIED',
+      'MODIFIED',
+    ])
+    // Who could not see it has heard nothing of it.
+    await touch('one', 'later')
+    await without.until((held) => rowsOf(held)[0]?.metadata.annotation === 'later')
+    expect(changesOf(without, frames[0] ?? 0)).toHaveLength(1)
+    expect(live.flatMap(({ seen }) => seen.slice(1).map(({ frame }) => frame.reset))).not.toContain(
+      true,
+    )
+    expect(state()).toMatchObject({ members: 2 })
+    for (const one of live) one.leave()
+  })
+
   it('are shown a related object that they may look at by nothing but its name', async () => {
     const related = `${selection} node { metadata { name } }`
     const named = await reader(['one'], pods)

@@ -145,23 +145,30 @@ it.each([
   expect(again.errors).toEqual([])
 })
 
-it('what a frame says of other objects holds to what may be seen when it is sent', async () => {
-  const frank = caller('frank')
-  await world.allow('one', 'frank', 'frank', [reads('', 'pods'), reads('apps', 'replicasets')])
-  const followed = follow(
-    frank,
-    'subscription { pods { reset changes { type objectId object { metadata { namespace } owners { metadata { name } } } } } }',
-  )
-  await followed.until(() => followed.changes.length > 0)
-  expect(followed.changes[0].object.owners).toEqual([{ metadata: { name: 'shop-1' } }])
-  await world.patch(`${rbac}/namespaces/one/roles/frank`, { rules: [reads('', 'pods')] })
-  const pod = '/api/v1/namespaces/one/pods/shop-1-x'
-  let touch = 0
-  const deadline = performance.now() + 20_000
-  while (followed.changes.at(-1).object.owners.length > 0 && performance.now() < deadline) {
-    await world.patch(pod, { metadata: { annotations: { touch: String((touch += 1)) } } })
-    await sleep(50)
-  }
-  expect(followed.changes.at(-1).object.owners).toEqual([])
-  followed.leave()
-})
+it.each([
+  ['frank', ''],
+  // Has no plan.
+  ['fred', 'can(verb: "get")'],
+])(
+  'what a frame says of other objects holds to what may be seen when it is sent: %s %s',
+  async (name, more) => {
+    const frank = caller(name)
+    await world.allow('one', name, name, [reads('', 'pods'), reads('apps', 'replicasets')])
+    const followed = follow(
+      frank,
+      `subscription { pods { reset changes { type objectId object { metadata { namespace } owners { metadata { name } } ${more} } } } }`,
+    )
+    await followed.until(() => followed.changes.length > 0)
+    expect(followed.changes[0].object.owners).toEqual([{ metadata: { name: 'shop-1' } }])
+    await world.patch(`${rbac}/namespaces/one/roles/${name}`, { rules: [reads('', 'pods')] })
+    const pod = '/api/v1/namespaces/one/pods/shop-1-x'
+    let touch = 0
+    const deadline = performance.now() + 20_000
+    while (followed.changes.at(-1).object.owners.length > 0 && performance.now() < deadline) {
+      await world.patch(pod, { metadata: { annotations: { touch: String((touch += 1)) } } })
+      await sleep(50)
+    }
+    expect(followed.changes.at(-1).object.owners).toEqual([])
+    followed.leave()
+  },
+)

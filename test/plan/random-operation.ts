@@ -104,7 +104,8 @@ export class RandomOperations {
   #selection(type: Composite, depth: number): string {
     const fields = Object.values(type.getFields()).filter(
       ({ type: of, name }) =>
-        !skipped.has(name) && (depth > 0 || !isCompositeType(getNamedType(of))),
+        skipped.get(type.name)?.has(name) !== true &&
+        (depth > 0 || !isCompositeType(getNamedType(of))),
     )
     const parts: string[] = []
     const wanted = 1 + this.#below(type.name.endsWith('Connection') ? 3 : 4)
@@ -180,6 +181,10 @@ export class RandomOperations {
         return known?.kind
       case 'text':
         return this.#pick(['a', 'web', 'SHOP', 'kube', 'nothing-of-this-name'])
+      case 'verb':
+        return this.#pick(['get', 'list', 'patch', 'delete', 'no verb'])
+      case 'subresource':
+        return this.#pick(['log', 'scale', 'status'])
       case 'kinds':
         return Array.from({ length: this.#below(3) }, () => this.#pick(this.#objects).type)
       case 'relations':
@@ -310,5 +315,7 @@ const ofAnyKind: ReadonlySet<string> = new Set([
 /** Of `where`: what is no index. */
 const combinators: ReadonlySet<string> = new Set(['and', 'or', 'not', 'labels'])
 
-/** What changes from one question to the next. */
-const skipped: ReadonlySet<string> = new Set(['cluster'])
+/** What changes from one question to the next, by type. */
+const skipped: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['GatewayCluster', new Set(['permissions', 'resources'])],
+])

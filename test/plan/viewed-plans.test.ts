@@ -60,6 +60,24 @@ describe('a plan shows a viewer what graphql-js shows, and fails where it fails'
     expect(planned, 'answered by plans').toBeGreaterThan(operations)
   }, 300_000)
 
+  it('and may do what graphql-js says, of which nothing has been asked before', async () => {
+    const query = `{ pods { nodes { metadata { name } get: can(verb: "get") can(verb: "delete") log: can(verb: "get", subresource: "log")
+      node { can(verb: "patch") } } } }`
+    for (const viewer of viewers) {
+      await using fresh = await serveViewers({ clusters: [world.selection] })
+      const text = await fresh.gateway.planned.answer({ query }, { viewer })
+      const told = await served.unplanned(viewer, query)
+      const isWhole = told.errors === undefined
+      expect(text, viewer.username).toBe(isWhole ? JSON.stringify(told) : undefined)
+      expect(await fresh.query(viewer, query), viewer.username).toEqual(told)
+    }
+    // More is not asked for one operation, and nothing of it by the plan.
+    const access = { maxReviewsPerOperation: 4 }
+    await using few = await serveViewers({ clusters: [world.selection], access })
+    const { errors } = await few.query(caller('alice'), query)
+    expect(errors?.[0]).toMatchObject({ extensions: { code: 'RBAC_BUDGET_EXCEEDED' } })
+  }, 60_000)
+
   it('for objects of whatever kind', async () => {
     const ids = objects.map(({ id }) => id)
     const of = `kind metadata { name } ... on Pod { node { metadata { name } } owners { kind } }

@@ -13,6 +13,7 @@ import { collectFields, selectionsOf } from '../plan/collected-fields.ts'
 import { FieldArguments } from '../plan/field-arguments.ts'
 import { NotCoveredError } from '../plan/not-covered.ts'
 import type { PlanCompiler } from '../plan/plan-compiler.ts'
+import type { PlanNeeds } from '../plan/plan-needs.ts'
 import type { RowWriter } from '../plan/writers.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import { PreviousText } from './previous-text.ts'
@@ -67,6 +68,8 @@ export interface FramePlan {
   readonly kinds: readonly Kind[]
   /** The same with the indexes that they are read by. */
   readonly needs: readonly RelatedNeed[]
+  /** The fields whose arguments name further ones. */
+  readonly asked: PlanNeeds['asked']
   /** Whether relations lead to objects of the followed kind, so that its rows may be written from any of those. */
   readonly leadsBack: boolean
   /** Writes an object; `undefined` where none is selected. */
@@ -102,13 +105,14 @@ export function compileFrames(
   return compiler.within(key, () => {
     compiler.reads(kind)
     const frame = frameWriter({ kind, type: typeOf(field), nodes, compiler })
-    const { kinds: needs } = compiler.takeNeeds()
+    const { kinds: needs, asked } = compiler.takeNeeds()
     return {
       ...frame,
       form,
       kind,
       args: new FieldArguments(field, node),
       needs,
+      asked,
       leadsBack: compiler.isLedTo(kind),
       kinds: needs.map((need) => need.kind),
       frame: (parts) => `{"data":{${JSON.stringify(key)}:${frame.frame(parts)}}}`,
@@ -179,7 +183,7 @@ function objectWriter(
   known: RowWriter | undefined,
 ): RowWriter {
   if (known !== undefined) throw new NotCoveredError('an object under two names')
-  return compiler.withoutLateReads(() => compiler.row(kind, selectionsOf(nodes)))
+  return compiler.heard(true, () => compiler.row(kind, selectionsOf(nodes)))
 }
 
 /** Writes the fields of one of the gateway's own types. */

@@ -1,6 +1,7 @@
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
 import type { KindPart } from '../operation/kind-part.ts'
-import type { PlanRun, PlanRunOptions } from '../plan/plan-run.ts'
+import type { PlanRun } from '../plan/plan-run.ts'
+import type { GroupRun } from './group-run.ts'
 import type { ToldChange } from './live-change.ts'
 import type { RowDependencies } from './row-dependencies.ts'
 
@@ -42,12 +43,13 @@ export interface GroupContent {
   turned(part: KindPart, run: PlanRun, keys?: readonly string[]): readonly string[]
   /**
    * What is to be told of keys that something happened to, or that are written from objects that something happened to. Nothing
-   * where what is written is as it was. Throws `QueryTooCostlyError`, `NotCoveredError`, and whatever reading throws.
+   * where what is written is as it was. Throws `QueryTooCostlyError`, `NotCoveredError`, and whatever reading throws; then nothing
+   * has been told.
    */
   changes(
     keys: Iterable<string>,
     part: KindPart,
-    options: PlanRunOptions,
+    options: GroupRun,
     seen: SeenChanges,
   ): readonly ToldChange[]
   /** The keys of all rows that have been told. */

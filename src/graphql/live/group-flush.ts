@@ -10,6 +10,7 @@ import { nothingSeen, type SeenChanges } from './group-content.ts'
 import { type DecidedRows, type GroupFilter, nothingDecided } from './group-filter.ts'
 import type { HeldContent } from './group-forms.ts'
 import type { GroupReading } from './group-reading.ts'
+import type { GroupRun } from './group-run.ts'
 import type { ToldChange } from './live-change.ts'
 import { PendingChanges } from './pending-changes.ts'
 
@@ -147,9 +148,19 @@ export class GroupFlush {
         const part = reading.followed(settled)
         const run = reading.run(settled)
         const due = filter.due(chunk, decided, part, run)
-        const changes = rows.changes(due, part, run, seen)
+        const changes = whole(run, () => rows.changes(due, part, run, seen))
         tell(changes, start + maxFrameObjects >= keys.length)
       })
     }
+  }
+}
+
+/** Where rows have led to where the group does not follow, that is what is wrong, whatever else has failed. */
+function whole<T>({ check }: GroupRun, write: () => T): T {
+  try {
+    return write()
+  } catch (error) {
+    check()
+    throw error
   }
 }

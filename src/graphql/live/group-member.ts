@@ -139,8 +139,8 @@ export class GroupMember {
     return isWithin || this.#next < this.#group.ring.first ? undefined : this.#next
   }
 
-  /** Its viewer sees something else now: goes on as a member of another group, by these frames or from the beginning. */
-  move(group: MemberGroup, from: GroupSnapshot | Resumption, gate: MemberGate): void {
+  /** Its viewer sees something else now, or its group does not follow all: goes on as a member of another group, by these frames or from the beginning. */
+  move(group: MemberGroup, from: GroupSnapshot | Resumption, gate: MemberGate = alwaysOpen): void {
     this.#group.leave(this)
     this.#group = group
     this.#gate = gate

@@ -10,6 +10,7 @@ import { PlanRun, type PlanRunOptions } from '../plan/plan-run.ts'
 import type { FramePlan, PageStepParts } from './frame-plan.ts'
 import type { GroupContent, PageState } from './group-content.ts'
 import { GroupLiveSet } from './group-live-set.ts'
+import type { GroupRun } from './group-run.ts'
 import type { ToldChange } from './live-change.ts'
 import { RowDependencies } from './row-dependencies.ts'
 
@@ -72,11 +73,7 @@ export class GroupPage implements GroupContent {
     return this.#told.map(({ key }) => key)
   }
 
-  changes(
-    keys: Iterable<string>,
-    part: KindPart,
-    options: PlanRunOptions,
-  ): readonly PageStepParts[] {
+  changes(keys: Iterable<string>, part: KindPart, options: GroupRun): readonly PageStepParts[] {
     const changed = new Set<string>()
     const asked = [...keys]
     // Also those that stand ready, as they were read before they were heard of, and match no more: nobody was told of them.
@@ -86,7 +83,9 @@ export class GroupPage implements GroupContent {
       changed.add(key)
       if (change.type !== 'DELETED') this.#front.put(this.#rowOf(part.view, change.id, uid))
     }
-    return this.#tell(this.#written(this.#present(part, options), changed, part, options))
+    const now = this.#written(this.#present(part, options), changed, part, options)
+    options.check()
+    return this.#tell(now)
   }
 
   all(): readonly PageStepParts[] {
@@ -177,7 +176,10 @@ export class GroupPage implements GroupContent {
     let key = ''
     const run = new PlanRun({
       ...options,
-      followed: (relation) => this.dependencies.add(key, relation),
+      followed: (relation) => {
+        options.followed?.(relation)
+        this.dependencies.add(key, relation)
+      },
     })
     const { view } = part
     const told = new Map(this.#told.map((row) => [row.key, row]))

@@ -1,4 +1,5 @@
 import type { Listener } from '../../informer/delivery/listener.ts'
+import type { ListenerRoute } from '../../informer/delivery/route.ts'
 import { resourceVersion } from '../../kubernetes/resource-version.ts'
 import { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
@@ -9,17 +10,18 @@ import type { SettledKinds } from '../operation/settled-kinds.ts'
 import { subscriptionListener } from '../operation/subscription-listener.ts'
 import type { PlanRunOptions } from '../plan/plan-run.ts'
 import { plannedWork } from '../plan/planned-queries.ts'
-import type { FramePlan } from './frame-plan.ts'
 import type { Positions } from './frame-writer.ts'
 import type { GroupFilter } from './group-filter.ts'
+import { groupParts, type GroupRun } from './group-run.ts'
 import { listenerRoute } from './listener-route.ts'
 import { filterPositionsAt } from './missed-concerns.ts'
-import { partsOf, settledNeeds } from './settled-needs.ts'
+import { settledNeeds } from './settled-needs.ts'
 import type { Sight } from './sight.ts'
 import type { WithheldNames } from './withheld-names.ts'
 
 export interface GroupReadingOptions extends Omit<PlanRunOptions, 'parts' | 'budget' | 'followed'> {
-  readonly plan: Pick<FramePlan, 'leadsBack'>
+  /** Whether rows may be written from objects of the followed kind that are not followed themselves. */
+  readonly leadsBack: boolean
   readonly list: FollowedList
   /** What all members see. */
   readonly sight: Sight
@@ -43,11 +45,14 @@ export class GroupReading {
   readonly needs: readonly KindAt[]
   readonly #options: GroupReadingOptions
   readonly #withheld: WithheldNames
+  /** What is heard of the followed kind. */
+  readonly #route: ListenerRoute | undefined
 
   constructor(options: GroupReadingOptions, withheld: WithheldNames) {
     this.#options = options
     this.#withheld = withheld
     this.needs = options.sight.visible
+    this.#route = options.leadsBack ? undefined : listenerRoute(options.list.condition)
   }
 
   /** The kinds as they are now. Rejects where one of them cannot be read. */
@@ -94,24 +99,26 @@ export class GroupReading {
 
   /** Listeners to the changes of each kind, in their order. */
   listeners(settled: SettledKinds): Listener[] {
-    const { list, plan } = this.#options
-    return this.needs.map((at) => {
-      const isRouted = at.kind === list.at.kind && !plan.leadsBack
-      const route = isRouted ? listenerRoute(list.condition) : undefined
-      return subscriptionListener(settled.informer(at), route)
-    })
+    const { list } = this.#options
+    return this.needs.map((at) =>
+      subscriptionListener(
+        settled.informer(at),
+        at.kind === list.at.kind ? this.#route : undefined,
+      ),
+    )
   }
 
   /** What rows are written with. */
-  run(settled: SettledKinds): PlanRunOptions {
-    const { served, limits, variables, fragments, sight } = this.#options
+  run(settled: SettledKinds): GroupRun {
+    const { served, limits, variables, fragments, sight, list } = this.#options
+    const followed = { at: list.at, route: this.#route, needs: this.needs }
     return {
       served,
       limits,
       variables,
       fragments,
       budget: new WorkBudget(plannedWork(limits.work)),
-      parts: partsOf(sight.over(settled, this.#withheld)),
+      ...groupParts(sight.over(settled, this.#withheld), followed),
     }
   }
 }

@@ -4,10 +4,11 @@ import type { LiveChange } from '../../query/live-set.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import type { KindPart } from '../operation/kind-part.ts'
 import { removals } from '../operation/removals.ts'
-import { PlanRun, type PlanRunOptions } from '../plan/plan-run.ts'
+import { PlanRun } from '../plan/plan-run.ts'
 import type { FramePlan } from './frame-plan.ts'
 import type { GroupContent, SeenChanges } from './group-content.ts'
 import { GroupLiveSet } from './group-live-set.ts'
+import type { GroupRun } from './group-run.ts'
 import {
   additionOf,
   type LiveChangeText,
@@ -78,18 +79,22 @@ export class GroupRows implements GroupContent {
 
   /**
    * What is to be told of keys that something happened to, or that are written from objects that something happened to. Nothing
-   * where what is written is as it was. Throws `QueryTooCostlyError`, `NotCoveredError`, and whatever reading throws.
+   * where what is written is as it was. Throws `QueryTooCostlyError`, `NotCoveredError`, and whatever reading throws; then nothing
+   * has been told.
    */
   changes(
     keys: Iterable<string>,
     part: KindPart,
-    options: PlanRunOptions,
+    options: GroupRun,
     { isFinalStateKnown, previousOf }: SeenChanges,
   ): readonly LiveChangeText[] {
     let row = ''
     const run = new PlanRun({
       ...options,
-      followed: (relation) => this.dependencies.add(row, relation),
+      followed: (relation) => {
+        options.followed?.(relation)
+        this.dependencies.add(row, relation)
+      },
     })
     const write = (change: LiveChange & { readonly id: number }): string => {
       row = change.key
@@ -102,11 +107,13 @@ export class GroupRows implements GroupContent {
     const previousTexts = (held: HeldObject | undefined): readonly string[] | undefined =>
       held === undefined ? undefined : selected.map((field) => field.text(run, view, held))
     const changes: LiveChangeText[] = []
+    // Nothing has been told before all of it is known.
+    const told = new Map<string, ToldObject | undefined>()
     for (const change of this.#held.changes(keys, part, run)) {
       const { key, uid } = change
-      const before = this.#told.get(key)
+      const before = told.has(key) ? told.get(key) : this.#told.get(key)
       if (change.type === 'DELETED') {
-        this.#forget(key)
+        told.set(key, undefined)
         if (before === undefined) continue
         const id = change.cause === 'unmatched' ? part.view.idOf(key) : undefined
         const text = id === undefined ? before.text : write({ type: 'MODIFIED', key, uid, id })
@@ -131,14 +138,19 @@ export class GroupRows implements GroupContent {
         objectId: before?.uid === uid ? before.objectId : objectIdOf(part, change),
         text,
       }
-      this.#tell(now, before)
+      told.set(key, now)
       changes.push({ ...additionOf(now), type: change.type, previous })
+    }
+    options.check()
+    for (const [key, now] of told) {
+      if (now === undefined) this.#forget(key)
+      else this.#tell(now)
     }
     return changes
   }
 
-  #tell(now: ToldObject, before: ToldObject | undefined): void {
-    this.#units += now.text.length - (before?.text.length ?? 0)
+  #tell(now: ToldObject): void {
+    this.#units += now.text.length - (this.#told.get(now.key)?.text.length ?? 0)
     this.#told.set(now.key, now)
   }
 

@@ -10,6 +10,12 @@ export interface GroupSeatsOptions extends Omit<ViewerSeatOptions, 'access' | 'f
   readonly sight: Sight
 }
 
+/** Members of a group, all of one viewer or of nobody who is asked. */
+export interface Leaving {
+  readonly access: ViewerAccess | undefined
+  readonly members: ReadonlySet<GroupMember>
+}
+
 /** The members of a group by whose they are: what is to be found out about a viewer is found out once for all of them. */
 export class GroupSeats {
   readonly #options: GroupSeatsOptions
@@ -50,6 +56,12 @@ export class GroupSeats {
     if (seat.members.size === 0 && this.#seats.get(seat.access.identity) === seat) {
       this.#close(seat.access.identity, seat)
     }
+  }
+
+  /** All members of the group by whose they are. */
+  leaving(members: ReadonlySet<GroupMember>): readonly Leaving[] {
+    const others = [...members].filter((member) => this.#seatOf.get(member) === undefined)
+    return [...this.#seats.values(), { access: undefined, members: new Set(others) }]
   }
 
   /** There is a further name that the group leaves out. */

@@ -20,9 +20,9 @@ import { GroupSnapshots } from './group-snapshots.ts'
 import { isReached, reachMs } from './resumption.ts'
 import { Announcer } from './announcer.ts'
 import { GroupReading, type GroupReadingOptions } from './group-reading.ts'
-import { GroupSeats } from './group-seats.ts'
+import { GroupSeats, type Leaving } from './group-seats.ts'
 import { GroupMoves } from './group-moves.ts'
-import { BeyondSightError, type Sight } from './sight.ts'
+import { type Beyond, BeyondSightError, type Sight } from './sight.ts'
 import type { ViewerSeat } from './viewer-seat.ts'
 import { WithheldNames } from './withheld-names.ts'
 import type { Kind } from '../model/kind.ts'
@@ -36,8 +36,12 @@ export interface LiveGroupOptions extends GroupReadingOptions {
   readonly move: (from: LiveGroup, seat: ViewerSeat) => Promise<void>
   /** So many bytes of texts are held now; false where there is no room for them. */
   readonly hold: (bytes: number) => boolean
-  /** A relation has led to where nobody has asked what may be seen. */
-  readonly beyond: (kind: Kind) => void
+  /** The kinds that only objects have named. */
+  readonly further: ReadonlySet<Kind>
+  /** Rows have led to where the group does not follow. */
+  readonly beyond: (beyond: readonly Beyond[]) => void
+  /** Finds another group for all members, which follows that, too; or ends them. Never rejects. */
+  readonly leave: (from: LiveGroup) => Promise<void>
   readonly coalesceMs: number
   readonly ring: FrameRingLimits
   readonly counts: MemberCounts
@@ -66,6 +70,8 @@ export class LiveGroup implements MemberGroup {
   readonly #flush: GroupFlush
   #expected = 0
   #end: StreamEnd | undefined
+  /** Nothing is told any more: its members are finding another group. */
+  #isLeft = false
 
   constructor(options: LiveGroupOptions) {
     const { plan, list, sight, limits, ring, counts } = options
@@ -115,7 +121,7 @@ export class LiveGroup implements MemberGroup {
   get positions(): Positions {
     // Where nothing waits, everything up to the present has been told.
     const stages = [this.#flush, ...this.#listeners, this.#filter]
-    if (stages.every(({ isDrained }) => isDrained)) this.#flush.reachPresent()
+    if (!this.#isLeft && stages.every(({ isDrained }) => isDrained)) this.#flush.reachPresent()
     return this.#flush.positions
   }
 
@@ -124,8 +130,19 @@ export class LiveGroup implements MemberGroup {
     return this.#members.size
   }
 
+  /** Whether nobody is to join it any more. */
   get isOver(): boolean {
+    return this.#end !== undefined || this.#isLeft
+  }
+
+  /** Whether its members have been told that it is over. */
+  get hasEnded(): boolean {
     return this.#end !== undefined
+  }
+
+  /** Its members by whose they are, while they are finding another group. */
+  get leaving(): readonly Leaving[] {
+    return this.#seats.leaving(this.#members)
   }
 
   /**
@@ -166,9 +183,9 @@ export class LiveGroup implements MemberGroup {
 
   /**
    * Takes over the members of a viewer who sees what this group does now, each told what that changes; within one tick, in which
-   * the seat here is open.
+   * the seat here is open. Without a seat they are those who are not asked who they are.
    */
-  takeOver(from: LiveGroup, left: ViewerSeat, seat: ViewerSeat): void {
+  takeOver(from: LiveGroup, left: Leaving, seat: ViewerSeat | undefined): void {
     const part = this.#reading.followed()
     const { positions, rows, writer, ring } = this
     const moves = new GroupMoves({ from, to: { positions, rows, writer, next: ring.next }, part })
@@ -266,7 +283,8 @@ export class LiveGroup implements MemberGroup {
           await new Promise<void>((resolve) => setImmediate(resolve))
         await this.#flush.flush()
       }
-      // Its informer has stopped.
+      // Its informer has stopped. That of a kind which only objects named ends nothing that was asked for.
+      if (this.#options.further.has(kind)) await this.#reading.settled()
       this.end({ form: 'complete' })
     } catch (error) {
       this.#failed(error)
@@ -280,12 +298,22 @@ export class LiveGroup implements MemberGroup {
 
   /** Whatever it is, graphql-js finds it too, and says which field it belongs to. */
   #failed(error: unknown): void {
-    if (error instanceof QueryTooCostlyError) this.end({ form: 'failed', error })
+    if (this.#isLeft) return
+    if (error instanceof BeyondSightError && !this.isOver) this.#left(error)
+    else if (error instanceof QueryTooCostlyError) this.end({ form: 'failed', error })
     else this.#refused(error)
   }
 
   #refused(error: unknown): void {
-    if (error instanceof BeyondSightError) this.#options.beyond(error.kind)
+    if (error instanceof BeyondSightError) this.#options.beyond(error.beyond)
     this.end({ form: 'refused' })
+  }
+
+  /** Members go on in a group that follows more. What has been told here is what they hold. */
+  #left({ beyond }: BeyondSightError): void {
+    this.#isLeft = true
+    this.#leaving.abort()
+    this.#options.beyond(beyond)
+    void this.#options.leave(this).then(() => this.end({ form: 'complete' }))
   }
 }

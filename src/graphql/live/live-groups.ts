@@ -1,9 +1,7 @@
 import type { DocumentNode, VariableValues } from 'graphql'
 import { LRUCache } from 'lru-cache'
 import type { Viewer } from '../../access/viewer.ts'
-import type { KindAt } from '../operation/kind-part.ts'
 import type { Kind } from '../model/kind.ts'
-import { ClientError } from '../operation/client-error.ts'
 import {
   checkedCoalesceMs,
   type FollowedList,
@@ -25,7 +23,11 @@ import { decideSight, type Sought } from './decide-sight.ts'
 import type { FramePlan } from './frame-plan.ts'
 import { GroupMember } from './group-member.ts'
 import { HeldTexts } from './held-texts.ts'
+import { Attempts } from './attempts.ts'
+import type { Leaving } from './group-seats.ts'
 import { LiveGroup } from './live-group.ts'
+import { isReadable, neededBy } from './needed-kinds.ts'
+import { Reach } from './reach.ts'
 import { BeyondSightError, type Sight } from './sight.ts'
 import type { ViewerSeat } from './viewer-seat.ts'
 import type { LiveCounts, LiveLimits, LiveState } from './live-limits.ts'
@@ -60,8 +62,6 @@ interface KnownGroup {
 
 /** So long graphql-js answers what has turned out to have errors to tell. */
 const refusedMs = 30_000
-const maxAttempts = 5
-
 /** The groups of subscribers that there are: one for each plan, its variables, what may be seen, and how often frames come. */
 export class LiveGroups {
   readonly #options: LiveGroupsOptions
@@ -71,6 +71,8 @@ export class LiveGroups {
   /** The kinds that plans are led to from anywhere. */
   readonly #wide = new WeakMap<FramePlan, Set<Kind>>()
   readonly #texts: HeldTexts
+  /** Of those who ask the same, as long as there is a group of them. */
+  readonly #reach = new LRUCache<string, Reach>({ max: 1000 })
   #plans = 0
 
   constructor(options: LiveGroupsOptions) {
@@ -88,7 +90,8 @@ export class LiveGroups {
     const from = resumeFrom === null ? undefined : decodeResumeToken(resumeFrom)
     const wanted = { ...joining, list, coalesceMs }
     const access = viewer && new ViewerAccess(served, viewer)
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    const attempts = new Attempts(() => this.#reachOf(wanted).text)
+    while (attempts.another()) {
       // oxlint-disable-next-line no-await-in-loop -- a group may end while one waits for it to begin
       const known = await this.#groupFor(wanted, access)
       if (known === undefined) return undefined
@@ -154,11 +157,13 @@ export class LiveGroups {
     wanted: WantedGroup,
     access: ViewerAccess | undefined,
   ): Promise<KnownGroup | undefined> {
-    const { served, plan, list } = wanted
+    const { served } = wanted
     const { syncDeadlineMs } = this.#options.limits
     // What may be seen of kinds is decided beside them.
     const prepared = new PreparedKinds({ served, syncDeadlineMs })
-    const sought = this.#soughtBy(wanted)
+    const reach = this.#reachOf(wanted)
+    const { text } = reach
+    const sought = this.#soughtBy(wanted, reach)
     let isHandedOver = false
     try {
       access?.begin()
@@ -169,37 +174,62 @@ export class LiveGroups {
         sight = await decideSight(access, sought)
         await prepared.prepare(sight.visible)
       }
-      const key = JSON.stringify([
-        this.#numberOf(plan),
-        list.at.cluster,
-        wanted.asked,
-        sight.fingerprint,
-        wanted.coalesceMs,
-      ])
+      const key = this.#keyOf(wanted, sight, text)
       if (this.#refused.has(key)) return undefined
       const known = this.#groups.get(key)
       if (known !== undefined) return known
-      if (!isReadable(prepared, sight)) return undefined
+      if (!isReadable(prepared, sight)) {
+        if (text !== '') {
+          // What leads there will do so again.
+          this.#reach.delete(this.#askedBy(wanted))
+          this.#refused.set(this.#keyOf(wanted, sight, ''), true)
+        }
+        return undefined
+      }
       isHandedOver = true
-      return this.#start(key, { ...wanted, sought, sight, prepared })
+      return this.#start(key, { ...wanted, sought, sight, prepared, reach })
     } finally {
       if (!isHandedOver) prepared[Symbol.dispose]()
     }
   }
 
-  #soughtBy({ plan, list }: WantedGroup): Sought {
+  #keyOf(wanted: WantedGroup, { fingerprint }: Sight, reach: string): string {
+    return JSON.stringify([this.#askedBy(wanted), fingerprint, wanted.coalesceMs, reach])
+  }
+
+  #askedBy({ plan, list, asked }: WantedGroup): string {
+    return JSON.stringify([this.#numberOf(plan), list.at.cluster, asked])
+  }
+
+  #reachOf(wanted: WantedGroup): Reach {
+    const asked = this.#askedBy(wanted)
+    const known = this.#reach.get(asked)
+    if (known !== undefined) return known
+    const { plan } = wanted
     let wide = this.#wide.get(plan)
     if (wide === undefined) this.#wide.set(plan, (wide = new Set()))
-    // What the list is filtered by may be anywhere.
-    for (const { kind } of list.needs) wide.add(kind)
+    const reach = new Reach(wide)
+    this.#reach.set(asked, reach)
+    return reach
+  }
+
+  #soughtBy(wanted: WantedGroup, { wide, further }: Reach): Sought {
+    const { list } = wanted
     const { syncDeadlineMs } = this.#options.limits
-    return { list, needs: neededBy(plan, list), wide, syncDeadlineMs }
+    // What the list is filtered by may be anywhere.
+    const everywhere = new Set([...wide, ...list.needs.map(({ kind }) => kind)])
+    return { list, needs: neededBy(wanted, further), wide: everywhere, syncDeadlineMs }
   }
 
   #start(key: string, wanted: StartedGroup): KnownGroup {
-    const { served, document, filtering, sought } = wanted
+    const { served, document, filtering, plan, sought, reach } = wanted
     const { limits, live, fragments, subscriptions, counts } = this.#options
-    const wideBefore = sought.wide.size
+    const forget = (): void => {
+      if (this.#groups.get(key)?.group === group) this.#groups.delete(key)
+    }
+    let isBeyond = false
+    reach.groups += 1
+    this.#reach.set(this.#askedBy(wanted), reach)
     const group = new LiveGroup({
       ...wanted,
       limits,
@@ -207,23 +237,32 @@ export class LiveGroups {
       ring: live,
       counts,
       decide: (access) => decideSight(access, sought),
+      leadsBack: plan.leadsBack || reach.leadsBack,
+      further: new Set(reach.further.map(({ kind }) => kind)),
       move: (from, seat) => this.#move(from, seat, wanted),
       hold: (bytes) => this.#texts.hold(group, bytes),
-      beyond: (kind) => this.#wide.get(wanted.plan)?.add(kind),
+      beyond: (beyond) => {
+        // Whoever comes finds a group that follows that, too.
+        isBeyond = true
+        forget()
+        reach.add(beyond)
+      },
+      leave: (from) => this.#leave(from, wanted),
       ended: (end) => {
         closed()
         this.#texts.release(group)
-        if (this.#groups.get(key)?.group === group) this.#groups.delete(key)
-        // What may be seen everywhere is asked next.
-        const isDecidedAnew = sought.wide.size > wideBefore
-        if (end.form === 'refused' && !isDecidedAnew) this.#refused.set(key, true)
+        forget()
+        reach.groups -= 1
+        if (isBeyond) return
+        if (reach.groups === 0) this.#reach.delete(this.#askedBy(wanted))
+        if (end.form === 'refused') this.#refused.set(key, true)
       },
     })
     const closed = subscriptions.add({
       served,
       document,
       filtering,
-      kinds: sought.needs,
+      kinds: neededBy(wanted, []),
       end: (error) => group.end({ form: 'failed', error }),
     })
     const started = group.start()
@@ -236,33 +275,53 @@ export class LiveGroups {
 
   /** Finds members of a group another one, as their viewer sees something else now. Rejects where that is nothing. */
   async #move(from: LiveGroup, left: ViewerSeat, wanted: WantedGroup): Promise<void> {
-    const known = await this.#groupFor(wanted, left.access)
-    if (known === undefined) {
-      left.finish({ form: 'refused' })
-      return
-    }
+    const outcome = await this.#moved(from, left, wanted)
+    if (outcome === 'refused') left.finish({ form: 'refused' })
+    if (outcome === 'again') left.recheck()
+  }
+
+  /** Finds all members of a group another one, which follows more; or ends them. Never rejects. */
+  async #leave(from: LiveGroup, wanted: WantedGroup): Promise<void> {
+    await Promise.all(
+      from.leaving.map(async (left) => {
+        const attempts = new Attempts(() => this.#reachOf(wanted).text)
+        let outcome: MoveOutcome = 'again'
+        while (outcome === 'again' && left.members.size > 0 && attempts.another()) {
+          // oxlint-disable-next-line no-await-in-loop -- a group may end while one waits for it to begin
+          outcome = await this.#moved(from, left, wanted).catch(() => 'refused')
+        }
+        if (outcome === 'moved') return
+        for (const member of left.members) member.finish({ form: 'refused' })
+      }),
+    )
+  }
+
+  /** `again` where the other group is not there any more, or is not the viewer's. */
+  async #moved(from: LiveGroup, left: Leaving, wanted: WantedGroup): Promise<MoveOutcome> {
+    const { access } = left
+    const known = await this.#groupFor(wanted, access)
+    if (known === undefined) return 'refused'
     const { group, started } = known
     // It sees again what it saw before.
-    if (group === from) {
-      left.recheck()
-      return
-    }
+    if (group === from) return 'again'
     const joined = group.expect()
-    const seat = group.seatOf(left.access)
+    const seat = access && group.seatOf(access)
     try {
-      const isStarted = await started.then(
-        () => true,
-        () => false,
+      const failure = await started.then(
+        () => undefined,
+        (error: unknown) => error,
       )
+      if (failure !== undefined) return failure instanceof BeyondSightError ? 'again' : 'refused'
       // What has been told is not to be told as it was before.
-      if (isStarted) await group.hasReached(from.positions)
-      await seat.ready(this.#options.limits.syncDeadlineMs)
-      if (!isStarted || seat.isAllowedMore) left.finish({ form: 'refused' })
-      else if (group.isOver || from.isOver || !seat.isOpen) left.recheck()
-      else group.takeOver(from, left, seat)
+      await group.hasReached(from.positions)
+      await seat?.ready(this.#options.limits.syncDeadlineMs)
+      if (seat?.isAllowedMore === true) return 'refused'
+      if (group.isOver || from.hasEnded || seat?.isOpen === false) return 'again'
+      group.takeOver(from, left, seat)
+      return 'moved'
     } finally {
       joined()
-      group.dropSeat(seat)
+      if (seat !== undefined) group.dropSeat(seat)
     }
   }
 
@@ -270,32 +329,6 @@ export class LiveGroups {
     let number = this.#numbers.get(plan)
     if (number === undefined) this.#numbers.set(plan, (number = ++this.#plans))
     return number
-  }
-}
-
-/** The kinds that a plan reads, and those that the list's filter rests on; the followed one first. */
-function neededBy(plan: FramePlan, list: FollowedList): readonly KindAt[] {
-  const { cluster } = list.at
-  const needs = new Map<Kind, KindAt & { readonly indexes: { readonly needed: Set<string> } }>()
-  for (const { kind, indexes } of [...plan.needs, ...list.needs]) {
-    const known = needs.get(kind)
-    const needed = known?.indexes.needed ?? new Set<string>()
-    for (const name of indexes.needed ?? []) needed.add(name)
-    if (known === undefined) needs.set(kind, { cluster, kind, indexes: { ...indexes, needed } })
-  }
-  return [...needs.values()]
-}
-
-/** Whether all kinds can be read of which something may be seen; else graphql-js tells which fields that is the error of. */
-function isReadable(prepared: PreparedKinds, { visible }: Sight): boolean {
-  const settled = prepared.settle()
-  try {
-    for (const at of visible) settled.part(at)
-    return true
-  } catch (error) {
-    // What passes is waited for by those who are members already.
-    if (error instanceof ClientError && error.code !== 'CLUSTER_UNREACHABLE') return false
-    throw error
   }
 }
 
@@ -308,4 +341,7 @@ interface StartedGroup extends WantedGroup {
   readonly sought: Sought
   readonly sight: Sight
   readonly prepared: PreparedKinds
+  readonly reach: Reach
 }
+
+type MoveOutcome = 'moved' | 'refused' | 'again'

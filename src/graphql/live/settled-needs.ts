@@ -1,8 +1,7 @@
 import type { KindAt } from '../operation/kind-part.ts'
-import { maxRounds, type SettledParts } from '../operation/preparation.ts'
+import { maxRounds } from '../operation/preparation.ts'
 import type { PreparedKinds } from '../operation/prepared-kinds.ts'
 import type { SettledKinds } from '../operation/settled-kinds.ts'
-import type { SightedKinds } from './sight.ts'
 
 /** Kinds as they are now, all of which can be read. Rejects with why one of them cannot be. */
 export async function settledNeeds(
@@ -19,19 +18,5 @@ export async function settledNeeds(
       // oxlint-disable-next-line no-await-in-loop -- one round after the other
       await prepared.prepare(settled.needed)
     }
-  }
-}
-
-/** What a plan reads of them: no further kinds are asked for, and whoever has prepared them releases them. */
-export function partsOf(settled: SightedKinds): SettledParts {
-  return {
-    part: (at, reading) => settled.part(at, reading),
-    named: (at, keys) => settled.named(at, keys),
-    cachedPart: (at, reading) => settled.cachedPart(at, reading),
-    // Nothing is written by a group that is different for each of its members.
-    access: undefined,
-    isLacking: false,
-    more: () => undefined,
-    release() {},
   }
 }

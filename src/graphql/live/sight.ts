@@ -22,14 +22,24 @@ export interface KindSight {
   readonly look: Scope
 }
 
-/** A relation has led to where nobody has asked what may be seen. */
-export class BeyondSightError extends NotCoveredError {
-  readonly kind: Kind
+/** Where a row has led that its group does not follow. */
+export interface Beyond {
+  /**
+   * `kind`: to a kind, or an index of it, that only objects name; `place`: to namespaces that nobody has asked about; `own`: to an
+   * object of the followed kind of which nothing is heard.
+   */
+  readonly form: 'kind' | 'place' | 'own'
+  readonly at: KindAt
+}
 
-  constructor(kind: Kind) {
-    super(`${kind.typeName} in namespaces that nobody has asked about`)
+/** Rows have led to where nobody follows, or has asked what may be seen. */
+export class BeyondSightError extends NotCoveredError {
+  readonly beyond: readonly Beyond[]
+
+  constructor(beyond: readonly Beyond[]) {
+    super(beyond.map(({ form, at }) => `${form} ${at.kind.typeName}`).join())
     this.name = 'BeyondSightError'
-    this.kind = kind
+    this.beyond = beyond
   }
 }
 
@@ -88,7 +98,7 @@ export class Sight {
       return { ...settled.part(at), scope }
     }
     const named = (at: KindAt, keys: readonly string[] = []): KindPart | undefined => {
-      const { look } = this.#sightOf(at.kind)
+      const { look } = this.#sightOf(at)
       if (look.form === 'all') return settled.part(at)
       const allows = (key: string): boolean => {
         if (isInScope(look, key)) return true
@@ -110,13 +120,13 @@ export class Sight {
   }
 
   #listed(at: KindAt, { within }: ListReading): Scope {
-    const { list, within: decided } = this.#sightOf(at.kind)
+    const { list, within: decided } = this.#sightOf(at)
     if ('form' in list && list.form === 'all') return list
     if (!('form' in list) && list.code !== 'FORBIDDEN') throw list
     const wanted = at.kind.resource.namespaced ? within?.() : undefined
     if (decided !== undefined && at.kind.resource.namespaced) {
       const isDecided = wanted?.every((namespace) => decided.includes(namespace)) ?? false
-      if (!isDecided) throw new BeyondSightError(at.kind)
+      if (!isDecided) throw new BeyondSightError([{ form: 'place', at }])
     }
     if (!('form' in list)) throw list
     const isHidden = (namespace: string): boolean =>
@@ -125,9 +135,9 @@ export class Sight {
     return list
   }
 
-  #sightOf(kind: Kind): KindSight {
-    const found = this.#byKind.get(kind)
-    if (found === undefined) throw new BeyondSightError(kind)
+  #sightOf(at: KindAt): KindSight {
+    const found = this.#byKind.get(at.kind)
+    if (found === undefined) throw new BeyondSightError([{ form: 'kind', at }])
     return found
   }
 }

@@ -32,14 +32,37 @@ export function fleetOf(served: ServedSchema, access: ViewerAccess | undefined):
   }
 }
 
-function clusterStateOf(served: ServedSchema, cluster: ClusterCache): ClusterState {
+/**
+ * A cluster as far as what a viewer may know of it is known; `undefined` where that has to be asked for, `null` where there is no
+ * such cluster. Without `withResources` there are none.
+ */
+export function clusterAsKnown(
+  served: ServedSchema,
+  access: ViewerAccess | undefined,
+  name: string,
+  withResources: boolean,
+): ClusterState | null | undefined {
+  const cluster = served.clusters.get(name)
+  if (cluster === undefined) return null
+  if (!withResources) return clusterStateOf(served, cluster, [])
+  if (access === undefined) return clusterStateOf(served, cluster)
+  const seen = cluster.states().map((one) => knownStateOf(served, cluster, one, access))
+  const known = seen.filter((one) => one !== undefined)
+  return known.length < seen.length ? undefined : clusterStateOf(served, cluster, known.flat())
+}
+
+function clusterStateOf(
+  served: ServedSchema,
+  cluster: ClusterCache,
+  resources: readonly ResourceState[] = cluster.states().map((one) => resourceStateOf(served, one)),
+): ClusterState {
   const { connection, name } = cluster
   return {
     name,
     state: connection.state === 'connected' ? 'CONNECTED' : 'UNREACHABLE',
     version: connection.state === 'connected' ? connection.version : null,
     permissions: permissionStateOf(served, name),
-    resources: cluster.states().map((one) => resourceStateOf(served, one)),
+    resources,
   }
 }
 
@@ -50,7 +73,7 @@ async function seenClusterOf(
 ): Promise<ClusterState> {
   const states = cluster.states()
   const seen = await Promise.all(states.map((one) => seenStateOf(served, cluster, one, access)))
-  return { ...clusterStateOf(served, cluster), resources: seen.flat() }
+  return clusterStateOf(served, cluster, seen.flat())
 }
 
 function permissionStateOf({ access }: ServedSchema, cluster: string): ClusterState['permissions'] {
@@ -85,16 +108,27 @@ async function seenStateOf(
 ): Promise<readonly ResourceState[]> {
   const kind = servedKind(served, cached)
   if (kind === undefined) return []
-  const at = { cluster: cluster.name, kind }
-  const list = { watch: false }
   try {
-    await access.ask({ ...at, list })
+    await access.ask({ cluster: cluster.name, kind, list: { watch: false } })
   } catch (error) {
     // Too many to ask about: what is not known to be allowed is not told.
     if (error instanceof ClientError && error.code === 'RBAC_BUDGET_EXCEEDED') return []
     throw error
   }
-  const asked = access.list(at, list)
+  return knownStateOf(served, cluster, cached, access) ?? []
+}
+
+/** The same without asking; `undefined` where that would have to be. */
+function knownStateOf(
+  served: ServedSchema,
+  cluster: ClusterCache,
+  cached: CachedResourceState,
+  access: ViewerAccess,
+): readonly ResourceState[] | undefined {
+  const kind = servedKind(served, cached)
+  if (kind === undefined) return []
+  const asked = access.list({ cluster: cluster.name, kind }, { watch: false })
+  if (asked.state === 'unknown') return undefined
   if (asked.state !== 'allowed') return []
   const state = resourceStateOf(served, cached)
   const { scope } = asked

@@ -31,15 +31,16 @@ export function permissionsOf(served: ServedSchema, access: ViewerAccess | undef
   }
 }
 
-/** Whether whoever asks may do something to an object, as far as that is known. Throws `ClientError`. */
+/** Whether whoever asks may do something to an object; where that is not known, what has to be asked. Throws `ClientError`. */
 export function knownCan(
   access: ViewerAccess | undefined,
   { cluster, kind }: KindAt,
   at: { readonly namespace?: string | undefined; readonly name: string },
   args: ObjectCanArguments,
-): boolean | undefined {
+): boolean | AccessQuestion {
   const question = canQuestion(kind, at, args)
-  return access === undefined ? readVerbs.has(question.verb) : access.known(cluster, question)
+  if (access === undefined) return readVerbs.has(question.verb)
+  return access.known(cluster, question) ?? question
 }
 
 function canQuestion(

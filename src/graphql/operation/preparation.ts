@@ -1,4 +1,5 @@
 import { Turns } from '../../lib/turns.ts'
+import type { AccessQuestion } from '../../access/access-question.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import type { CachedParts, KindAt } from './kind-part.ts'
 import { operationKinds, type OperationToRead } from './operation-kinds.ts'
@@ -86,6 +87,8 @@ export interface SettledParts {
   readonly access: ViewerAccess | undefined
   /** Whether something was asked for that has to be prepared first: then what was read is not the whole answer. */
   readonly isLacking: boolean
+  /** Notes a permission that has to be known first. Throws where it could not be asked about. */
+  asks(cluster: string, question: AccessQuestion): void
   /**
    * The same with what was asked for although nobody has waited for it: `undefined` where that is nothing, or the last round
    * has been. What was settled before is released with it.
@@ -103,21 +106,34 @@ export function settleKinds(
   const access = viewer === undefined ? undefined : new ViewerAccess(served, viewer)
   const prepared = new PreparedKinds({ served, syncDeadlineMs: limits.syncDeadlineMs, access })
   const permissions = new PermissionWait(limits.syncDeadlineMs)
+  let refusal: unknown
   const settled = (round: number): SettledParts => {
     const parts = prepared.settle({ last: round === maxRounds })
+    const questions = new Map<string, AccessQuestion[]>()
+    const asked = (): Promise<unknown> | undefined => {
+      if (access === undefined || questions.size === 0) return undefined
+      const all = Array.from(questions, ([cluster, of]) => access.askAll(cluster, of))
+      return Promise.all(all).catch((error: unknown) => void (refusal = error))
+    }
     return {
       part: (at, reading) => parts.part(at, reading),
       named: (at, keys) => parts.named(at, keys),
       cachedPart: (at, reading) => parts.cachedPart(at, reading),
       access,
       get isLacking() {
-        return parts.needed.length > 0
+        return parts.needed.length > 0 || questions.size > 0
+      },
+      asks(cluster, question) {
+        if (refusal !== undefined) throw refusal
+        const known = questions.get(cluster)
+        if (known === undefined) questions.set(cluster, [question])
+        else known.push(question)
       },
       more() {
-        if (parts.needed.length === 0) return undefined
+        if (parts.needed.length === 0 && questions.size === 0) return undefined
         const isRepeat = access !== undefined && isExpected(prepared, parts)
         if (isRepeat ? permissions.isOver() : round === maxRounds) return undefined
-        const wait = prepared.prepare(parts.needed)
+        const wait = bothOf(prepared.prepare(parts.needed), asked())
         if (wait !== undefined) return wait.then(() => settled(isRepeat ? round : round + 1))
         // Where there is nothing to wait for, waiting does not help.
         return round === maxRounds ? undefined : settled(round + 1)
@@ -127,4 +143,11 @@ export function settleKinds(
   }
   const wait = prepared.prepareNamed(kinds)
   return wait === undefined ? settled(1) : wait.then(() => settled(1))
+}
+
+function bothOf(
+  one: Promise<unknown> | undefined,
+  other: Promise<unknown> | undefined,
+): Promise<unknown> | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Promise.all([one, other])
 }

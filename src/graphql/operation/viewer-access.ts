@@ -124,6 +124,18 @@ export class ViewerAccess {
     }
   }
 
+  /** Asks all that is not known of these, or nothing where that is more than an operation may. Rejects with `ClientError`. */
+  async askAll(cluster: string, questions: readonly AccessQuestion[]): Promise<void> {
+    const access = this.#in(cluster)
+    const open = questions.filter((one) => access.known(this.viewer, one) === undefined)
+    this.#spend(access, open.length)
+    try {
+      await Promise.all(open.map((one) => access.may(this.viewer, one)))
+    } catch (error) {
+      throw reviewFailure(cluster, error)
+    }
+  }
+
   /** Whether the object with this key may be looked at, asked where it is not known. Rejects with `ClientError`. */
   async mayLook(at: KindAt, key: string): Promise<boolean> {
     for (const question of lookQuestions(at, key)) {

@@ -16,6 +16,7 @@ export class RowsByKind {
   readonly #selectionSets: readonly SelectionSetNode[]
   readonly #compiler: PlanCompiler
   readonly #place: string
+  readonly #isHeard: boolean
   readonly #rows = new Map<Kind, KindRow | NotCoveredError>()
   #lastKind: Kind | undefined
   #lastWrite: RowWriter | undefined
@@ -24,6 +25,7 @@ export class RowsByKind {
     this.#selectionSets = selectionSets
     this.#compiler = compiler
     this.#place = compiler.place
+    this.#isHeard = compiler.isHeard
   }
 
   /** What the rows of a kind read. Throws {@link NotCoveredError}. */
@@ -50,9 +52,10 @@ export class RowsByKind {
 
   #compile(kind: Kind): KindRow | NotCoveredError {
     const compiler = this.#compiler
+    const row = (): RowWriter => compiler.row(kind, this.#selectionSets)
     try {
       const { compiled: write, needs } = compiler.apart(() =>
-        compiler.at(this.#place, () => compiler.row(kind, this.#selectionSets)),
+        compiler.heard(this.#isHeard, () => compiler.at(this.#place, row)),
       )
       return { write, needs }
     } catch (error) {

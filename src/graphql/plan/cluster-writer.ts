@@ -1,29 +1,58 @@
 import type { FieldNode } from 'graphql'
-import { fleetOf } from '../operation/fleet-state.ts'
-import type { ClusterState, ResourceState } from '../schema/read-context.ts'
+import { clusterAsKnown } from '../operation/fleet-state.ts'
+import type { ClusterState, PermissionState, ResourceState } from '../schema/read-context.ts'
 import { NotCoveredError } from './not-covered.ts'
 import { plainWriter, valueMembers } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { RowWriter } from './writers.ts'
 
-/** Compiles `cluster`: the state of the cluster that an object is in. */
+type PermissionResource = PermissionState['resources'][number]
+
+/** Compiles `cluster`: the state of the cluster that an object is in. All but its name may change unheard. */
 export function clusterWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): RowWriter {
+  let withResources = false
   const write = plainWriter<ClusterState>('GatewayCluster', nodes, compiler, (name, same) => {
-    if (name !== 'resources') return clusterMember(name)
-    const one = plainWriter<ResourceState>('GatewayResource', same, compiler, resourceMember)
-    return ({ resources }) => `[${resources.map(one).join(',')}]`
+    if (name !== 'name') compiler.unheard(`cluster.${name}`)
+    switch (name) {
+      case 'permissions': {
+        const one = permissionsWriter(same, compiler)
+        return ({ permissions }) => (permissions === null ? 'null' : one(permissions))
+      }
+      case 'resources': {
+        withResources = true
+        const one = plainWriter<ResourceState>('GatewayResource', same, compiler, resourceMember)
+        return ({ resources }) => `[${resources.map(one).join(',')}]`
+      }
+      default:
+        return clusterMember(name)
+    }
   })
   return (run, { cluster }) => {
-    // What a viewer may know of it may have to be asked for.
-    const state = fleetOf(run.served, run.access).cluster(cluster)
+    const state = clusterAsKnown(run.served, run.access, cluster, withResources)
     if (state === null) return 'null'
-    if (state instanceof Promise) throw new NotCoveredError('the clusters of a viewer')
+    if (state === undefined) throw new NotCoveredError('permissions that are not known yet')
     const text = write(state)
     run.budget.spend('fields', 1 + state.resources.length)
     run.budget.spend('bytes', text.length)
     return text
   }
 }
+
+function permissionsWriter(
+  nodes: readonly FieldNode[],
+  compiler: PlanCompiler,
+): (state: PermissionState) => string {
+  return plainWriter<PermissionState>('GatewayPermissions', nodes, compiler, (name, same) => {
+    if (name !== 'resources') return permissionMember(name)
+    const type = 'GatewayPermissionResource'
+    const one = plainWriter<PermissionResource>(type, same, compiler, permissionResourceMember)
+    return ({ resources }) => `[${resources.map(one).join(',')}]`
+  })
+}
+
+const permissionMember = valueMembers<PermissionState>(['state'])
+
+const permissionResourceMember = valueMembers<PermissionResource>(['resource', 'resourceVersion'])
 
 const clusterMember = valueMembers<ClusterState>(['name', 'state', 'version'])
 

@@ -1,9 +1,11 @@
 import type { FieldNode, GraphQLObjectType, SelectionSetNode } from 'graphql'
+import { everything } from '../../query/condition/condition.ts'
 import type { Page } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KindPart } from '../operation/kind-part.ts'
 import { resumeTokenOf } from '../operation/connection.ts'
 import { pageOf } from '../operation/list-request.ts'
+import { whereKinds } from '../operation/where-kinds.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
 import { facetsWriter } from './facets-writer.ts'
@@ -38,6 +40,7 @@ export function connectionWriter(
     report?.at(place)
     const { budget, related, limits } = run
     const means = { budget, maxPageSize: limits.maxPageSize, related }
+    if (run.followed !== undefined) followFilter(run, kind, args)
     const page = pageOf(part, list, run.requestOf(args, kind), means)
     run.budget.spend('bytes', names)
     let text = '{'
@@ -48,6 +51,14 @@ export function connectionWriter(
     }
     return `${text}}`
   }
+}
+
+/** Tells of the objects that the filter of a list rests on. */
+function followFilter(run: PlanRun, kind: Kind, args: FieldArguments): void {
+  const reads = run.once(args, 'where', () =>
+    whereKinds(run.served, kind, run.argumentsOf(args)['where']).map((need) => need.kind),
+  )
+  if (reads.length > 0) run.followed?.({ reads, condition: everything, isSaid: false })
 }
 
 function partWriter(

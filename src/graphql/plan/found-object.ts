@@ -1,5 +1,6 @@
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { objectKey } from '../../kubernetes/object.ts'
+import { hasKey } from '../../query/condition/condition.ts'
 import { objectByKey, objectByUid } from '../../query/page/lookup.ts'
 import type { ObjectIdentity } from '../model/object-id.ts'
 import type { KindAt, KindPart } from '../operation/kind-part.ts'
@@ -30,6 +31,7 @@ export function kindMeant(
 
 /** The object with a key. */
 export function foundByKey(run: PlanRun, at: KindAt, key: string): FoundObject | undefined {
+  follow(run, at, key)
   const part = run.late(() => run.named(at, [key]))
   const id = part && objectByKey({ ...part, budget: run.budget }, key)
   return part === undefined || id === undefined ? undefined : { part, id }
@@ -42,9 +44,17 @@ export function foundByUid(
   uid: string,
   key?: string,
 ): FoundObject | undefined {
+  if (key !== undefined) follow(run, at, key)
   const part = run.late(() => run.named(at, key === undefined ? undefined : [key]))
   const id = part && objectByUid({ ...part, budget: run.budget }, uid)
-  return part === undefined || id === undefined ? undefined : { part, id }
+  if (part === undefined || id === undefined) return undefined
+  const found = part.view.keyOf(id)
+  if (found !== key) follow(run, at, found)
+  return { part, id }
+}
+
+function follow(run: PlanRun, { kind }: KindAt, key: string): void {
+  run.followed?.({ reads: [kind], condition: hasKey([key]), isSaid: true })
 }
 
 /** The object with an `id`. */

@@ -36,7 +36,7 @@ export class PlanCompiler {
   /** The fields of it whose arguments may name further kinds. */
   #asked: AskedKinds[] = []
   #place = ''
-  #isLateAllowed = true
+  #isHeard = false
 
   constructor(served: ServedSchema, collect: CollectContext, writers: PlanWriters) {
     this.served = served
@@ -63,19 +63,28 @@ export class PlanCompiler {
     return this.#place
   }
 
-  /** Compiles what has to be known of all objects that its text depends on: {@link readsLate} is not covered there. */
-  withoutLateReads<T>(compile: () => T): T {
-    this.#isLateAllowed = false
+  /** Whether what is being compiled may depend on nothing but objects, whose changes are heard of. */
+  get isHeard(): boolean {
+    return this.#isHeard
+  }
+
+  /** Compiles what may depend on nothing but objects, if so: {@link unheard} is not covered there. */
+  heard<T>(isHeard: boolean, compile: () => T): T {
+    const outer = this.#isHeard
+    this.#isHeard = isHeard
     try {
       return compile()
     } finally {
-      this.#isLateAllowed = true
+      this.#isHeard = outer
     }
   }
 
-  /** A field is compiled that reads what only the objects tell, such as their owners. Throws {@link NotCoveredError}. */
-  readsLate(field: string): void {
-    if (!this.#isLateAllowed) throw new NotCoveredError(`${field}, which depends on other objects`)
+  /**
+   * A field is compiled that depends on something besides objects: on who asks, or on what happens to be in memory. Throws
+   * {@link NotCoveredError}.
+   */
+  unheard(field: string): void {
+    if (this.#isHeard) throw new NotCoveredError(`${field}, which may change unheard`)
   }
 
   /** Compiles a field of a row, or a root field. */
@@ -117,12 +126,11 @@ export class PlanCompiler {
   /** The root field that is being compiled reads a list of this kind with these arguments. */
   filters(kind: Kind, args: FieldArguments): void {
     if (args.constant === undefined) {
-      this.readsLate('a filter with variables')
       this.asks({ args, needs: ({ where }) => whereKinds(this.served, kind, where) })
     } else {
       const needs = whereKinds(this.served, kind, args.constant['where'])
-      if (needs.length > 0) this.readsLate('a filter by other objects')
       for (const need of needs) this.reads(need.kind, need.indexes)
+      this.leadsTo(needs.map((need) => need.kind))
     }
   }
 

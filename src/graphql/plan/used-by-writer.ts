@@ -1,6 +1,8 @@
 import type { FieldNode } from 'graphql'
 import { type UsedByPage, usedByPage } from '../operation/used-by.ts'
+import { everything } from '../../query/condition/condition.ts'
 import type { Kind } from '../model/kind.ts'
+import type { RelatedNeed } from '../operation/schema-relations.ts'
 import type { UsedByArguments } from '../schema/read-arguments.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
@@ -10,6 +12,8 @@ import type { PlanRun } from './plan-run.ts'
 import { unionConnectionWriter } from './union-connection-writer.ts'
 import type { RowWriter } from './writers.ts'
 
+type Values = Readonly<Record<string, unknown>>
+
 /** Compiles `usedBy`. Throws `NotCoveredError`. */
 export function usedByWriter(
   kind: Kind,
@@ -17,12 +21,13 @@ export function usedByWriter(
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
 ): RowWriter {
-  const { constant } = args
-  const names = constant?.['kinds']
-  for (const { user, needs } of compiler.served.relations.usesOf(kind)) {
-    if (Array.isArray(names) && !names.includes(user.typeName)) continue
-    for (const need of needs) compiler.reads(need.kind, need.indexes)
-  }
+  const { relations, clusters } = compiler.served
+  const needs = ({ kinds }: Values, cluster: string): readonly RelatedNeed[] =>
+    relations.usesOf(kind).flatMap(({ user, needs: ofUser }) => {
+      const isAsked = !Array.isArray(kinds) || kinds.includes(user.typeName)
+      return isAsked && clusters.get(cluster)?.serves(user.resource) === true ? ofUser : []
+    })
+  compiler.asks({ args, needs })
   const write = unionConnectionWriter<UsedByPage>(
     {
       connection: 'UsedByConnection',
@@ -40,6 +45,12 @@ export function usedByWriter(
     run.budget.report?.at(place)
     const { served, budget, limits } = run
     const asked = run.argumentsOf(args) as UsedByArguments
+    if (run.followed !== undefined) {
+      const reads = run.once(args, cluster, () =>
+        needs({ ...asked }, cluster).map((need) => need.kind),
+      )
+      run.followed({ reads, condition: everything, isSaid: false })
+    }
     const { maxPageSize } = limits
     const means = { served, parts: run, budget, maxPageSize }
     return write(run, usedByPage({ ...means, cluster, kind, view, id, args: asked }))

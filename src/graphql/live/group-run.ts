@@ -1,0 +1,93 @@
+import type { ListenerRoute } from '../../informer/delivery/route.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import type { KindAt } from '../operation/kind-part.ts'
+import type { SettledParts } from '../operation/preparation.ts'
+import { NotCoveredError } from '../plan/not-covered.ts'
+import type { FollowedRelation, PlanRunOptions } from '../plan/plan-run.ts'
+import { type Beyond, BeyondSightError, type SightedKinds } from './sight.ts'
+
+/** What the rows of a group are written with, within one tick. */
+export interface GroupRun extends PlanRunOptions {
+  /**
+   * Throws `BeyondSightError` where rows have led to where the group does not follow: then what was written of them is not all of
+   * it.
+   */
+  readonly check: () => void
+}
+
+/** What a group follows. */
+export interface Followed {
+  /** The followed kind. */
+  readonly at: KindAt
+  /** What is heard of that kind; `undefined`: everything. */
+  readonly route: ListenerRoute | undefined
+  /** The kinds that are read, with the indexes that they are read by. */
+  readonly needs: readonly KindAt[]
+}
+
+/**
+ * What a plan reads of settled kinds: further ones are not waited for but noted, until the end of what is written, and whoever
+ * has prepared the kinds releases them.
+ */
+export function groupParts(
+  settled: SightedKinds,
+  followed: Followed,
+): Pick<GroupRun, 'parts' | 'followed' | 'check'> {
+  const beyond = new Map<string, Beyond>()
+  const note = (one: Beyond): void => {
+    const { kind, indexes } = one.at
+    beyond.set([one.form, kind.typeName, ...(indexes?.needed ?? [])].join(' '), one)
+  }
+  const indexed = new Set<KindAt['indexes']>()
+  const isIndexed = ({ kind, indexes }: KindAt): boolean => {
+    if (indexes === undefined || indexed.has(indexes)) return true
+    const need = followed.needs.find((one) => one.kind === kind)
+    const there = new Set(need?.indexes?.needed)
+    if (need !== undefined && [...(indexes.needed ?? [])].some((name) => !there.has(name))) {
+      return false
+    }
+    indexed.add(indexes)
+    return true
+  }
+  const read = <T>(at: KindAt, reading: () => T): T => {
+    try {
+      if (!isIndexed(at)) throw new BeyondSightError([{ form: 'kind', at }])
+      return reading()
+    } catch (error) {
+      if (error instanceof BeyondSightError) error.beyond.forEach(note)
+      throw error
+    }
+  }
+  const parts: SettledParts = {
+    part: (at, reading) => read(at, () => settled.part(at, reading)),
+    named: (at, keys) => read(at, () => settled.named(at, keys)),
+    cachedPart: (at, reading) => settled.cachedPart(at, reading),
+    // Nothing is written by a group that is different for each of its members.
+    access: undefined,
+    get isLacking() {
+      return beyond.size > 0
+    },
+    asks: () => {
+      throw new NotCoveredError('what a viewer may do')
+    },
+    more: () => undefined,
+    release() {},
+  }
+  return {
+    parts,
+    followed({ reads, condition, isSaid }: FollowedRelation) {
+      const { at, route } = followed
+      if (route === undefined || !reads.includes(at.kind)) return
+      const keys = isSaid && condition.form === 'keys' ? condition.keys : undefined
+      if (keys?.every((key) => isHeard(route, key)) !== true) note({ form: 'own', at })
+    },
+    check() {
+      if (beyond.size > 0) throw new BeyondSightError([...beyond.values()])
+    },
+  }
+}
+
+function isHeard(route: ListenerRoute, key: string): boolean {
+  if ('keys' in route) return route.keys.includes(key)
+  return route.values.includes(splitObjectKey(key).namespace)
+}

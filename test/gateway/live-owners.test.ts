@@ -1,0 +1,253 @@
+import { startSimulator, type Simulator } from 'informerql/simulator'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { created, sent } from './created.ts'
+import { definitionOf, definitionsPath, versionOf } from './definitions.ts'
+import { follow, type FollowedSubscription } from './followed-subscription.ts'
+import { resume } from './resumed-subscription.ts'
+import type { Fields } from './test-cluster.ts'
+
+const core = '/api/v1/namespaces/default'
+const apps = '/apis/apps/v1/namespaces/default'
+const batch = '/apis/batch/v1/namespaces/default'
+const ownedBy = (kind: string, apiVersion: string, { metadata }: Fields): object => ({
+  ownerReferences: [{ apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true }],
+})
+const template = { metadata: { labels: { app: 'x' } }, spec: { containers: [{ name: 'x' }] } }
+const spec = { selector: { matchLabels: { app: 'x' } }, template }
+const podOf = (name: string, owners: object): object => ({
+  metadata: { name, ...owners },
+  spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'nginx:1' }] },
+})
+
+describe('subscriptions to objects with their owners', () => {
+  let cluster: Simulator
+  let gateway: ServedGateway
+
+  beforeEach(async () => {
+    cluster = await startSimulator()
+    gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
+  })
+  afterEach(async () => {
+    await gateway[Symbol.asyncDispose]()
+    await cluster[Symbol.asyncDispose]()
+  })
+
+  const state = () => gateway.gateway.planned.liveState()
+  const following = async (field: string, selection: string): Promise<FollowedSubscription> => {
+    const live = follow(gateway.connect(), field, selection)
+    await live.until('snapshot', () => live.fold.synced)
+    return live
+  }
+  const patched = async (path: string, body: Fields): Promise<Fields> =>
+    sent(cluster, 'PATCH', path, body)
+  const touched = async (path: string, touch: string): Promise<Fields> =>
+    patched(path, { metadata: { annotations: { touch } } })
+  const rows = (live: FollowedSubscription): readonly Fields[] => [...live.fold.objects.values()]
+  const rowOf = (live: FollowedSubscription, name: string): Fields =>
+    rows(live).find(({ metadata }) => metadata.name === name)
+  const typesSince = (live: FollowedSubscription, frames: number): readonly string[] =>
+    live.frames.slice(frames).flatMap(({ changes }) => changes.map(({ type }) => type))
+  const informers = async (): Promise<readonly string[]> => {
+    const { data } = await gateway.query('{ gatewayClusters { resources { kind } } }')
+    const resources: readonly Fields[] = data?.['gatewayClusters'][0]?.resources ?? []
+    return resources.map(({ kind }): string => kind).toSorted()
+  }
+
+  /** A Deployment `web` with a ReplicaSet `web-1` with a pod `web-1-x`. */
+  const web = async (): Promise<void> => {
+    const deployment = await created(cluster, `${apps}/deployments`, {
+      metadata: { name: 'web' },
+      spec,
+    })
+    const owned = ownedBy('Deployment', 'apps/v1', deployment)
+    const replicaSet = await created(cluster, `${apps}/replicasets`, {
+      metadata: { name: 'web-1', ...owned },
+      spec,
+    })
+    await created(
+      cluster,
+      `${core}/pods`,
+      podOf('web-1-x', ownedBy('ReplicaSet', 'apps/v1', replicaSet)),
+    )
+  }
+  const rootOwner =
+    'metadata { name } rootOwner { kind name object { metadata { annotation(key: "touch") } } }'
+
+  it('are one group, and hear of owners whose selected fields have changed, of no others', async () => {
+    await web()
+    const selection =
+      'metadata { name } owners { kind metadata { annotation(key: "touch") } } ownerChain { kind name }'
+    const live = await Promise.all(
+      ['a', 'b'].map(async () => following('pods(coalesceMs: 0)', selection)),
+    )
+    expect(state()).toMatchObject({ groups: 1, members: 2 })
+    const [one, other] = live as [FollowedSubscription, FollowedSubscription]
+    expect(rows(one)).toMatchObject([
+      {
+        owners: [{ kind: 'ReplicaSet', metadata: { annotation: null } }],
+        ownerChain: [
+          { kind: 'ReplicaSet', name: 'web-1' },
+          { kind: 'Deployment', name: 'web' },
+        ],
+      },
+    ])
+    const frames = one.frames.length
+    // Nothing of it is selected, or only of others.
+    await patched(`${apps}/replicasets/web-1`, { metadata: { labels: { of: 'no matter' } } })
+    await touched(`${apps}/deployments/web`, 'of no matter')
+    await created(cluster, `${apps}/replicasets`, { metadata: { name: 'other' }, spec })
+    await touched(`${apps}/replicasets/web-1`, 'seen')
+    for (const each of [one, other]) {
+      await each.until('owner', () => rows(each)[0]?.owners[0].metadata.annotation === 'seen')
+    }
+    await sent(cluster, 'DELETE', `${apps}/replicasets/web-1?propagationPolicy=Orphan`)
+    await one.until('end of the owner', () => rows(one)[0]?.owners.length === 0)
+    expect(new Set(typesSince(one, frames))).toEqual(new Set(['MODIFIED']))
+    expect([...one.problems, ...other.problems]).toEqual([])
+    expect(state()).toMatchObject({ groups: 1, members: 2 })
+  })
+
+  it('hear of the topmost owner, and start nothing that no object names', async () => {
+    await web()
+    const live = await following('pods(coalesceMs: 0)', rootOwner)
+    expect(state()).toMatchObject({ groups: 1, members: 1 })
+    expect(rows(live)[0]?.rootOwner).toEqual({
+      kind: 'Deployment',
+      name: 'web',
+      object: { metadata: { annotation: null } },
+    })
+    await touched(`${apps}/deployments/web`, 'seen')
+    await live.until('root', () => rows(live)[0]?.rootOwner.object.metadata.annotation === 'seen')
+    expect(await informers()).toEqual(['Deployment', 'Pod', 'ReplicaSet'])
+    expect(live.problems).toEqual([])
+  })
+
+  it('go on in a group that follows further kinds, where an object names one for the first time', async () => {
+    await web()
+    const live = await following('pods(coalesceMs: 0)', rootOwner)
+    const late = await following('pods(coalesceMs: 0)', rootOwner)
+    const before = live.frames.length
+    const job = await created(cluster, `${batch}/jobs`, {
+      metadata: { name: 'once' },
+      spec: { template },
+    })
+    await created(cluster, `${core}/pods`, podOf('once-x', ownedBy('Job', 'batch/v1', job)))
+    for (const one of [live, late]) {
+      await one.until('pod of the job', () => rowOf(one, 'once-x') !== undefined)
+    }
+    expect(rowOf(live, 'once-x')['rootOwner']).toMatchObject({ kind: 'Job', name: 'once' })
+    await touched(`${batch}/jobs/once`, 'seen')
+    await live.until(
+      'job',
+      () => rowOf(live, 'once-x')['rootOwner'].object.metadata.annotation === 'seen',
+    )
+    await touched(`${apps}/deployments/web`, 'seen')
+    await live.until(
+      'deployment',
+      () => rowOf(live, 'web-1-x')['rootOwner'].object.metadata.annotation === 'seen',
+    )
+    expect(live.frames.slice(before).some(({ reset }) => reset)).toBe(false)
+    expect(typesSince(live, before)).toEqual(['ADDED', 'MODIFIED', 'MODIFIED'])
+    await expect.poll(state).toMatchObject({ groups: 1, members: 2 })
+    expect([...live.problems, ...late.problems]).toEqual([])
+  })
+
+  it('come back to where they stood, also at another gateway', async () => {
+    await web()
+    const asked = { field: 'pods(coalesceMs: 0', selection: rootOwner }
+    const live = resume(gateway.connect(), asked)
+    await live.until(({ size }) => size === 1)
+    const from = live.seen.at(-1)
+    live.leave()
+    await expect.poll(state).toMatchObject({ groups: 0 })
+    await touched(`${apps}/deployments/web`, 'missed')
+    await using next = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
+    for (const at of [gateway, next]) {
+      const resumed = resume(at.connect(), asked, from)
+      await resumed.until((held) =>
+        [...held.values()].every(({ rootOwner: { object } }) => object.metadata.annotation),
+      )
+      expect(resumed.seen[0]?.frame).toMatchObject({
+        reset: false,
+        changes: [{ type: 'MODIFIED', object: { rootOwner: { name: 'web' } } }],
+      })
+      resumed.leave()
+    }
+  })
+
+  it('hear of what single objects, pages and events mean', async () => {
+    await web()
+    const of = 'owners { metadata { annotation(key: "touch") } }'
+    const pod = await following('pod(namespace: "default", name: "web-1-x", coalesceMs: 0)', of)
+    const page = gateway.connect().iterate<{ podsPage: Fields }>({
+      query: `subscription { podsPage(first: 5, coalesceMs: 0) { changes { step object { ${of} } } } }`,
+    })
+    expect((await page.next()).value?.data?.podsPage.changes).toMatchObject([{ step: 'INSERT' }])
+    const involvedObject = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-1' }
+    await created(cluster, `${core}/events`, {
+      metadata: { name: 'scaled' },
+      involvedObject: { ...involvedObject, namespace: 'default' },
+    })
+    const events = await following(
+      'events(coalesceMs: 0)',
+      'involved { name object { metadata { annotation(key: "touch") } } }',
+    )
+    expect(state()).toMatchObject({ groups: 3, members: 3 })
+    await touched(`${apps}/replicasets/web-1`, 'seen')
+    await pod.until('owner', () => rows(pod)[0]?.owners[0].metadata.annotation === 'seen')
+    expect((await page.next()).value?.data?.podsPage.changes).toEqual([
+      { step: 'UPDATE', object: { owners: [{ metadata: { annotation: 'seen' } }] } },
+    ])
+    await events.until(
+      'involved object',
+      () => rows(events)[0]?.involved.object.metadata.annotation === 'seen',
+    )
+    expect(state()).toMatchObject({ groups: 3, members: 3 })
+    expect([...pod.problems, ...events.problems]).toEqual([])
+    await page.return?.()
+  })
+
+  it('go on when the kind of an owner is served no more', async () => {
+    const version = versionOf('v1', { teeth: { type: 'integer' } })
+    await created(cluster, definitionsPath, definitionOf('Gear', 'own.example.com', [version]))
+    const served = async () => gateway.query('{ ownExampleComGears { totalCount } }')
+    await expect.poll(async () => (await served()).errors, { timeout: 20_000 }).toBeUndefined()
+    const gear = await created(cluster, '/apis/own.example.com/v1/namespaces/default/gears', {
+      metadata: { name: 'gear' },
+    })
+    await created(cluster, `${core}/configmaps`, {
+      metadata: { name: 'owned', ...ownedBy('Gear', 'own.example.com/v1', gear) },
+    })
+    const live = resume(gateway.connect(), {
+      field: 'configMaps(namespace: "default", coalesceMs: 0',
+      selection: 'owners { kind }',
+    })
+    const ownersIn = (held: ReadonlyMap<string, Fields>): number =>
+      [...held.values()].flatMap(({ owners }): Fields[] => owners).length
+    await live.until((held) => ownersIn(held) === 1)
+    expect(state()).toMatchObject({ groups: 1, members: 1 })
+    await sent(cluster, 'DELETE', `${definitionsPath}/gears.own.example.com`)
+    await live.until((held) => ownersIn(held) === 0)
+    await expect.poll(async () => (await served()).errors, { timeout: 20_000 }).toBeDefined()
+    await created(cluster, `${core}/configmaps`, { metadata: { name: 'later' } })
+    await live.until(({ size }) => size === 2)
+    expect(live.seen.at(-1)?.frame.changes).toHaveLength(1)
+    live.leave()
+  })
+
+  it('hear of an owner of their own kind that is not among what they follow', async () => {
+    const owner = await created(cluster, `${core}/configmaps`, { metadata: { name: 'owner' } })
+    await created(cluster, `${core}/configmaps`, {
+      metadata: { name: 'owned', ...ownedBy('ConfigMap', 'v1', owner) },
+    })
+    const live = await following(
+      'configMap(namespace: "default", name: "owned", coalesceMs: 0)',
+      'owners { metadata { annotation(key: "touch") } }',
+    )
+    expect(state()).toMatchObject({ groups: 1, members: 1 })
+    await touched(`${core}/configmaps/owner`, 'seen')
+    await live.until('owner', () => rows(live)[0]?.owners[0].metadata.annotation === 'seen')
+    expect(live.problems).toEqual([])
+  })
+})
