@@ -159,6 +159,31 @@ describe('a subscription that comes back', () => {
     live.leave()
   })
 
+  it('is told once of an object that its filter and its selection lead from to the same other one', async () => {
+    const filtered = {
+      ...asked,
+      field:
+        'pods(where: { node: { isNot: { labels: [{ key: "more", eq: "2" }] } } }, coalesceMs: 0',
+    }
+    const live = resume(gateway.connect(), filtered)
+    await live.until(({ size }) => size === 5)
+    live.leave()
+    const labelNode = async (more: string): Promise<Fields> =>
+      sent(cluster, 'PATCH', '/api/v1/nodes/node-1', {
+        metadata: { labels: { more } },
+        spec: { unschedulable: true },
+      })
+    await labelNode('2')
+    await labelNode('1')
+    const back = resume(gateway.connect(), filtered, live.seen.at(-1))
+    await back.until((held) => [...held.values()].every(({ node }) => node.spec?.unschedulable))
+    const told = back.seen.flatMap(({ frame }) => frame.changes as Fields[])
+    expect(back.seen[0]?.frame.reset).toBe(false)
+    const ids = told.map(({ objectId }) => objectId as string)
+    expect(ids.toSorted()).toEqual([...back.held().keys()].toSorted())
+    back.leave()
+  })
+
   it('goes on from the page of a query', async () => {
     const { pods: page } = await gateway.data(
       '{ pods(labelSelector: "tier=x") { resumeToken nodes { id metadata { name uid labels } } } }',

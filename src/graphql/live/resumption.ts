@@ -50,7 +50,7 @@ export function missedByOne(options: MissedOptions): readonly LiveChangeText[] |
   }
   for (const key of relatedRows(kinds, since, rows)) {
     const now = rows.toldOf(key)
-    if (now === undefined || byKey.has(key)) continue
+    if (now === undefined || byKey.has(key) || decided.has(key)) continue
     told.push({ ...additionOf(now), type: 'MODIFIED' })
   }
   for (const key of decided) {
