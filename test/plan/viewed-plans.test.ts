@@ -3,7 +3,7 @@ import { gets, reads, type SmallWorld, startSmallWorld } from '../access/small-w
 import { runSeed, seededRandom } from '../support/random.ts'
 import { caller, serveViewers, type ViewedGateway } from '../support/viewed-gateway.ts'
 import { loadAll, namedObjects } from './known-objects.ts'
-import { type NamedObject, RandomOperations } from './random-operation.ts'
+import { type NamedObject, neverTooCostly, RandomOperations } from './random-operation.ts'
 
 const operations = Number(process.env['OPERATIONS'] ?? 150)
 
@@ -31,7 +31,11 @@ beforeAll(async () => {
   ])
   await world.allowEverywhere('bob', 'bob', [reads('', 'pods'), gets('nodes', 'worker')])
   await world.allow('two', 'carol', 'carol', [gets('pods', 'shop-1-x'), gets('services', 'shop')])
-  served = await serveViewers({ clusters: [world.selection], relay: true })
+  served = await serveViewers({
+    clusters: [world.selection],
+    relay: true,
+    limits: { work: neverTooCostly },
+  })
   const ask = async (query: string) => served.unplanned(admin, query)
   await loadAll(ask, served.gateway.schema)
   objects = await namedObjects(ask)

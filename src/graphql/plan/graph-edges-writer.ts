@@ -11,11 +11,10 @@ type EdgesWriter = (run: PlanRun, edges: readonly WalkEdge[], ids: readonly stri
 const type = 'GraphEdge'
 const names = ['from', 'to', 'relation', '__typename'] as const
 
-/** A member of an edge, and what stands around it. */
+/** A member of an edge, and what stands before it. */
 interface EdgeMember {
   readonly before: string
   readonly name: (typeof names)[number]
-  readonly after: string
 }
 
 /** Compiles what is written of the edges of graphs. Throws {@link NotCoveredError}. */
@@ -30,27 +29,27 @@ export function graphEdgesWriter(
     return {
       name,
       before: `${position === 0 ? '{' : ','}${JSON.stringify(key)}:`,
-      after: position === fields.size - 1 ? '}' : '',
     }
   })
   return (run, edges, ids) => {
     const texts = members.map((member) => memberTexts(member, ids))
     return run.list(edges, (edge) => {
-      let text = ''
+      // Of an edge of which nothing is included.
+      let text = texts.length === 0 ? '{' : ''
       for (const textOf of texts) text += textOf(edge)
-      return run.paid(text)
+      return run.paid(`${text}}`)
     })
   }
 }
 
-/** A thousand edges are between some hundred objects, by a dozen relations: what stands around these is put there once. */
+/** A thousand edges are between some hundred objects, by a dozen relations: what stands before these is put there once. */
 function memberTexts(
-  { before, name, after }: EdgeMember,
+  { before, name }: EdgeMember,
   ids: readonly string[],
 ): (edge: WalkEdge) => string {
   switch (name) {
     case '__typename': {
-      const text = `${before}"${type}"${after}`
+      const text = `${before}"${type}"`
       return () => text
     }
     case 'relation': {
@@ -58,7 +57,7 @@ function memberTexts(
       return ({ relation }) => {
         let text = texts.get(relation)
         // Names of types and of fields need no escapes.
-        if (text === undefined) texts.set(relation, (text = `${before}"${relation}"${after}`))
+        if (text === undefined) texts.set(relation, (text = `${before}"${relation}"`))
         return text
       }
     }
@@ -67,7 +66,7 @@ function memberTexts(
       const texts: string[] = []
       return (edge) => {
         const position = edge[name]
-        return (texts[position] ??= before + (ids[position] ?? '') + after)
+        return (texts[position] ??= before + (ids[position] ?? ''))
       }
     }
   }
