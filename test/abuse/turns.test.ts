@@ -25,7 +25,7 @@ const later = {
   'a work that waits for its turn': (long: () => void): void => {
     const turns = new Turns()
     turns.run(long)
-    void turns.enter()?.then(() => turns.run(() => long()))
+    void turns.enter('one')?.then(() => turns.run(() => long()))
   },
   'what is done in the next turn': (long: () => void): void => {
     long()
@@ -64,3 +64,25 @@ it.each(Object.entries(later))(
     expect(done).toEqual(['long', 'short', 'long'])
   },
 )
+
+it('whoever has one work waits for one of each other lane, however many wait there', async () => {
+  const turns = new Turns()
+  const done: string[] = []
+  const work = (name: string) => (): void => {
+    const endMs = performance.now() + 20
+    while (performance.now() < endMs);
+    done.push(name)
+  }
+  turns.run(work('first'))
+  const many = (lane: string) =>
+    Array.from({ length: 5 }, async () => {
+      await turns.enter(lane)
+      turns.run(work(lane))
+    })
+  const waiting = [...many('a'), ...many('b')]
+  await turns.enter('neighbour')
+  turns.run(work('neighbour'))
+  expect(done).toEqual(['first', 'a', 'b', 'neighbour'])
+  await Promise.all(waiting)
+  expect(done.slice(4).join('')).toBe('abababab')
+})

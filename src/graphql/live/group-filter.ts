@@ -1,4 +1,4 @@
-import { turns } from '../operation/preparation.ts'
+import { liveLane, turns } from '../operation/operation-turns.ts'
 import { FollowedFilter } from '../operation/followed-filter.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
 import type { KindPart } from '../operation/kind-part.ts'
@@ -78,7 +78,7 @@ export class GroupFilter {
   }
 
   async #allTurned(followed: FollowedFilter): Promise<readonly string[]> {
-    await turns.enter()
+    await turns.enter(liveLane)
     const settled = await this.#reading.settled()
     const startMs = performance.now()
     const turned = turns.run(() =>

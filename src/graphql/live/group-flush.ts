@@ -1,6 +1,6 @@
 import { TimeShare } from '../../lib/time-share.ts'
 import type { ListenerBatch } from '../../informer/delivery/listener.ts'
-import { turns } from '../operation/preparation.ts'
+import { liveLane, turns } from '../operation/operation-turns.ts'
 import type { SettledKinds } from '../operation/settled-kinds.ts'
 import { PlanRun } from '../plan/plan-run.ts'
 import type { FramePlan } from './frame-plan.ts'
@@ -140,7 +140,7 @@ export class GroupFlush {
     for (let start = 0; start === 0 || start < keys.length; start += maxFrameObjects) {
       const chunk = keys.slice(start, start + maxFrameObjects)
       // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await turns.enter()
+      await turns.enter(liveLane)
       if (leaving.aborted) return
       // oxlint-disable-next-line no-await-in-loop -- as above
       const settled = await reading.settled()

@@ -20,6 +20,7 @@ import { variableError } from './argument-place.ts'
 import { ClientError, type ClientErrorCode, clientErrorOf, clientResult } from './client-error.ts'
 import { explain, type Explanation } from './explanation.ts'
 import { filteringKinds, operationKinds, type OperationToRead } from './operation-kinds.ts'
+import { liveLane, queryLane } from './operation-turns.ts'
 import { problemOfVariables } from './document-bounds.ts'
 import { noteMissed } from './missing-indexes.ts'
 import { fleetOf } from './fleet-state.ts'
@@ -112,7 +113,7 @@ export class Execution {
         wishes?.secretRead?.()
       },
     })
-    const answered = await inRounds(prepared, async (settled) => {
+    const answered = await inRounds(prepared, queryLane(access?.viewer), async (settled) => {
       const { contextValue, failures, budget } = this.#context({ args, access, settled, live })
       const result = await executePriced({ ...validated, contextValue }, budget)
       noteMissed(settled, result, failures)
@@ -163,7 +164,7 @@ export class Execution {
     const prepared = await prepareOperation(this.#options, validated, access)
     let source: AsyncIterable<unknown> | ExecutionResult
     try {
-      source = await inRounds(prepared, async (settled) => {
+      source = await inRounds(prepared, liveLane, async (settled) => {
         const { contextValue } = this.#context({ args, access, settled, live: this.#liveLoader() })
         const events = await createSourceEventStream({ ...validated, contextValue })
         if (!(Symbol.asyncIterator in events)) noteMissed(settled, events)
@@ -179,7 +180,7 @@ export class Execution {
     }
     const answer = async (event: unknown): Promise<ExecutionResult> => {
       const live = this.#liveLoader()
-      const answered = await inRounds(prepared, async (settled) => {
+      const answered = await inRounds(prepared, liveLane, async (settled) => {
         const { contextValue, failures, budget } = this.#context({ args, access, settled, live })
         const frame = { ...validated, rootValue: event, contextValue }
         const result = await executePriced(frame, budget)

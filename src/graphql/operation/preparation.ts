@@ -1,8 +1,9 @@
-import { Turns } from '../../lib/turns.ts'
+import type { Lane } from '../../lib/turns.ts'
 import type { AccessQuestion } from '../../access/access-question.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import type { CachedParts, KindAt } from './kind-part.ts'
 import { operationKinds, type OperationToRead } from './operation-kinds.ts'
+import { turns } from './operation-turns.ts'
 import { PermissionWait } from './permission-wait.ts'
 import { PreparedKinds } from './prepared-kinds.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
@@ -40,10 +41,11 @@ interface PreparationOptions {
  */
 export async function inRounds<T>(
   prepared: PreparedKinds,
+  lane: Lane,
   run: (settled: SettledKinds) => T | PromiseLike<T>,
 ): Promise<T> {
   const execute = async (round: number): Promise<{ settled: SettledKinds; result: T }> => {
-    const turn = turns.enter()
+    const turn = turns.enter(lane)
     if (turn !== undefined) await turn
     const settled = prepared.settle({ last: round === maxRounds })
     return { settled, result: await turns.run(() => run(settled)) }
@@ -74,9 +76,6 @@ function isExpected(prepared: PreparedKinds, { needed, neededIndexes }: SettledK
 function needsMore({ needed, neededIndexes }: SettledKinds): boolean {
   return needed.length > 0 || neededIndexes.length > 0
 }
-
-/** The turns of all executions of this process, which has one event loop. */
-export const turns: Turns = new Turns()
 
 /** Kinds that are settled for one execution, with leases until they are released. */
 export interface SettledParts {

@@ -17,7 +17,8 @@ import { documentCache } from '../operation/document-cache.ts'
 import type { OperationObserver } from '../operation/operation-observer.ts'
 import type { OperationDocuments } from '../operation/operation-documents.ts'
 import { problemOfPages } from '../operation/page-rows.ts'
-import { settleKinds, type SettledParts, turns } from '../operation/preparation.ts'
+import { queryLane, turns } from '../operation/operation-turns.ts'
+import { settleKinds, type SettledParts } from '../operation/preparation.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
 import { ViewerAccess } from '../operation/viewer-access.ts'
 import type { FragmentCache } from './fragment-cache.ts'
@@ -211,8 +212,9 @@ export class PlannedQueries {
       // The kinds of owners, for one, are known by what is read.
       return next instanceof Promise ? next.then(inTurn) : answer(next)
     }
+    const lane = queryLane(viewer)
     const inTurn = (parts: SettledParts): T | undefined | Promise<T | undefined> => {
-      const turn = turns.enter()
+      const turn = turns.enter(lane)
       const work = () => turns.run(() => answer(parts))
       return turn === undefined ? work() : turn.then(work)
     }

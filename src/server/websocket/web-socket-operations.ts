@@ -12,7 +12,7 @@ import {
 } from '../../graphql/operation/client-error.ts'
 import type { DocumentSource } from '../document-source.ts'
 import type { OperationWishes } from '../../graphql/operation/execution.ts'
-import { turns } from '../../graphql/operation/preparation.ts'
+import { turns } from '../../graphql/operation/operation-turns.ts'
 import type { PlannedQueries } from '../http/planned-edge.ts'
 import { plannedResults, type PlannedStream, type StreamEnd } from '../planned-stream.ts'
 import { sentResult } from '../sent-result.ts'
@@ -88,7 +88,7 @@ export function createWebSocketOperations(
     })
     const query = documents.documentOf(payload, true) ?? payload.query
     // Many that arrive at once do not make everybody wait until all of them have been read.
-    await turns.enter()
+    await turns.enter(connection.extra)
     const { document, errors } = turns.run(() => {
       const parsed = enveloped.parse(query)
       const found = enveloped.validate(enveloped.schema, parsed) as readonly GraphQLError[]
