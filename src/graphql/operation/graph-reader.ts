@@ -5,6 +5,7 @@ import type { CostlyArgument, WorkBudget } from '../../query/condition/work-budg
 import { objectByKey, objectByUid } from '../../query/page/lookup.ts'
 import { type Walk, walkGraph, type WalkStep } from '../../query/relation/graph-walk.ts'
 import { areSiblings } from '../../query/relation/siblings.ts'
+import type { Kind } from '../model/kind.ts'
 import { ClientError } from './client-error.ts'
 import { type GraphLink, graphLinksOf } from './graph-links.ts'
 import { commonSteps } from './graph-ownership.ts'
@@ -57,6 +58,8 @@ class GraphReader {
   readonly #failures = new Set<ClientError>()
   /** What is in memory, by cluster. */
   readonly #inMemory = new Map<string, readonly KindPart[]>()
+  /** The same by kind, as far as it was asked for: relations lead to few kinds. */
+  readonly #cached = new Map<string, Map<Kind, KindPart | undefined>>()
 
   constructor(options: GraphReaderOptions, request: GraphRequest) {
     this.#options = options
@@ -155,23 +158,30 @@ class GraphReader {
   }
 
   #allOf(cluster: string): readonly KindPart[] {
-    const { served, parts } = this.#options
+    const { served } = this.#options
     let all = this.#inMemory.get(cluster)
     if (all === undefined) {
       const resources = served.clusters.get(cluster)?.resources() ?? []
       all = resources.flatMap(({ group, kind: name }) => {
         const kind = served.kindOf(group, name)
-        return kind === undefined ? [] : (parts.cachedPart({ cluster, kind }) ?? [])
+        return kind === undefined ? [] : (this.#cachedPart(cluster, kind) ?? [])
       })
       this.#inMemory.set(cluster, all)
     }
     return all
   }
 
+  #cachedPart(cluster: string, kind: Kind): KindPart | undefined {
+    let cached = this.#cached.get(cluster)
+    if (cached === undefined) this.#cached.set(cluster, (cached = new Map()))
+    if (!cached.has(kind)) cached.set(kind, this.#options.parts.cachedPart({ cluster, kind }))
+    return cached.get(kind)
+  }
+
   #partOf(cluster: string, need: RelatedNeed): KindPart | undefined {
     const { served, parts } = this.#options
     if (this.#request.picks === undefined) {
-      const part = parts.cachedPart({ cluster, kind: need.kind })
+      const part = this.#cachedPart(cluster, need.kind)
       return part !== undefined && isIndexed(part.view, need) ? part : undefined
     }
     if (served.clusters.get(cluster)?.serves(need.kind.resource) !== true) return undefined
