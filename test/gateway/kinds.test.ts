@@ -133,7 +133,11 @@ describeClusters('every built-in kind', (cluster) => {
     for (const [path, object] of manifests) {
       await must(cluster(), path, { method: 'POST', body: object })
     }
-    gateway = await serveGateway({ clusters: [{ name: 'one', ...cluster().selection }] })
+    gateway = await serveGateway({
+      clusters: [{ name: 'one', ...cluster().selection }],
+      // Longer documents than anybody writes.
+      limits: { maxTokens: 20_000, maxFields: 20_000 },
+    })
   })
   afterAll(async () => gateway[Symbol.asyncDispose]())
 
