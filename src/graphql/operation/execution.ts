@@ -11,13 +11,12 @@ import {
 import type { CallerToken } from '../../access/authentication/caller-token.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { parseExact } from '../../lib/exact-json.ts'
-import { interruptible } from '../../lib/interruptible.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
 import { ReportingBudget } from '../../query/condition/reporting-budget.ts'
 import type { ResolverContext } from '../schema/read-context.ts'
-import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
+import { WorkBudget } from '../../query/condition/work-budget.ts'
 import { variableError } from './argument-place.ts'
-import { ClientError, type ClientErrorCode, clientErrorOf, clientResult } from './client-error.ts'
+import { clientResult } from './client-error.ts'
 import { explain, type Explanation } from './explanation.ts'
 import { filteringKinds, operationKinds, type OperationToRead } from './operation-kinds.ts'
 import { liveLane, queryLane } from './operation-turns.ts'
@@ -27,7 +26,7 @@ import { fleetOf } from './fleet-state.ts'
 import { LiveLoader } from './live-loader.ts'
 import { answerIntrospection } from './introspection.ts'
 import { LiveReader } from './live-reader.ts'
-import type { OpenSubscription, OpenSubscriptions } from './open-subscriptions.ts'
+import type { OpenSubscriptions } from './open-subscriptions.ts'
 import type { OperationRecord } from './operation-record.ts'
 import { permissionsOf } from './permissions.ts'
 import { problemOfPages } from './page-rows.ts'
@@ -37,6 +36,7 @@ import type { OperationLimits, ServedSchema } from './served-schema.ts'
 import type { SecretReader } from './secret-loader.ts'
 import type { SettledKinds } from './settled-kinds.ts'
 import { StoreReader } from './store-reader.ts'
+import { subscriptionAnswers } from './subscription-answers.ts'
 import { ViewerAccess } from './viewer-access.ts'
 
 export interface ExecutionOptions {
@@ -198,7 +198,7 @@ export class Execution {
       kinds: operationKinds(served, validated),
       filtering: (schema: ServedSchema) => filteringKinds(schema, validated),
     }
-    return answers({
+    return subscriptionAnswers({
       source,
       answer,
       opened: (end) => subscriptions.add({ ...open, end }),
@@ -304,60 +304,4 @@ interface Answered {
 /** What fails for one row of a list fails for all of them: it is told once, at the first. */
 function isSameFailure(a: GraphQLError, b: GraphQLError): boolean {
   return a.originalError === b.originalError && a.nodes?.[0] === b.nodes?.[0]
-}
-
-interface AnswersOptions {
-  readonly source: AsyncIterable<unknown>
-  readonly answer: (event: unknown) => Promise<ExecutionResult>
-  /** Told how to end it from outside; what it returns is called at the end. */
-  readonly opened: (end: OpenSubscription['end']) => () => void
-  /** May be called more than once. */
-  readonly ended: () => void
-}
-
-/**
- * The answers to a subscription's events. Leaving them leaves the source, also while it has nothing to say, and before
- * anybody has asked for the first. One that is too costly is told so and is the last: its subscriber has missed something,
- * and the next frame would hardly be cheaper. So is the error with which it is ended from outside.
- */
-function answers({
-  source,
-  answer,
-  opened,
-  ended,
-}: AnswersOptions): AsyncGenerator<ExecutionResult, void, void> {
-  const events = source[Symbol.asyncIterator]()
-  let reason: Error | undefined
-  const closed = opened((error) => {
-    reason ??= error
-    void events.return?.()
-  })
-  const end = (): void => {
-    closed()
-    ended()
-  }
-  async function* run(): AsyncGenerator<ExecutionResult, void, void> {
-    try {
-      for await (const event of { [Symbol.asyncIterator]: () => events }) {
-        const result = await answer(event)
-        if (reason !== undefined) break
-        yield result
-        if (result.errors?.some(isTooCostly) === true) return
-      }
-      if (reason !== undefined) yield { errors: [clientErrorOf(reason)] }
-    } catch (error) {
-      if (!(error instanceof QueryTooCostlyError || error instanceof ClientError)) throw error
-      yield { errors: [clientErrorOf(error)] }
-    } finally {
-      end()
-    }
-  }
-  return interruptible(run(), () => {
-    void events.return?.()
-    end()
-  })
-}
-
-function isTooCostly({ extensions }: GraphQLError): boolean {
-  return extensions['code'] === ('QUERY_TOO_COSTLY' satisfies ClientErrorCode)
 }
