@@ -1,12 +1,12 @@
-import { type FieldNode, GraphQLError, locatedError } from 'graphql'
+import {
+  type FieldNode,
+  GraphQLError,
+  locatedError,
+  type ResponsePath,
+  responsePathAsArray,
+} from 'graphql'
 import { QueryTooCostlyError, type WorkBudget } from '../../query/condition/work-budget.ts'
 import { maxAlike } from './bounded-errors.ts'
-
-/** A path as graphql-js keeps it: the last step, which knows the one before. */
-interface Path {
-  readonly key: string | number
-  readonly prev: Path | undefined
-}
 
 /** The errors that say the same of the same field. */
 interface AlikeErrors {
@@ -31,7 +31,7 @@ export class PricedErrors {
   located(
     thrown: unknown,
     details: readonly { readonly node: FieldNode }[],
-    path: Path,
+    path: ResponsePath,
   ): GraphQLError {
     const node = details[0]?.node
     const { failure } = this.#budget
@@ -43,13 +43,13 @@ export class PricedErrors {
       const alike = ofField.get(message)
       if (alike !== undefined && alike.made >= maxAlike) return alike.last
       this.#budget.spend('fields', fieldsToMake(node))
-      const last = locatedError(thrown, node, stepsOf(path))
+      const last = locatedError(thrown, node, responsePathAsArray(path))
       this.#alike.set(node, ofField.set(message, { made: (alike?.made ?? 0) + 1, last }))
       return last
     } catch (error) {
       if (!(error instanceof QueryTooCostlyError)) throw error
       if (thrown instanceof GraphQLError && thrown.originalError === error) throw thrown
-      throw locatedError(error, node, stepsOf(path))
+      throw locatedError(error, node, responsePathAsArray(path))
     }
   }
 }
@@ -67,11 +67,4 @@ function fieldsToMake(node: FieldNode | undefined): number {
   if (loc === undefined) return madeFields
   const { startToken, start } = loc
   return Math.ceil(madeFields + startToken.line / linesOfField + start / charactersOfField)
-}
-
-function stepsOf(path: Path): (string | number)[] {
-  const keys: (string | number)[] = []
-  for (let step: Path | undefined = path; step !== undefined; step = step.prev)
-    keys.unshift(step.key)
-  return keys
 }
