@@ -1,6 +1,6 @@
-import { startSimulator, type Simulator } from 'informerql/simulator'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { describe, expect, it } from 'vitest'
+import { serveGateway } from '../support/gateway.ts'
+import { freshForEachTest } from '../support/served-simulator.ts'
 import { created, sent } from './created.ts'
 import { definitionOf, definitionsPath, versionOf } from './definitions.ts'
 import { follow, type FollowedSubscription } from './followed-subscription.ts'
@@ -21,26 +21,16 @@ const podOf = (name: string, owners: object): object => ({
 })
 
 describe('subscriptions to objects with their owners', () => {
-  let cluster: Simulator
-  let gateway: ServedGateway
+  const served = freshForEachTest()
 
-  beforeEach(async () => {
-    cluster = await startSimulator()
-    gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
-  })
-  afterEach(async () => {
-    await gateway[Symbol.asyncDispose]()
-    await cluster[Symbol.asyncDispose]()
-  })
-
-  const state = () => gateway.gateway.planned.liveState()
+  const state = () => served.gateway.gateway.planned.liveState()
   const following = async (field: string, selection: string): Promise<FollowedSubscription> => {
-    const live = follow(gateway.connect(), field, selection)
+    const live = follow(served.gateway.connect(), field, selection)
     await live.until('snapshot', () => live.fold.synced)
     return live
   }
   const patched = async (path: string, body: Fields): Promise<Fields> =>
-    sent(cluster, 'PATCH', path, body)
+    sent(served.cluster, 'PATCH', path, body)
   const touched = async (path: string, touch: string): Promise<Fields> =>
     patched(path, { metadata: { annotations: { touch } } })
   const rows = (live: FollowedSubscription): readonly Fields[] => [...live.fold.objects.values()]
@@ -49,24 +39,24 @@ describe('subscriptions to objects with their owners', () => {
   const typesSince = (live: FollowedSubscription, frames: number): readonly string[] =>
     live.frames.slice(frames).flatMap(({ changes }) => changes.map(({ type }) => type))
   const informers = async (): Promise<readonly string[]> => {
-    const { data } = await gateway.query('{ gatewayClusters { resources { kind } } }')
+    const { data } = await served.gateway.query('{ gatewayClusters { resources { kind } } }')
     const resources: readonly Fields[] = data?.['gatewayClusters'][0]?.resources ?? []
     return resources.map(({ kind }): string => kind).toSorted()
   }
 
   /** A Deployment `web` with a ReplicaSet `web-1` with a pod `web-1-x`. */
   const web = async (): Promise<void> => {
-    const deployment = await created(cluster, `${apps}/deployments`, {
+    const deployment = await created(served.cluster, `${apps}/deployments`, {
       metadata: { name: 'web' },
       spec,
     })
     const owned = ownedBy('Deployment', 'apps/v1', deployment)
-    const replicaSet = await created(cluster, `${apps}/replicasets`, {
+    const replicaSet = await created(served.cluster, `${apps}/replicasets`, {
       metadata: { name: 'web-1', ...owned },
       spec,
     })
     await created(
-      cluster,
+      served.cluster,
       `${core}/pods`,
       podOf('web-1-x', ownedBy('ReplicaSet', 'apps/v1', replicaSet)),
     )
@@ -96,12 +86,12 @@ describe('subscriptions to objects with their owners', () => {
     // Nothing of it is selected, or only of others.
     await patched(`${apps}/replicasets/web-1`, { metadata: { labels: { of: 'no matter' } } })
     await touched(`${apps}/deployments/web`, 'of no matter')
-    await created(cluster, `${apps}/replicasets`, { metadata: { name: 'other' }, spec })
+    await created(served.cluster, `${apps}/replicasets`, { metadata: { name: 'other' }, spec })
     await touched(`${apps}/replicasets/web-1`, 'seen')
     for (const each of [one, other]) {
       await each.until('owner', () => rows(each)[0]?.owners[0].metadata.annotation === 'seen')
     }
-    await sent(cluster, 'DELETE', `${apps}/replicasets/web-1?propagationPolicy=Orphan`)
+    await sent(served.cluster, 'DELETE', `${apps}/replicasets/web-1?propagationPolicy=Orphan`)
     await one.until('end of the owner', () => rows(one)[0]?.owners.length === 0)
     expect(new Set(typesSince(one, frames))).toEqual(new Set(['MODIFIED']))
     expect([...one.problems, ...other.problems]).toEqual([])
@@ -128,11 +118,11 @@ describe('subscriptions to objects with their owners', () => {
     const live = await following('pods(coalesceMs: 0)', rootOwner)
     const late = await following('pods(coalesceMs: 0)', rootOwner)
     const before = live.frames.length
-    const job = await created(cluster, `${batch}/jobs`, {
+    const job = await created(served.cluster, `${batch}/jobs`, {
       metadata: { name: 'once' },
       spec: { template },
     })
-    await created(cluster, `${core}/pods`, podOf('once-x', ownedBy('Job', 'batch/v1', job)))
+    await created(served.cluster, `${core}/pods`, podOf('once-x', ownedBy('Job', 'batch/v1', job)))
     for (const one of [live, late]) {
       await one.until('pod of the job', () => rowOf(one, 'once-x') !== undefined)
     }
@@ -156,14 +146,16 @@ describe('subscriptions to objects with their owners', () => {
   it('come back to where they stood, also at another gateway', async () => {
     await web()
     const asked = { field: 'pods(coalesceMs: 0', selection: rootOwner }
-    const live = resume(gateway.connect(), asked)
+    const live = resume(served.gateway.connect(), asked)
     await live.until(({ size }) => size === 1)
     const from = live.seen.at(-1)
     live.leave()
     await expect.poll(state).toMatchObject({ groups: 0 })
     await touched(`${apps}/deployments/web`, 'missed')
-    await using next = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
-    for (const at of [gateway, next]) {
+    await using next = await serveGateway({
+      clusters: [{ name: 'one', server: served.cluster.url }],
+    })
+    for (const at of [served.gateway, next]) {
       const resumed = resume(at.connect(), asked, from)
       await resumed.until((held) =>
         [...held.values()].every(({ rootOwner: { object } }) => object.metadata.annotation),
@@ -180,12 +172,12 @@ describe('subscriptions to objects with their owners', () => {
     await web()
     const of = 'owners { metadata { annotation(key: "touch") } }'
     const pod = await following('pod(namespace: "default", name: "web-1-x", coalesceMs: 0)', of)
-    const page = gateway.connect().iterate<{ podsPage: Fields }>({
+    const page = served.gateway.connect().iterate<{ podsPage: Fields }>({
       query: `subscription { podsPage(first: 5, coalesceMs: 0) { changes { step object { ${of} } } } }`,
     })
     expect((await page.next()).value?.data?.podsPage.changes).toMatchObject([{ step: 'INSERT' }])
     const involvedObject = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-1' }
-    await created(cluster, `${core}/events`, {
+    await created(served.cluster, `${core}/events`, {
       metadata: { name: 'scaled' },
       involvedObject: { ...involvedObject, namespace: 'default' },
     })
@@ -210,16 +202,24 @@ describe('subscriptions to objects with their owners', () => {
 
   it('go on when the kind of an owner is served no more', async () => {
     const version = versionOf('v1', { teeth: { type: 'integer' } })
-    await created(cluster, definitionsPath, definitionOf('Gear', 'own.example.com', [version]))
-    const served = async () => gateway.query('{ ownExampleComGears { totalCount } }')
-    await expect.poll(async () => (await served()).errors, { timeout: 20_000 }).toBeUndefined()
-    const gear = await created(cluster, '/apis/own.example.com/v1/namespaces/default/gears', {
-      metadata: { name: 'gear' },
-    })
-    await created(cluster, `${core}/configmaps`, {
+    await created(
+      served.cluster,
+      definitionsPath,
+      definitionOf('Gear', 'own.example.com', [version]),
+    )
+    const gears = async () => served.gateway.query('{ ownExampleComGears { totalCount } }')
+    await expect.poll(async () => (await gears()).errors, { timeout: 20_000 }).toBeUndefined()
+    const gear = await created(
+      served.cluster,
+      '/apis/own.example.com/v1/namespaces/default/gears',
+      {
+        metadata: { name: 'gear' },
+      },
+    )
+    await created(served.cluster, `${core}/configmaps`, {
       metadata: { name: 'owned', ...ownedBy('Gear', 'own.example.com/v1', gear) },
     })
-    const live = resume(gateway.connect(), {
+    const live = resume(served.gateway.connect(), {
       field: 'configMaps(namespace: "default", coalesceMs: 0',
       selection: 'owners { kind }',
     })
@@ -227,18 +227,20 @@ describe('subscriptions to objects with their owners', () => {
       [...held.values()].flatMap(({ owners }): Fields[] => owners).length
     await live.until((held) => ownersIn(held) === 1)
     expect(state()).toMatchObject({ groups: 1, members: 1 })
-    await sent(cluster, 'DELETE', `${definitionsPath}/gears.own.example.com`)
+    await sent(served.cluster, 'DELETE', `${definitionsPath}/gears.own.example.com`)
     await live.until((held) => ownersIn(held) === 0)
-    await expect.poll(async () => (await served()).errors, { timeout: 20_000 }).toBeDefined()
-    await created(cluster, `${core}/configmaps`, { metadata: { name: 'later' } })
+    await expect.poll(async () => (await gears()).errors, { timeout: 20_000 }).toBeDefined()
+    await created(served.cluster, `${core}/configmaps`, { metadata: { name: 'later' } })
     await live.until(({ size }) => size === 2)
     expect(live.seen.at(-1)?.frame.changes).toHaveLength(1)
     live.leave()
   })
 
   it('hear of an owner of their own kind that is not among what they follow', async () => {
-    const owner = await created(cluster, `${core}/configmaps`, { metadata: { name: 'owner' } })
-    await created(cluster, `${core}/configmaps`, {
+    const owner = await created(served.cluster, `${core}/configmaps`, {
+      metadata: { name: 'owner' },
+    })
+    await created(served.cluster, `${core}/configmaps`, {
       metadata: { name: 'owned', ...ownedBy('ConfigMap', 'v1', owner) },
     })
     const live = await following(

@@ -1,6 +1,5 @@
-import { startSimulator, type Simulator } from 'informerql/simulator'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { describe, expect, it } from 'vitest'
+import { freshForEachTest } from '../support/served-simulator.ts'
 import { created, sent } from './created.ts'
 import { resume, type Resumed } from './resumed-subscription.ts'
 import type { Fields } from './test-cluster.ts'
@@ -15,19 +14,9 @@ const using = (configMap: string): Fields => ({
 })
 
 describe('subscriptions to objects with what others make of them', () => {
-  let cluster: Simulator
-  let gateway: ServedGateway
+  const served = freshForEachTest()
 
-  beforeEach(async () => {
-    cluster = await startSimulator()
-    gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
-  })
-  afterEach(async () => {
-    await gateway[Symbol.asyncDispose]()
-    await cluster[Symbol.asyncDispose]()
-  })
-
-  const state = () => gateway.gateway.planned.liveState()
+  const state = () => served.gateway.gateway.planned.liveState()
   const only = ({ held }: Resumed): Fields => [...held().values()][0]
   /** What the only row says behind each change, and what comes first from there after having been away. */
   const seenLive = async (
@@ -36,7 +25,7 @@ describe('subscriptions to objects with what others make of them', () => {
     steps: readonly (readonly [change: () => Promise<unknown>, told: unknown])[],
   ): Promise<readonly unknown[]> => {
     const resumed: unknown[] = []
-    let live = resume(gateway.connect(), asked)
+    let live = resume(served.gateway.connect(), asked)
     await live.until(({ size }) => size === 1)
     expect(state()).toMatchObject({ groups: 1, members: 1 })
     for (const [change, told] of steps) {
@@ -44,7 +33,7 @@ describe('subscriptions to objects with what others make of them', () => {
       await live.until(() => JSON.stringify(seen(only(live))) === JSON.stringify(told))
       const from = live.seen.at(-1)
       live.leave()
-      live = resume(gateway.connect(), asked, from)
+      live = resume(served.gateway.connect(), asked, from)
       await live.until(() => true)
       resumed.push([live.seen[0]?.frame.reset, seen(only(live))])
     }
@@ -53,7 +42,7 @@ describe('subscriptions to objects with what others make of them', () => {
   }
 
   it('hear of who comes to use them and who does no more', async () => {
-    await created(cluster, `${core}/configmaps`, { metadata: { name: 'settings' } })
+    await created(served.cluster, `${core}/configmaps`, { metadata: { name: 'settings' } })
     const live = await seenLive(
       {
         field: 'configMaps(coalesceMs: 0',
@@ -63,16 +52,16 @@ describe('subscriptions to objects with what others make of them', () => {
       ({ usedBy: { totalCount, nodes } }) => [totalCount, nodes[0]?.object.object.metadata.labels],
       [
         [
-          async () => created(cluster, `${core}/pods`, podOf('a', using('settings'))),
+          async () => created(served.cluster, `${core}/pods`, podOf('a', using('settings'))),
           [1, { app: 'web' }],
         ],
         [
           async () =>
-            sent(cluster, 'PATCH', `${core}/pods/a`, { metadata: { labels: { app: 'x' } } }),
+            sent(served.cluster, 'PATCH', `${core}/pods/a`, { metadata: { labels: { app: 'x' } } }),
           [1, { app: 'x' }],
         ],
         [
-          async () => sent(cluster, 'DELETE', `${core}/pods/a?gracePeriodSeconds=0`),
+          async () => sent(served.cluster, 'DELETE', `${core}/pods/a?gracePeriodSeconds=0`),
           [0, undefined],
         ],
       ],
@@ -85,22 +74,22 @@ describe('subscriptions to objects with what others make of them', () => {
   })
 
   it('hear of the many that theirs lead to, filtered by other objects', async () => {
-    await created(cluster, '/api/v1/nodes', { metadata: { name: 'node-1' } })
-    await created(cluster, `${core}/services`, {
+    await created(served.cluster, '/api/v1/nodes', { metadata: { name: 'node-1' } })
+    await created(served.cluster, `${core}/services`, {
       metadata: { name: 'web' },
       spec: { selector: { app: 'web' }, ports: [{ port: 80 }] },
     })
-    await created(cluster, `${core}/pods`, podOf('a'))
+    await created(served.cluster, `${core}/pods`, podOf('a'))
     const selection =
       'pods(where: { node: { is: { unschedulable: { eq: true } } } }) { nodes { metadata { name } } }'
     const cordoned = async (unschedulable: boolean) =>
-      sent(cluster, 'PATCH', '/api/v1/nodes/node-1', { spec: { unschedulable } })
+      sent(served.cluster, 'PATCH', '/api/v1/nodes/node-1', { spec: { unschedulable } })
     const live = await seenLive(
       { field: 'services(where: { name: { eq: "web" } }, coalesceMs: 0', selection },
       ({ pods }) => pods.nodes.map(({ metadata }: Fields) => metadata.name),
       [
         [async () => cordoned(true), ['a']],
-        [async () => created(cluster, `${core}/pods`, podOf('b')), ['a', 'b']],
+        [async () => created(served.cluster, `${core}/pods`, podOf('b')), ['a', 'b']],
         [async () => cordoned(false), []],
       ],
     )
@@ -112,13 +101,13 @@ describe('subscriptions to objects with what others make of them', () => {
   })
 
   it('are groups by what their variables ask of lists within their objects', async () => {
-    await created(cluster, '/api/v1/nodes', { metadata: { name: 'node-1' } })
-    for (const name of ['a', 'b']) await created(cluster, `${core}/pods`, podOf(name))
+    await created(served.cluster, '/api/v1/nodes', { metadata: { name: 'node-1' } })
+    for (const name of ['a', 'b']) await created(served.cluster, `${core}/pods`, podOf(name))
     const query = `subscription ($first: Int, $where: PodWhere) { nodes(coalesceMs: 0) { changes { object {
       cluster { name } pods(first: $first, where: $where) { totalCount nodes { metadata { name } } }
     } } } }`
     const subscribed = (variables: Fields) =>
-      gateway.connect().iterate<{ nodes: Fields }>({ query, variables })
+      served.gateway.connect().iterate<{ nodes: Fields }>({ query, variables })
     const subscribers = [
       subscribed({ first: 1 }),
       subscribed({ first: 1 }),
@@ -138,7 +127,7 @@ describe('subscriptions to objects with what others make of them', () => {
       ['one', 0, 0],
     ])
     expect(state()).toMatchObject({ groups: 2, members: 3 })
-    await created(cluster, `${core}/services`, {
+    await created(served.cluster, `${core}/services`, {
       metadata: { name: 'web' },
       spec: { selector: { app: 'web' }, ports: [{ port: 80 }] },
     })
@@ -152,8 +141,8 @@ describe('subscriptions to objects with what others make of them', () => {
   it.each(['can(verb: "get")', 'owned { totalCount }', 'cluster { state }'])(
     'are answered one by one with what may change unheard: %s',
     async (selection) => {
-      await created(cluster, `${core}/pods`, podOf('a'))
-      const live = resume(gateway.connect(), { field: 'pods(coalesceMs: 0', selection })
+      await created(served.cluster, `${core}/pods`, podOf('a'))
+      const live = resume(served.gateway.connect(), { field: 'pods(coalesceMs: 0', selection })
       await live.until(({ size }) => size === 1)
       expect(state()).toMatchObject({ groups: 0 })
       live.leave()
