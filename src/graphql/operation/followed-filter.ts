@@ -46,11 +46,14 @@ export class FollowedFilter {
   #hasNews = false
   #wake: PromiseWithResolvers<void> | undefined
   readonly #leaving = new AbortController()
-  #isOver = false
   #failure: unknown
 
   constructor(list: FollowedList) {
     this.#list = list
+  }
+
+  get #isOver(): boolean {
+    return this.#leaving.signal.aborted
   }
 
   /** Whether all that has happened has been taken. */
@@ -132,7 +135,6 @@ export class FollowedFilter {
   }
 
   close(): void {
-    this.#isOver = true
     this.#leaving.abort()
     for (const listener of this.#listeners) listener.close()
     this.#tell()
@@ -145,7 +147,7 @@ export class FollowedFilter {
       this.#failure ??= error
     }
     // Its informer has stopped.
-    this.#isOver = true
+    this.#leaving.abort()
     this.#tell()
   }
 
