@@ -16,13 +16,13 @@ import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { parsePath, valueAt } from '../../query/index/path.ts'
 import { visibleIds } from '../../query/relation/visible-ids.ts'
 import type { ChosenObjects, Kind, MixedRelationField } from '../model/kind.ts'
+import type { KindOf } from '../schema/object-ref.ts'
 import type { CachedParts, KindPart } from './kind-part.ts'
 import type { RelatedNeed, SchemaRelations } from './schema-relations.ts'
 
 export interface ChoosingOptions {
   readonly relations: SchemaRelations
-  /** All kinds of the schema. */
-  readonly kinds: readonly Kind[]
+  readonly kindOf: KindOf
   readonly parts: CachedParts
   readonly cluster: string
   readonly budget: WorkBudget
@@ -98,7 +98,7 @@ function choiceOf(
   options: ChoosingOptions,
   { view, id }: ObjectAt,
 ): Choice | undefined {
-  const { relations, kinds, budget } = options
+  const { relations, kindOf, budget } = options
   const known = relations.byField.get(chosen.relation)
   if (known === undefined) return undefined
   const part = (type: string): KindPart => partOf(chosen, options, type)
@@ -108,14 +108,10 @@ function choiceOf(
   budget.spend('rows', 2)
   const said = valueAt(parsePath(chosen.kindPath), teller.view.object(told))
   if (!isRecord(said)) return undefined
-  const { apiVersion } = said
-  if (typeof apiVersion !== 'string') return undefined
-  const { group } = splitApiVersion(apiVersion)
-  for (const kind of kinds) {
-    if (kind.resource.group !== group || kind.resource.kind !== said['kind']) continue
-    return choiceIn(valueAt(parsePath(chosen.path), view.object(id)), kind)
-  }
-  return undefined
+  const { apiVersion, kind: name } = said
+  if (typeof apiVersion !== 'string' || typeof name !== 'string') return undefined
+  const kind = kindOf(splitApiVersion(apiVersion).group, name)
+  return kind && choiceIn(valueAt(parsePath(chosen.path), view.object(id)), kind)
 }
 
 /**

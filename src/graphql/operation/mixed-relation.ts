@@ -11,6 +11,7 @@ import {
 } from '../../query/condition/condition.ts'
 import type { RelationOrigin } from '../../query/relation/relation.ts'
 import type { Kind, MixedRelationField } from '../model/kind.ts'
+import type { KindOf } from '../schema/object-ref.ts'
 import { chosenPart, choosingPart } from './chosen-objects.ts'
 import { ClientError } from './client-error.ts'
 import type { CachedParts, KindPart } from './kind-part.ts'
@@ -20,6 +21,7 @@ export interface MixedRelationOptions {
   readonly relations: SchemaRelations
   /** All kinds of the schema. */
   readonly kinds: Iterable<Kind>
+  readonly kindOf: KindOf
   readonly parts: CachedParts
   readonly cluster: string
   /** The kinds that were asked for by name. */
@@ -71,8 +73,7 @@ function choiceParts(
   options: MixedRelationOptions,
 ): MixedParts {
   const { origin } = options
-  // They are asked for as often as there is something that may choose.
-  const choosing = { ...options, kinds: [...options.kinds], budget: origin.budget }
+  const choosing = { ...options, budget: origin.budget }
   const parts: (KindPart & { readonly condition: Condition })[] = []
   const failures: ClientError[] = []
   const reads = [

@@ -218,6 +218,7 @@ export class StoreReader implements StoreReads {
         : mixedParts(field, {
             relations: this.#served.relations,
             kinds: this.#served.kinds.values(),
+            kindOf: this.#served.kindOf,
             parts: this.#parts,
             cluster,
             named,

@@ -77,8 +77,9 @@ export function mixedRelationWriter(
     const asked: OwnedArguments = run.argumentsOf(args)
     const named = run.once(args, '', () => namedKinds(served, asked.kinds))
     const origin = { view, id, budget }
+    const { kindOf } = served
     const kinds = served.kinds.values()
-    const found = mixedParts(field, { relations, kinds, parts, cluster, named, origin })
+    const found = mixedParts(field, { relations, kinds, kindOf, parts, cluster, named, origin })
     const object = view.uidOf(id) || view.keyOf(id)
     return write(
       run,
