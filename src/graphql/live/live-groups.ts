@@ -62,6 +62,7 @@ interface KnownGroup {
 
 /** So long graphql-js answers what has turned out to have errors to tell. */
 const refusedMs = 30_000
+
 /** The groups of subscribers that there are: one for each plan, its variables, what may be seen, and how often frames come. */
 export class LiveGroups {
   readonly #options: LiveGroupsOptions

@@ -1,5 +1,5 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
-import type { Candidates } from '../condition/candidates.ts'
+import { type Candidates, eachMember } from '../condition/candidates.ts'
 import { type Condition, everything } from '../condition/condition.ts'
 import type { IdSet } from '../condition/id-set.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
@@ -96,12 +96,13 @@ function sortedRows(
   { view, set, order, after, limit, budget, condition }: OrderedRowsOptions,
 ): readonly ObjectId[] {
   budget.report?.searched(condition, candidates.from)
-  budget.spend('examined', candidates.size)
   const isWholeByKey = order.terms.length === 0 && !order.backwards && after === undefined
   if (isWholeByKey && candidates.size <= limit) {
-    const members = [...candidates.ids()].filter((id) => candidates.exact || set.has(id))
+    const members: ObjectId[] = []
+    eachMember({ set, candidates, view, budget }, (id) => members.push(id))
     return inKeyOrder(members, view)
   }
+  budget.spend('examined', candidates.size)
   const first = new FirstRows<Row>(limit, (a, b) => comparePositions(a.position, b.position, order))
   const [term] = order.terms
   for (const id of candidates.ids()) {
