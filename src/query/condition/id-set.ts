@@ -152,8 +152,13 @@ function valueSet(index: IndexView, condition: ValuesCondition, budget: WorkBudg
       return hasOne(id)
     },
     candidates: (limit) => postingsOf(postings(), limit, condition),
-    count: () =>
-      single ? postings().reduce((sum, posting) => sum + (posting?.size ?? 0), 0) : undefined,
+    count() {
+      const present = postings().filter((posting) => posting !== undefined)
+      // Of several, an object may be in two.
+      return single || present.length <= 1
+        ? present.reduce((sum, { size }) => sum + size, 0)
+        : undefined
+    },
   }
 }
 

@@ -91,16 +91,20 @@ interface Row {
   readonly position: OrderPosition
 }
 
+/** So many are most likely in the order of their keys, which is found out sooner than the first of them. */
+const fewRows = 512
+
 function sortedRows(
   candidates: Candidates,
   { view, set, order, after, limit, budget, condition }: OrderedRowsOptions,
 ): readonly ObjectId[] {
   budget.report?.searched(condition, candidates.from)
-  const isWholeByKey = order.terms.length === 0 && !order.backwards && after === undefined
-  if (isWholeByKey && candidates.size <= limit) {
+  const isFromStart = order.terms.length === 0 && !order.backwards && after === undefined
+  if (isFromStart && candidates.size <= Math.max(limit, fewRows)) {
     const members: ObjectId[] = []
     eachMember({ set, candidates, view, budget }, (id) => members.push(id))
-    return inKeyOrder(members, view)
+    const inOrder = inKeyOrder(members, view)
+    return inOrder.length <= limit ? inOrder : inOrder.slice(0, limit)
   }
   budget.spend('examined', candidates.size)
   const first = new FirstRows<Row>(limit, (a, b) => comparePositions(a.position, b.position, order))
