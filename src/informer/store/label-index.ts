@@ -1,16 +1,22 @@
 import { ObjectIndex } from './object-index.ts'
 import type { IndexView, ObjectId } from './store-view.ts'
 
+/** The label keys that some objects have, with their indexes in the same order. */
+interface KeySet {
+  readonly keys: readonly string[]
+  readonly indexes: readonly ObjectIndex[]
+}
+
 /** The labels of a store's objects: one index per label key, so that every label selector is set arithmetic. */
 export class LabelIndex {
   readonly #byKey = new Map<string, ObjectIndex>()
-  /** The label keys of each object. Siblings share the array. */
-  readonly #keys: (readonly string[] | undefined)[] = []
-  readonly #keySets = new Map<string, readonly string[]>()
+  /** The label keys of each object; siblings share them. */
+  readonly #keySets: (KeySet | undefined)[] = []
+  readonly #known = new Map<string, KeySet>()
 
   /** About what it takes in memory. */
   get bytes(): number {
-    let bytes = this.#keys.length * 8
+    let bytes = this.#keySets.length * 8
     for (const index of this.#byKey.values()) bytes += index.bytes
     return bytes
   }
@@ -27,27 +33,29 @@ export class LabelIndex {
 
   /** The labels of one object, without decoding it. */
   labelsOf(id: ObjectId): Readonly<Record<string, string>> {
-    const keys = this.#keys[id]
-    if (keys === undefined) return noLabels
+    const keySet = this.#keySets[id]
+    if (keySet === undefined) return noLabels
+    const { keys, indexes } = keySet
     const labels: Record<string, string> = {}
-    for (const key of keys) labels[key] = this.#byKey.get(key)?.endValue(id, false) ?? ''
+    for (let at = 0; at < keys.length; at++) {
+      labels[keys[at] ?? ''] = indexes[at]?.endValue(id, false) ?? ''
+    }
     return labels
   }
 
   /** Whether two objects have the same labels: those of siblings share their keys and, value by value, a posting. */
   isSame(one: ObjectId, other: ObjectId): boolean {
-    const keys = this.#keys[one]
-    if (keys !== this.#keys[other]) return false
-    for (const key of keys ?? none) {
-      if (this.#byKey.get(key)?.isSame(one, other) === false) return false
-    }
+    const keySet = this.#keySets[one]
+    if (keySet !== this.#keySets[other]) return false
+    if (keySet === undefined) return true
+    for (const index of keySet.indexes) if (!index.isSame(one, other)) return false
     return true
   }
 
   /** Takes whatever an object has for labels: what is no string, or in no object, counts as not there. */
   set(id: ObjectId, found: unknown): void {
     const labels = labelsIn(found)
-    const before = this.#keys[id] ?? none
+    const before = this.#keySets[id]?.keys ?? none
     const keys = Object.keys(labels)
     for (const old of before) if (!Object.hasOwn(labels, old)) this.#remove(id, old)
     for (const key of keys) {
@@ -56,28 +64,33 @@ export class LabelIndex {
       index.set(id, [labels[key] ?? ''])
     }
     const isSame = keys.length === before.length && keys.every((key, at) => key === before[at])
-    if (!isSame) this.#keys[id] = keys.length === 0 ? undefined : this.#shared(keys)
+    if (!isSame) this.#keySets[id] = keys.length === 0 ? undefined : this.#shared(keys)
   }
 
   delete(id: ObjectId): void {
-    for (const key of this.#keys[id] ?? []) this.#remove(id, key)
-    this.#keys[id] = undefined
+    for (const key of this.#keySets[id]?.keys ?? none) this.#remove(id, key)
+    this.#keySets[id] = undefined
   }
 
   #remove(id: ObjectId, key: string): void {
     const index = this.#byKey.get(key)
     index?.delete(id)
-    if (index?.size === 0) this.#byKey.delete(key)
+    if (index?.size !== 0) return
+    this.#byKey.delete(key)
+    // Sets with this key are nobody's any more; who has the key next has another index.
+    this.#known.clear()
   }
 
-  #shared(keys: readonly string[]): readonly string[] {
+  #shared(keys: readonly string[]): KeySet {
     const signature = JSON.stringify(keys)
-    const known = this.#keySets.get(signature)
+    const known = this.#known.get(signature)
     if (known !== undefined) return known
     // Label keys come from templates, so there are few sets of them; should that not hold, start again.
-    if (this.#keySets.size >= maxKeySets) this.#keySets.clear()
-    this.#keySets.set(signature, keys)
-    return keys
+    if (this.#known.size >= maxKeySets) this.#known.clear()
+    const indexes = keys.map((key) => this.#byKey.get(key)).filter((one) => one !== undefined)
+    const keySet = { keys, indexes }
+    this.#known.set(signature, keySet)
+    return keySet
   }
 }
 
