@@ -4,7 +4,7 @@ import type { Condition } from '../../query/condition/condition.ts'
 import type { CostlyArgument, WorkBudget } from '../../query/condition/work-budget.ts'
 import { objectByKey, objectByUid } from '../../query/page/lookup.ts'
 import { type Walk, walkGraph, type WalkStep } from '../../query/relation/graph-walk.ts'
-import { areSiblings } from '../../query/relation/siblings.ts'
+import { siblingsOf } from '../../query/relation/siblings.ts'
 import type { Kind } from '../model/kind.ts'
 import { ClientError } from './client-error.ts'
 import { type GraphLink, graphLinksOf } from './graph-links.ts'
@@ -128,10 +128,10 @@ class GraphReader {
       return found
     }
     const follow = (id: ObjectId): Condition => link.follow({ view, id, budget, part })
-    let last: { readonly id: ObjectId; readonly condition: Condition } | undefined
+    let last: { isSibling(id: ObjectId): boolean; readonly condition: Condition } | undefined
     const followSibling = (id: ObjectId): Condition => {
-      if (last !== undefined && areSiblings(view, last.id, id)) return last.condition
-      last = { id, condition: follow(id) }
+      if (last?.isSibling(id) === true) return last.condition
+      last = { isSibling: siblingsOf(view, id), condition: follow(id) }
       return last.condition
     }
     return {

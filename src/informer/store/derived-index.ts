@@ -49,6 +49,10 @@ export class DerivedIndex implements IndexView {
     return this.#options.valueOf(id) === value
   }
 
+  isSame(one: ObjectId, other: ObjectId): boolean {
+    return this.#options.valueOf(one) === this.#options.valueOf(other)
+  }
+
   valuesOf(id: ObjectId): readonly string[] {
     const value = this.#options.valueOf(id)
     return value === undefined ? [] : [value]

@@ -121,7 +121,6 @@ export class ObjectIndex implements IndexView {
       : valueOf(membership) === value
   }
 
-  /** Whether two objects have one value each, and the same one. */
   isSame(one: ObjectId, other: ObjectId): boolean {
     const membership = this.#memberships[one]
     return membership === this.#memberships[other] && !Array.isArray(membership)

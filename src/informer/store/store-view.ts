@@ -25,6 +25,8 @@ export interface IndexView {
   posting(value: string): PostingView | undefined
   /** Whether the object has the value: constant time. */
   has(id: ObjectId, value: string): boolean
+  /** Whether two objects have one value each, or none, and the same one. */
+  isSame(one: ObjectId, other: ObjectId): boolean
   /** The values of one object. */
   valuesOf(id: ObjectId): readonly string[]
   /** The least of one object's values, or the greatest; `undefined` where it has none. */

@@ -19,7 +19,7 @@ import {
   type RelationOrigin,
 } from './relation.ts'
 import { relationName, type ReverseRelation, type SelectsRelation } from './relation-definition.ts'
-import { areSiblings } from './siblings.ts'
+import { siblingsOf } from './siblings.ts'
 import { visibleIds } from './visible-ids.ts'
 
 /** The indexes of the selectors of a relation on the store of the selecting type. */
@@ -28,19 +28,23 @@ interface SelectorIndexes {
   readonly selectors: string
   /** By a label, in a namespace, that each asks for. */
   readonly places: string
+  /** By the key of that label: most labels of an object are asked for by nobody. */
+  readonly keys: string
   readonly indexers: Indexers
 }
 
 function selectorIndexes(definition: SelectsRelation, context: RelationContext): SelectorIndexes {
   const name = relationName(definition)
-  const [selectors, places] = [`selector:${name}`, `sel:${name}`]
+  const [selectors, places, keys] = [`selector:${name}`, `sel:${name}`, `selkey:${name}`]
   const read = readSelectors(definition, context.isNamespaced(definition.from))
   return {
     selectors,
     places,
+    keys,
     indexers: {
       [selectors]: (object) => read(object).map((one) => JSON.stringify(one)),
       [places]: (object) => read(object).flatMap(placesOf),
+      [keys]: (object) => read(object).map(({ labels }) => narrowestOf(labels)?.key ?? anyLabel),
     },
   }
 }
@@ -109,7 +113,7 @@ export function compileReverseSelects(
   selects: SelectsRelation,
   context: RelationContext,
 ): Relation {
-  const { selectors, places, indexers } = selectorIndexes(selects, context)
+  const { selectors, places, keys: labelKeys, indexers } = selectorIndexes(selects, context)
   const readsLabels = selects.namespaceLabelsPath !== undefined
   const reachesFar =
     readsLabels || selects.namespacesPath !== undefined || !context.isNamespaced(selects.from)
@@ -130,9 +134,11 @@ export function compileReverseSelects(
       return before.condition
     }
     const [byPlace, texts] = [selecting.index(places), selecting.index(selectors)]
+    const asked = selecting.index(labelKeys)
     const keys: string[] = []
     const values = [[anyLabel, ''] as const, ...Object.entries(labels)]
     for (const [key, value] of values) {
+      if (asked.posting(key) === undefined) continue
       for (const where of reachesFar ? [namespace, anyNamespace] : [namespace]) {
         const posting = byPlace.posting(placeOf(where, key, value))
         if (posting === undefined) continue
@@ -165,10 +171,10 @@ export function compileReverseSelects(
     followAll(origin, ids) {
       const { view } = origin
       const found = new Set<Condition>()
-      let before: ObjectId | undefined
+      let isSibling: ((id: ObjectId) => boolean) | undefined
       for (const id of ids) {
-        if (before !== undefined && areSiblings(view, before, id)) continue
-        before = id
+        if (isSibling?.(id) === true) continue
+        isSibling = siblingsOf(view, id)
         found.add(follow({ ...origin, id }))
       }
       return anyOf([...found])
