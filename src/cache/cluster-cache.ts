@@ -65,6 +65,7 @@ export class ClusterCache implements AsyncDisposable {
   readonly #cached = new Map<string, CachedResource>()
   /** What the indexes of a store are made from, by name. */
   readonly #made = new WeakMap<CachedResource, Readonly<Record<string, string>>>()
+  readonly #listeners = new Set<(resource: ApiResource) => void>()
   /** The lazy indexes that have been asked for, by resource: informers that start anew have them from the start. */
   readonly #wanted = new Map<string, Set<string>>()
   #connection: ClusterConnection
@@ -165,6 +166,12 @@ export class ClusterCache implements AsyncDisposable {
       : cached.informer.store
   }
 
+  /** Calls `listener` whenever a resource has come to be cached and synced, until the function that it returns is called. */
+  onSynced(listener: (resource: ApiResource) => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
   /** What is cached, synced or not. */
   resources(): readonly ApiResource[] {
     return Array.from(this.#cached.values(), ({ resource }) => resource)
@@ -234,6 +241,12 @@ export class ClusterCache implements AsyncDisposable {
     this.#made.set(cached, indexTexts)
     bounds.started(cached)
     cached.start()
+    cached.informer.waitForSync().then(
+      () => {
+        for (const listener of this.#listeners) listener(resource)
+      },
+      () => {},
+    )
     return cached
   }
 

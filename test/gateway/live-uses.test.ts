@@ -138,7 +138,7 @@ describe('subscriptions to objects with what others make of them', () => {
     await Promise.all(subscribers.map(async (one) => one.return?.()))
   })
 
-  it.each(['can(verb: "get")', 'owned { totalCount }', 'cluster { state }'])(
+  it.each(['can(verb: "get")', 'cluster { state }'])(
     'are answered one by one with what may change unheard: %s',
     async (selection) => {
       await created(served.cluster, `${core}/pods`, podOf('a'))

@@ -78,6 +78,11 @@ export class GroupFlush {
     this.#pending.addRelated(type, position, changes, rows.dependencies)
   }
 
+  /** Takes note of what is no change of an object, and may concern any row. */
+  takeAll(): void {
+    this.#pending.addAll()
+  }
+
   /** Writes what there is to tell now. Rejects with what makes that impossible. */
   async flush(): Promise<void> {
     // oxlint-disable-next-line no-await-in-loop -- one at a time

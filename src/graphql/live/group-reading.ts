@@ -47,12 +47,26 @@ export class GroupReading {
   readonly #withheld: WithheldNames
   /** What is heard of the followed kind. */
   readonly #route: ListenerRoute | undefined
+  #looksAround = false
 
   constructor(options: GroupReadingOptions, withheld: WithheldNames) {
     this.#options = options
     this.#withheld = withheld
     this.needs = options.sight.visible
     this.#route = options.leadsBack ? undefined : listenerRoute(options.list.condition)
+  }
+
+  /** Whether what has been written depends on which kinds are in memory. */
+  get looksAround(): boolean {
+    return this.#looksAround
+  }
+
+  /** Whether all is followed that somebody has been told of who is at these positions. */
+  followsAll(positions: Positions): boolean {
+    const { list } = this.#options
+    const own = this.needs.map(({ kind }) => kind.typeName)
+    const names = new Set([...own, ...filterPositionsAt(list).map(({ name }) => name)])
+    return Object.keys(positions).every((name) => names.has(name))
   }
 
   /** The kinds as they are now. Rejects where one of them cannot be read. */
@@ -111,7 +125,10 @@ export class GroupReading {
   /** What rows are written with. */
   run(settled: SettledKinds): GroupRun {
     const { served, limits, variables, fragments, sight, list } = this.#options
-    const followed = { at: list.at, route: this.#route, needs: this.needs }
+    const looksAround = (): void => {
+      this.#looksAround = true
+    }
+    const followed = { at: list.at, route: this.#route, needs: this.needs, looksAround }
     return {
       served,
       limits,

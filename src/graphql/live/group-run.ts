@@ -23,6 +23,8 @@ export interface Followed {
   readonly route: ListenerRoute | undefined
   /** The kinds that are read, with the indexes that they are read by. */
   readonly needs: readonly KindAt[]
+  /** Is told that something depends on which kinds are in memory. */
+  readonly looksAround: () => void
 }
 
 /**
@@ -61,7 +63,17 @@ export function groupParts(
   const parts: SettledParts = {
     part: (at, reading) => read(at, () => settled.part(at, reading)),
     named: (at, keys) => read(at, () => settled.named(at, keys)),
-    cachedPart: (at, reading) => settled.cachedPart(at, reading),
+    cachedPart(at, reading) {
+      followed.looksAround()
+      try {
+        return settled.cachedPart(at, reading)
+      } catch (error) {
+        if (!(error instanceof BeyondSightError)) throw error
+        // There may be others of which that is to be known.
+        error.beyond.forEach(note)
+        return undefined
+      }
+    },
     // Nothing is written by a group that is different for each of its members.
     access: undefined,
     get isLacking() {

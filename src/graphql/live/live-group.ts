@@ -66,6 +66,7 @@ export class LiveGroup implements MemberGroup {
   readonly #reading: GroupReading
   readonly #filter: GroupFilter
   #listeners: Listener[] = []
+  #forgetAround = (): void => {}
   readonly #snapshots: GroupSnapshots
   readonly #flush: GroupFlush
   #expected = 0
@@ -149,6 +150,7 @@ export class LiveGroup implements MemberGroup {
    * Reads what is there, and follows it from then on. Rejects with what makes that impossible, and then graphql-js is to say why.
    */
   async start(): Promise<void> {
+    this.#lookAround()
     try {
       const settled = await this.#reading.settled()
       // In one tick: whatever is not in the snapshot reaches the listeners.
@@ -163,6 +165,7 @@ export class LiveGroup implements MemberGroup {
       const listener = this.#listeners[number]
       if (listener !== undefined) void this.#follow(kind, listener)
     }
+    void this.#flush.flush().catch((error: unknown) => this.#failed(error))
     void this.#filter
       .follow(this.#pause, () => this.#flush.flush())
       .then(
@@ -213,6 +216,8 @@ export class LiveGroup implements MemberGroup {
     const settled = await this.#reading.settled()
     await this.#reading.reach(settled, from.positions)
     if (!(await this.hasReached(from.positions))) return undefined
+    // What has been told of a kind that was in memory then would never be taken back.
+    if (this.#reading.looksAround && !this.#reading.followsAll(from.positions)) return undefined
     // From here on in one tick.
     const { positions, rows, ring } = this
     const missed = missedBy({ ...this.#reading.moment(), list, rows, ring, from })
@@ -265,12 +270,25 @@ export class LiveGroup implements MemberGroup {
     if (this.#end !== undefined) return
     this.#end = end
     this.#leaving.abort()
+    this.#forgetAround()
     for (const listener of [...this.#listeners, this.#filter]) listener.close()
     this.#options.prepared[Symbol.dispose]()
     this.#seats.retire()
     this.#options.ended(end)
     for (const member of this.#members) member.finish(end)
     this.#members.clear()
+  }
+
+  /** A further kind in memory may be one that rows lead to. */
+  #lookAround(): void {
+    const { served, list } = this.#options
+    const cache = served.clusters.get(list.at.cluster)
+    const leave = cache?.onSynced(() => {
+      if (!this.#reading.looksAround || this.isOver) return
+      this.#flush.takeAll()
+      void this.#flush.flush().catch((error: unknown) => this.#failed(error))
+    })
+    this.#forgetAround = leave ?? (() => {})
   }
 
   async #follow(kind: Kind, listener: Listener): Promise<void> {

@@ -62,6 +62,11 @@ export class PendingChanges {
     this.#positions[type] = position
   }
 
+  /** Something else has happened that any row may be written from. */
+  addAll(): void {
+    this.#isWide = true
+  }
+
   /** Takes what is pending; what needs all rows only where they are all written now. */
   take(withWide: boolean): TakenChanges {
     const [keys, unseen, previous] = [this.#keys, this.#unseen, this.#previous]

@@ -2,7 +2,7 @@ import type { SharedInformer } from '../../informer/shared-informer.ts'
 import type { ResourceHistory } from '../../cache/resource-history.ts'
 import { isInScope, nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import { accessFingerprint, type SeenKind } from '../operation/access-fingerprint.ts'
-import type { ClientError } from '../operation/client-error.ts'
+import { ClientError } from '../operation/client-error.ts'
 import type { CachedParts, KindAt, KindPart, ListReading } from '../operation/kind-part.ts'
 import { isSameScope } from '../operation/live-scope.ts'
 import type { SettledKinds } from '../operation/settled-kinds.ts'
@@ -113,7 +113,15 @@ export class Sight {
     return {
       part,
       named,
-      cachedPart: (at, reading) => (this.#byKind.has(at.kind) ? part(at, reading) : undefined),
+      cachedPart(at, reading) {
+        if (settled.cachedPart(at) === undefined) return undefined
+        try {
+          return part(at, reading)
+        } catch (error) {
+          if (error instanceof ClientError) return undefined
+          throw error
+        }
+      },
       informer: (at) => settled.informer(at),
       history: (at) => settled.history(at),
     }

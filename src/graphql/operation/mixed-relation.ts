@@ -12,7 +12,7 @@ import {
 import type { RelationOrigin } from '../../query/relation/relation.ts'
 import type { Kind, MixedRelationField } from '../model/kind.ts'
 import type { KindOf } from '../schema/object-ref.ts'
-import { chosenPart, choosingPart } from './chosen-objects.ts'
+import { choosingNeeds, choosingPart, chosenPart } from './chosen-objects.ts'
 import { ClientError } from './client-error.ts'
 import type { CachedParts, KindPart } from './kind-part.ts'
 import type { SchemaRelation, SchemaRelations } from './schema-relations.ts'
@@ -34,6 +34,8 @@ export interface MixedParts {
   readonly parts: readonly (KindPart & { readonly condition: Condition })[]
   /** Why others could not be looked into. */
   readonly failures: readonly ClientError[]
+  /** The kinds that were read, on the way, too. */
+  readonly reads: readonly Kind[]
 }
 
 /**
@@ -46,6 +48,7 @@ export function mixedParts(field: MixedRelationField, options: MixedRelationOpti
   const { relations, parts, cluster, named, origin } = options
   const found = new Map<Kind, KindPart & { readonly condition: Condition }>()
   const failures: ClientError[] = []
+  const reads = new Set<Kind>()
   const key = origin.view.keyOf(origin.id)
   for (const one of field.relations) {
     const known = relations.byField.get(one)
@@ -54,6 +57,7 @@ export function mixedParts(field: MixedRelationField, options: MixedRelationOpti
     const isMeant = relation.only === undefined ? named.includes(to) : relation.only === key
     const isCached = relation.only === undefined && parts.cachedPart({ cluster, kind: to })
     if (to.uncached || (!isMeant && !isCached)) continue
+    for (const read of known.reads) reads.add(read)
     try {
       const part = (type: string): KindPart => partOf(known, type, parts, cluster)
       const condition = relation.follow({ ...origin, part })
@@ -64,23 +68,21 @@ export function mixedParts(field: MixedRelationField, options: MixedRelationOpti
       failures.push(error)
     }
   }
-  return { parts: [...found.values()], failures }
+  return { parts: [...found.values()], failures, reads: [...reads] }
 }
 
 /** What is chosen, of its one kind, or all kinds that may choose. */
-function choiceParts(
-  { chosen, chosenBy = [] }: MixedRelationField,
-  options: MixedRelationOptions,
-): MixedParts {
+function choiceParts(field: MixedRelationField, options: MixedRelationOptions): MixedParts {
+  const { chosen, chosenBy = [] } = field
   const { origin } = options
   const choosing = { ...options, budget: origin.budget }
   const parts: (KindPart & { readonly condition: Condition })[] = []
   const failures: ClientError[] = []
-  const reads = [
+  const reading = [
     ...(chosen === undefined ? [] : [() => chosenPart(chosen, choosing, origin)]),
     ...chosenBy.map((one) => () => choosingPart(one, choosing, origin)),
   ]
-  for (const read of reads) {
+  for (const read of reading) {
     try {
       const part = read()
       if (part !== undefined) parts.push(part)
@@ -89,7 +91,9 @@ function choiceParts(
       failures.push(error)
     }
   }
-  return { parts, failures }
+  const onTheWay = choosingNeeds(field, options.relations)
+  const reads = [...onTheWay, ...parts].map(({ kind }) => kind)
+  return { parts, failures, reads }
 }
 
 /** Those that have a label in common, of the same namespace or where one of them is in none. */
@@ -99,7 +103,7 @@ function labelledParts(
 ): MixedParts {
   const { view, id } = origin
   const values = view.label(label)?.valuesOf(id) ?? []
-  if (values.length === 0) return { parts: [], failures: [] }
+  if (values.length === 0) return { parts: [], failures: [], reads: [] }
   const { namespace } = splitObjectKey(view.keyOf(id))
   const found: (KindPart & { readonly condition: Condition })[] = []
   const failures: ClientError[] = []
@@ -117,7 +121,7 @@ function labelledParts(
       failures.push(error)
     }
   }
-  return { parts: found, failures }
+  return { parts: found, failures, reads: found.map(({ kind }) => kind) }
 }
 
 function partOf(

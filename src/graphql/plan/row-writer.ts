@@ -120,5 +120,5 @@ function memberWriter(
   throw new NotCoveredError(`${type.name}.${field.name}`)
 }
 
-/** What depends on who asks, or on which kinds are in memory. */
-const unheard: ReadonlySet<string> = new Set(['can', 'owned', 'mixed'])
+/** What depends on who asks. */
+const unheard: ReadonlySet<string> = new Set(['can'])

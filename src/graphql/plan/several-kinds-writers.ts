@@ -1,6 +1,6 @@
 import type { FieldNode } from 'graphql'
 import { splitObjectKey } from '../../kubernetes/object.ts'
-import { hasValue } from '../../query/condition/condition.ts'
+import { everything, hasValue } from '../../query/condition/condition.ts'
 import type { Kind, MixedRelationField } from '../model/kind.ts'
 import { choosingNeeds } from '../operation/chosen-objects.ts'
 import { mixedParts } from '../operation/mixed-relation.ts'
@@ -43,6 +43,8 @@ export function ownedWriter(
     const uid = view.uidOf(id)
     const condition = hasValue('ownerUid', uid === '' ? [] : [uid])
     const { failures } = places
+    const reads = places.parts.map(({ kind }) => kind)
+    run.followed?.({ reads, condition, isSaid: false })
     const parts = places.parts.map((part) => ({ ...part, condition }))
     return write(run, { cluster, list: `${cluster}/owned/${uid}`, parts, failures }, asked)
   }
@@ -81,6 +83,7 @@ export function mixedRelationWriter(
     const kinds = served.kinds.values()
     const found = mixedParts(field, { relations, kinds, kindOf, parts, cluster, named, origin })
     const object = view.uidOf(id) || view.keyOf(id)
+    run.followed?.({ reads: found.reads, condition: everything, isSaid: false })
     return write(
       run,
       { ...found, cluster, list: `${cluster}/${from.typeName}.${field.name}/${object}` },
