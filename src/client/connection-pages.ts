@@ -1,9 +1,12 @@
 /** A value of Apollo Client's cache: a page of a connection, by the names of its fields. */
 type Stored = Readonly<Record<string, unknown>>
 
-/** Pages of one list, each by the cursor that it stands behind (or, of a list that is read backwards, ahead of); the first by `''`. */
+/**
+ * Pages of one list, each by the cursor that it stands behind (or, of a list that is read backwards, ahead of); the first by `''`.
+ * One that was answered by an error is null.
+ */
 export interface ConnectionPages {
-  readonly pages: Readonly<Record<string, Stored>>
+  readonly pages: Readonly<Record<string, Stored | null>>
 }
 
 /** As much as is used of what Apollo Client hands to a field policy. */
@@ -18,13 +21,13 @@ export interface ConnectionPolicy {
   readonly keyArgs: (args: Stored | null) => string[] | false
   readonly merge: (
     existing: ConnectionPages | undefined,
-    incoming: Stored,
+    incoming: Stored | null,
     options: PolicyOptions,
   ) => ConnectionPages
   readonly read: (
     existing: ConnectionPages | undefined,
     options: PolicyOptions,
-  ) => Stored | undefined
+  ) => Stored | null | undefined
 }
 
 /** The lists that a connection has: what is selected of them is joined, page by page. */
@@ -47,14 +50,14 @@ export const connectionPages: ConnectionPolicy = {
   merge(existing, incoming, { args }) {
     const cursor = cursorOf(args)
     const known = existing?.pages[cursor]
-    const page = {
+    const page = incoming && {
       ...known,
       ...incoming,
       pageInfo: joined(known?.['pageInfo'], incoming['pageInfo']),
     }
     const pages = { ...existing?.pages, [cursor]: page }
     if (cursor !== '') return { pages }
-    return { pages: Object.fromEntries(chain(pages, args)) }
+    return { pages: page === null ? { '': null } : Object.fromEntries(chain(pages, args)) }
   },
 
   read(existing, options) {
@@ -62,7 +65,7 @@ export const connectionPages: ConnectionPolicy = {
     const { args } = options
     const cursor = cursorOf(args)
     const { [cursor]: only } = existing.pages
-    if (only === undefined) return undefined
+    if (only === undefined || only === null) return only
     if (cursor !== '') return alive(only, options)
     const pages = chain(existing.pages, args).map(([, page]) => alive(page, options))
     return joinedPages(isBackwards(args) ? pages.toReversed() : pages, args)
@@ -80,14 +83,15 @@ function isBackwards(args: Stored | null): boolean {
 
 /** The first page, the one behind its last cursor, and so on, with the cursors that they are kept by. */
 function chain(
-  pages: Readonly<Record<string, Stored>>,
+  pages: Readonly<Record<string, Stored | null>>,
   args: Stored | null,
 ): readonly (readonly [string, Stored])[] {
   const found = new Map<string, Stored>()
   const shown = lists.filter((list) => Array.isArray(pages['']?.[list]))
   for (let cursor: unknown = ''; typeof cursor === 'string' && !found.has(cursor);) {
-    const page: Stored | undefined = pages[cursor]
-    if (page === undefined || !shown.every((list) => Array.isArray(page[list]))) break
+    const page: Stored | null | undefined = pages[cursor]
+    if (page === undefined || page === null || !shown.every((list) => Array.isArray(page[list])))
+      break
     found.set(cursor, page)
     cursor = edgeOf(page, isBackwards(args))
   }

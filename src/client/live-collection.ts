@@ -1,3 +1,5 @@
+// What a front end with an older `lib` needs to read these types.
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { Frame } from './frame-fold.ts'
 import type { LiveSnapshot, LiveStatus } from './live-snapshot.ts'
 import { type LiveQuery, liveRequest, LiveStream } from './live-stream.ts'

@@ -1,3 +1,5 @@
+// What a front end with an older `lib` needs to read these types.
+/// <reference lib="esnext.disposable" preserve="true" />
 import { Listeners } from './listeners.ts'
 import type { RowOf } from './live-collection.ts'
 import type { LiveSnapshot, LiveStatus } from './live-snapshot.ts'

@@ -1,3 +1,5 @@
+// What a front end with an older `lib` needs to read these types.
+/// <reference lib="esnext.disposable" preserve="true" />
 import { Listeners } from './listeners.ts'
 import type { LiveSnapshot } from './live-snapshot.ts'
 import { type Compare, SortedRows } from './sorted-rows.ts'

@@ -1,9 +1,11 @@
 import {
   ApolloClient,
+  CombinedGraphQLErrors,
   gql,
   HttpLink,
   InMemoryCache,
   type InMemoryCacheConfig,
+  type OperationVariables,
 } from '@apollo/client/core'
 import { OperationTypeNode } from 'graphql'
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions'
@@ -129,6 +131,48 @@ describe('Apollo Client', () => {
     await vi.waitUntil(() => edges().length < podNames.length)
     expect(podNamesOf(edges().map(({ node }) => node))).toEqual(podNames.slice(1))
     watching.unsubscribe()
+  })
+
+  it('keeps the rest of an answer when a list is refused', async () => {
+    using said = watchConsole()
+    const client = clientWith(new InMemoryCache(config))
+    const query = gql`
+      query Both($first: Int, $after: String) {
+        nodes {
+          nodes {
+            id
+            metadata {
+              name
+            }
+          }
+        }
+        pods(first: $first, after: $after) {
+          nodes {
+            id
+          }
+        }
+      }
+    `
+    const ask = async (variables: OperationVariables) => {
+      const { data, error } = await client.query<Record<'nodes' | 'pods', unknown>>({
+        query,
+        variables,
+        errorPolicy: 'all',
+        fetchPolicy: 'network-only',
+      })
+      return { ...data, code: CombinedGraphQLErrors.is(error) && error.errors[0]?.extensions }
+    }
+    const whole = { nodes: { nodes: [{ metadata: { name: 'n-0' } }] } }
+    const refused = (argument: string) => ({
+      ...whole,
+      pods: null,
+      code: { code: 'BAD_USER_INPUT', argument },
+    })
+    expect(await ask({ first: 600 })).toMatchObject(refused('first'))
+    expect(client.readQuery({ query, variables: { first: 600 } })).toMatchObject({ pods: null })
+    expect(await ask({ first: 2, after: 'no cursor' })).toMatchObject(refused('after'))
+    expect(await ask({ first: 2 })).toMatchObject({ ...whole, pods: { nodes: [{}, {}] } })
+    expect(said.lines).toEqual([])
   })
 
   it('holds an object once, with all that several queries read of it', async () => {

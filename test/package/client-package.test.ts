@@ -79,7 +79,8 @@ describe('@informerql/client, installed from its tarball', () => {
           target: 'esnext',
           module: 'esnext',
           moduleResolution: 'bundler',
-          lib: ['es2024', 'esnext.disposable', 'dom'],
+          // As Vite's templates have it.
+          lib: ['es2022', 'dom'],
           types: [],
           strict: true,
           skipLibCheck: false,

@@ -33,6 +33,8 @@ const formOfSource: Partial<Readonly<Record<FieldSource['form'], CachedForm>>> =
   clusterState: keyed('name'),
   frame: { form: 'frame' },
   change: { form: 'frame' },
+  livePage: { form: 'frame' },
+  livePageChange: { form: 'frame' },
   connection: { form: 'page' },
   edge: { form: 'page' },
   pageInfo: { form: 'page' },
