@@ -64,31 +64,33 @@ let stopped = 0
 const readInto = Buffer.allocUnsafe(65_536)
 
 /**
- * What it reads is copied out of one buffer. Node reads into one of 64 KiB each time, and thousands of them a second have V8
- * collect all of the heap twice a second: the subscribers would wait for their own garbage.
+ * What it reads goes through one buffer, and nowhere else once it is left alone. Node reads into a buffer of 64 KiB each time, and
+ * thousands of them a second have V8 collect all of the heap twice a second: the subscribers would wait for their own garbage.
  */
-function createConnection(options: TcpNetConnectOpts): Socket {
-  const connection: Socket = connect({
-    ...options,
-    onread: {
-      buffer: readInto,
-      callback: (length): boolean => connection.push(Buffer.from(readInto.subarray(0, length))),
-    },
-  })
-  return connection
+function quietConnection(isLeftAlone: () => boolean): (options: TcpNetConnectOpts) => Socket {
+  return (options) => {
+    const connection: Socket = connect({
+      ...options,
+      onread: {
+        buffer: readInto,
+        callback: (length): boolean =>
+          isLeftAlone() || connection.push(Buffer.from(readInto.subarray(0, length))),
+      },
+    })
+    return connection
+  }
 }
 
 async function subscribe(number: number): Promise<void> {
-  const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', {
-    createConnection: createConnection as typeof connect,
-    perMessageDeflate: false,
-  })
   const synced = Promise.withResolvers<void>()
   let isSynced = false
   const isSampled = number % sampled === 0
   if (isSampled) samples += 1
+  const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', {
+    createConnection: quietConnection(() => isSynced && !isSampled) as typeof connect,
+    perMessageDeflate: false,
+  })
   socket.on('message', (data: Buffer) => {
-    if (isSynced && !isSampled) return
     const { type, payload } = JSON.parse(data.toString()) as Answer
     if (type === 'connection_ack') {
       const query = queryOf(number)
