@@ -30,7 +30,8 @@ await gateway[Symbol.asyncDispose]()
 
 async function serveGateway(): Promise<AsyncDisposable & { readonly url: string }> {
   return await startGraphQLServer({
-    server: { ...defaultServerOptions(), port: 0 },
+    // Subscribers that are measured answer no pings.
+    server: { ...defaultServerOptions(), port: 0, pingIntervalMs: 600_000 },
     plugins: [gateway.plugin],
     ...(planned === 'planned' ? { planned: gateway.planned } : {}),
     log,

@@ -1,6 +1,5 @@
 import type { FrameRing } from './frame-ring.ts'
-import type { FrameWriter, Positions } from './frame-writer.ts'
-import type { GroupContent } from './group-content.ts'
+import type { Positions } from './frame-writer.ts'
 import type { GroupSnapshot } from './group-snapshot.ts'
 
 /** How a subscription has ended: with the errors that are its last message, or so that graphql-js is to go on with it. */
@@ -9,12 +8,17 @@ export type StreamEnd =
   | { readonly form: 'failed'; readonly error: Error }
   | { readonly form: 'refused' }
 
+/** What is still to be read of a ring, as fewer frames. */
+export interface MergedReading {
+  /** From a place in the ring, where a reader is at these positions, to its end. */
+  from(place: number, positions: Positions): Resumption
+}
+
 /** What a member reads from, and tells. */
 export interface MemberGroup {
   readonly ring: FrameRing
-  readonly writer: FrameWriter
+  readonly merged: MergedReading
   readonly counts: MemberCounts
-  readonly rows: Pick<GroupContent, 'merged' | 'page'>
   snapshot(): GroupSnapshot
   leave(member: GroupMember): void
 }
@@ -34,8 +38,11 @@ export interface MemberCounts {
   resets: number
 }
 
-/** Who is so many frames behind is sent them as one. */
-const maxFramesBehind = 8
+/**
+ * Who is more frames behind is sent them as one. Few, since that is written once for all who stand there, while each frame is
+ * one more message to each of them: where there is too much to do, sending them all would be what makes it more.
+ */
+const maxFramesBehind = 2
 
 /**
  * One subscriber of a group: a place in its ring, and nothing else as long as it keeps up. It is read from when its transport has
@@ -177,23 +184,13 @@ export class GroupMember {
   }
 
   #merged(): Buffer | undefined {
-    const { ring, writer, counts, rows } = this.#group
+    const { counts, merged } = this.#group
     counts.merged += 1
-    const changes = []
-    let positions = this.#positions
-    for (; this.#next < ring.next; this.#next += 1) {
-      const frame = ring.get(this.#next)
-      if (frame === undefined) continue
-      ;({ positions } = frame)
-      for (const change of frame.changes) changes.push(change)
-    }
-    const { page } = rows
-    const at = { reset: false, wasSynced: true, before: this.#positions, positions, page }
+    const { frames, rows, next, positions } = merged.from(this.#next, this.#positions)
+    this.#next = next
     this.#positions = positions
-    const merged = rows.merged(changes)
-    if (merged.length === 0 && page === undefined) return undefined
-    this.#rows += merged.length
-    this.#ahead = Array.from(writer.frames(merged, at), ({ payload }) => payload)
+    this.#rows += rows
+    this.#ahead = [...frames]
     return this.#ahead.shift()
   }
 }

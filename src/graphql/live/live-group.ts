@@ -17,6 +17,7 @@ import { GroupFlush } from './group-flush.ts'
 import { contentOf, type HeldContent, missedBy } from './group-forms.ts'
 import { GroupSnapshot } from './group-snapshot.ts'
 import { GroupSnapshots } from './group-snapshots.ts'
+import { MergedFrames } from './merged-frames.ts'
 import { isReached, reachMs } from './resumption.ts'
 import { Announcer } from './announcer.ts'
 import { GroupReading, type GroupReadingOptions } from './group-reading.ts'
@@ -58,6 +59,7 @@ export class LiveGroup implements MemberGroup {
   readonly writer: FrameWriter
   readonly counts: MemberCounts
   readonly rows: HeldContent
+  readonly merged: MergedFrames
   readonly #options: LiveGroupOptions
   readonly #members = new Set<GroupMember>()
   readonly #announcer = new Announcer(this.#members)
@@ -84,6 +86,7 @@ export class LiveGroup implements MemberGroup {
     const { cluster } = list.at
     this.writer = new FrameWriter({ ...limits, cluster, list: list.list, access, plan })
     this.rows = contentOf(plan, list)
+    this.merged = new MergedFrames(this)
     const withheld = new WithheldNames(cluster, () => this.#seats.askMore())
     this.#reading = new GroupReading(options, withheld)
     this.#filter = new GroupFilter(list, this.rows, this.#reading)
@@ -99,6 +102,7 @@ export class LiveGroup implements MemberGroup {
       announce: () => this.#announcer.announce(),
       written: () => {
         this.#snapshots.moved()
+        this.merged.moved()
         // Graphql-js keeps no texts.
         if (!this.isOver && !options.hold(this.rows.bytes)) this.end({ form: 'refused' })
       },

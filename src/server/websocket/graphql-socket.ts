@@ -4,7 +4,7 @@ import type { RawData, WebSocket } from 'ws'
 import { sleep } from '../../lib/backoff.ts'
 import type { ServerLog } from '../operation-options.ts'
 import { FrameSink } from '../frame-sink.ts'
-import { nextEnvelope, NextMessages } from './next-messages.ts'
+import { NextMessages } from './next-messages.ts'
 import type { OpenedBy, OpenWebSocket } from './web-socket-operations.ts'
 
 export interface GraphQLSocketOptions {
@@ -42,15 +42,14 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
     cutOff: () => cutOff(socket),
   })
   connection.on('drain', () => sink.drained())
-  const sendFrames: OpenWebSocket['sendFrames'] = (id, stream) => {
-    const envelope = nextEnvelope(id)
-    return sink.send(stream, (payload) => {
+  const sendFrames: OpenWebSocket['sendFrames'] = (id, stream) =>
+    sink.send(stream, (payload) => {
       // Past `socket.send`, which takes as long as all the rest. That writes whole messages, too, as nothing is compressed.
-      if (socket.readyState === socket.OPEN) messages.write(connection, envelope, payload)
+      if (socket.readyState === socket.OPEN) messages.write(connection, id, payload)
     })
-  }
   let pending = 0
-  let someEnded = new AbortController()
+  /** There as long as the socket waits for one to end. */
+  let someEnded: AbortController | undefined
 
   const closed = operations.opened(
     {
@@ -68,7 +67,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
             socket.close(CloseCode.InternalServerError, 'Internal server error')
           } finally {
             pending -= 1
-            someEnded.abort()
+            someEnded?.abort()
           }
         }
         const receive = async (message: RawData): Promise<void> => {
@@ -78,6 +77,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
             someEnded = new AbortController()
             socket.pause()
             await sleep(pileUpMs, someEnded.signal)
+            someEnded = undefined
             socket.resume()
           }
           if (pending < maxPending) void answer(message)

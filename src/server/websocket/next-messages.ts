@@ -1,16 +1,5 @@
 import type { Duplex } from 'node:stream'
 
-/** The operation that messages are of. */
-export interface NextEnvelope {
-  readonly id: string
-  /** All of a message that stands before its payload. */
-  readonly ahead: Buffer
-}
-
-export function nextEnvelope(id: string): NextEnvelope {
-  return { id, ahead: Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`) }
-}
-
 const behind = Buffer.from('}')
 
 /** From so many bytes on, a payload is not copied for each connection that it goes to. */
@@ -26,13 +15,13 @@ export class NextMessages {
   #payload: Buffer | undefined
   readonly #byId = new Map<string, Buffer>()
 
-  /** Writes one to a connection that nothing is compressed for, and where no message is under way. */
-  write(connection: Duplex, envelope: NextEnvelope, payload: Buffer): void {
+  /** Writes one of the operation `id` to a connection that nothing is compressed for, and where no message is under way. */
+  write(connection: Duplex, id: string, payload: Buffer): void {
     if (payload.length < sharedFromBytes) {
-      connection.write(this.#whole(envelope, payload))
+      connection.write(this.#whole(id, payload))
       return
     }
-    const { ahead } = envelope
+    const ahead = aheadOf(id)
     connection.cork()
     connection.write(message(ahead.length + payload.length + behind.length, [ahead]))
     connection.write(payload)
@@ -40,18 +29,27 @@ export class NextMessages {
     connection.uncork()
   }
 
-  #whole({ id, ahead }: NextEnvelope, payload: Buffer): Buffer {
+  #whole(id: string, payload: Buffer): Buffer {
     if (payload !== this.#payload) {
       this.#payload = payload
       this.#byId.clear()
     }
     const known = this.#byId.get(id)
     if (known !== undefined) return known
+    const ahead = aheadOf(id)
     const length = ahead.length + payload.length + behind.length
     const whole = message(length, [ahead, payload, behind])
     if (this.#byId.size < maxSharedIds) this.#byId.set(id, whole)
     return whole
   }
+}
+
+/**
+ * All of a message that stands before its payload. Made for each payload: whoever kept so few bytes for each connection would keep
+ * the pool that they were cut from.
+ */
+function aheadOf(id: string): Buffer {
+  return Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`)
 }
 
 const finalText = 0x81

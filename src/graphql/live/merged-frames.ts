@@ -1,0 +1,79 @@
+import type { FrameRing } from './frame-ring.ts'
+import type { FrameWriter, Positions } from './frame-writer.ts'
+import type { GroupContent } from './group-content.ts'
+import type { MergedReading, Resumption } from './group-member.ts'
+
+export interface MergedFramesOptions {
+  readonly ring: FrameRing
+  readonly writer: FrameWriter
+  readonly rows: Pick<GroupContent, 'merged' | 'page'>
+}
+
+interface Merged extends Resumption {
+  /** Where those stood that it is for. */
+  readonly before: Positions
+}
+
+/** Readers are behind by some frames at a time: so many places are known at once, and each may lead through all of the ring. */
+const maxPlaces = 4
+
+/**
+ * What is still to be read of a ring as fewer frames, from each place where somebody stands: worked out once for all who stand
+ * there, since what makes one reader late, too much to do, makes all of them late.
+ */
+export class MergedFrames implements MergedReading {
+  readonly #options: MergedFramesOptions
+  readonly #known = new Map<number, Merged>()
+  /** Where they lead to. */
+  #next = 0
+
+  constructor(options: MergedFramesOptions) {
+    this.#options = options
+  }
+
+  /** What the frames take that are kept. */
+  get bytes(): number {
+    let sum = 0
+    for (const { frames } of this.#known.values()) {
+      for (const { length } of frames) sum += length
+    }
+    return sum
+  }
+
+  /** The ring may have moved on. */
+  moved(): void {
+    const { next } = this.#options.ring
+    if (next === this.#next) return
+    this.#known.clear()
+    this.#next = next
+  }
+
+  from(place: number, before: Positions): Resumption {
+    this.moved()
+    const known = this.#known.get(place)
+    if (known?.before === before) return known
+    const made = { ...this.#merged(place, before), before }
+    if (known !== undefined || this.#known.size < maxPlaces) this.#known.set(place, made)
+    return made
+  }
+
+  #merged(place: number, before: Positions): Resumption {
+    const { ring, writer, rows } = this.#options
+    const changes = []
+    let positions = before
+    for (let number = place; number < ring.next; number += 1) {
+      const frame = ring.get(number)
+      if (frame === undefined) continue
+      ;({ positions } = frame)
+      for (const change of frame.changes) changes.push(change)
+    }
+    const { next } = ring
+    const { page } = rows
+    const merged = rows.merged(changes)
+    const isNothing = merged.length === 0 && page === undefined
+    const at = { reset: false, wasSynced: true, before, positions, page }
+    const frames = isNothing ? [] : writer.frames(merged, at)
+    const payloads = Array.from(frames, ({ payload }) => payload)
+    return { frames: payloads, rows: merged.length, next, positions }
+  }
+}
