@@ -63,9 +63,14 @@ export class RelationCluster implements AsyncDisposable {
     this.#stack = stack
   }
 
-  static async start(options: Partial<GatewayOptions> = {}): Promise<RelationCluster> {
+  /** What has to be there before the gateway is, such as what {@link define} defines, is prepared. */
+  static async start(
+    options: Partial<GatewayOptions> = {},
+    prepare?: (simulator: Simulator) => Promise<void>,
+  ): Promise<RelationCluster> {
     const stack = new AsyncDisposableStack()
     const simulator = stack.use(await startSimulator({ bookmarkIntervalMs: 0 }))
+    await prepare?.(simulator)
     const lines: string[] = []
     const write = (message: string): void => void lines.push(message)
     const log = { info: write, warn: write, error: write }
@@ -113,47 +118,8 @@ export class RelationCluster implements AsyncDisposable {
   }
 
   /** Defines kinds: `Issuer.cert-manager.io/v1`, with `*` behind those that are cluster-scoped. */
-  async define(
-    kinds: readonly string[],
-    categories: Readonly<Record<string, string>> = {},
-    specs: Readonly<Record<string, object>> = {},
-  ): Promise<void> {
-    for (const text of kinds) {
-      const namespaced = !text.endsWith('*')
-      const [name = '', version = ''] = text.replace('*', '').split('/')
-      const [kind = '', ...labels] = name.split('.')
-      const group = labels.join('.')
-      const plural = pluralOf(kind)
-      const category = categories[kind]
-      customPlurals.set(`${group}/${kind}`, { plural, namespaced })
-      const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
-      const spec = specs[kind]
-      const described = { type: 'object', properties: { spec } }
-      const schema = { openAPIV3Schema: spec === undefined ? open : described }
-      await this.#post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
-        apiVersion: 'apiextensions.k8s.io/v1',
-        kind: 'CustomResourceDefinition',
-        metadata: {
-          name: `${plural}.${group}`,
-          annotations: { 'api-approved.kubernetes.io': 'https://example.com/approved' },
-        },
-        spec: {
-          group,
-          scope: namespaced ? 'Namespaced' : 'Cluster',
-          names: { plural, kind, ...(category === undefined ? {} : { categories: [category] }) },
-          versions: [{ name: version, served: true, storage: true, schema }],
-        },
-      })
-    }
-  }
-
-  async #post(path: string, body: object): Promise<void> {
-    const response = await fetch(new URL(path, this.simulator.url), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+  async define(...definitions: DefinitionArguments): Promise<void> {
+    await define(this.simulator, ...definitions)
   }
 
   /** The names that a path of fields leads to from one object: `deployment web pods node`. */
@@ -210,6 +176,55 @@ export class RelationCluster implements AsyncDisposable {
     }
     return `${open} { metadata { name } } ${close}`
   }
+}
+
+type DefinitionArguments = readonly [
+  kinds: readonly string[],
+  categories?: Readonly<Record<string, string>>,
+  specs?: Readonly<Record<string, object>>,
+]
+
+/** As {@link RelationCluster.define}, of a simulator without a gateway. */
+export async function define(
+  simulator: Simulator,
+  ...[kinds, categories = {}, specs = {}]: DefinitionArguments
+): Promise<void> {
+  for (const text of kinds) {
+    const namespaced = !text.endsWith('*')
+    const [name = '', version = ''] = text.replace('*', '').split('/')
+    const [kind = '', ...labels] = name.split('.')
+    const group = labels.join('.')
+    const plural = pluralOf(kind)
+    const category = categories[kind]
+    customPlurals.set(`${group}/${kind}`, { plural, namespaced })
+    const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+    const spec = specs[kind]
+    const described = { type: 'object', properties: { spec } }
+    const schema = { openAPIV3Schema: spec === undefined ? open : described }
+    await post(simulator, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: {
+        name: `${plural}.${group}`,
+        annotations: { 'api-approved.kubernetes.io': 'https://example.com/approved' },
+      },
+      spec: {
+        group,
+        scope: namespaced ? 'Namespaced' : 'Cluster',
+        names: { plural, kind, ...(category === undefined ? {} : { categories: [category] }) },
+        versions: [{ name: version, served: true, storage: true, schema }],
+      },
+    })
+  }
+}
+
+async function post(simulator: Simulator, path: string, body: object): Promise<void> {
+  const response = await fetch(new URL(path, simulator.url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
 }
 
 /** The CRDs that tests have defined, by `group/Kind`. */

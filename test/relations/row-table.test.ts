@@ -20,7 +20,7 @@ const shown = [
 /** Rows that need more than names: the tests that show them, in this folder. */
 const elsewhere: Readonly<Record<number, string>> = {
   52: 'custom-rows.test.ts',
-  53: 'pitfalls.test.ts',
+  53: 'metrics.test.ts',
   55: 'built-in-rows.test.ts',
   63: 'inferred-references.test.ts',
 }
