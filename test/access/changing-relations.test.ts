@@ -14,7 +14,7 @@ type User = (typeof users)[number]
 const rounds = 5
 const nodes = ['big', 'small']
 const query = `subscription { pods(coalesceMs: 20) { reset changes { type objectId object {
-  metadata { namespace name } node { metadata { name annotation(key: "touched") } } namespace { metadata { name } }
+  metadata { namespace name } get: can(verb: "get") node { metadata { name annotation(key: "touched") } } namespace { metadata { name } }
 } } } }`
 
 /** A subscription to pods with what they lead to, begun anew where it was ended. */
@@ -51,17 +51,28 @@ class RelatedSubscription {
   }
 }
 
-/** What somebody may see of nodes: certainly, as a whole kind, or perhaps, one by its name. */
-const nodesSeen = async (
-  cluster: AccessCluster,
-  user: User,
-): Promise<{ readonly isAll: boolean; readonly names: ReadonlySet<string> }> => {
+/** The nodes that somebody may look at. */
+const nodesSeen = async (cluster: AccessCluster, user: User): Promise<ReadonlySet<string>> => {
   const may = async (verb: string, name?: string): Promise<boolean> =>
     isAllowed(cluster, user, { verb, resource: 'nodes', ...(name === undefined ? {} : { name }) })
   const isAll = (await may('list')) || (await may('get'))
   const names = new Set<string>()
   for (const name of nodes) if (isAll || (await may('get', name))) names.add(name)
-  return { isAll, names }
+  return names
+}
+
+/** The pods that somebody may get, by their keys. */
+const podsGettable = async (
+  cluster: AccessCluster,
+  user: User,
+  pods: readonly Fields[],
+): Promise<ReadonlySet<string>> => {
+  const gettable = new Set<string>()
+  await inParallel(pods, async ({ metadata: { namespace, name } }) => {
+    const asked = { verb: 'get', resource: 'pods', namespace, name }
+    if (await isAllowed(cluster, user, asked)) gettable.add(`${namespace}/${name}`)
+  })
+  return gettable
 }
 
 /** The namespaces that somebody may look at. */
@@ -97,6 +108,9 @@ describeAccess('Related objects of a running subscription', (cluster: () => Acce
       const { must } = cluster()
       const rbac = new RandomRbac(cluster(), seededRandom(runSeed))
       const pods: readonly Fields[] = (await must('/api/v1/pods')).items
+      const nodeOf = ({ namespace, name }: Fields): string =>
+        pods.find(({ metadata: at }) => at.namespace === namespace && at.name === name)?.spec
+          .nodeName
       const places = [...new Set(pods.map(({ metadata }): string => metadata.namespace))]
       await hasHeard(served, await rbac.replace())
       const open = new Map<User, RelatedSubscription>()
@@ -117,12 +131,14 @@ describeAccess('Related objects of a running subscription', (cluster: () => Acce
           const followed = await mayFollow(cluster(), user, places)
           const expected = pods.filter(({ metadata }) => followed.has(metadata.namespace)).length
           const seenNodes = await nodesSeen(cluster(), user)
+          const gettable = await podsGettable(cluster(), user, pods)
           const seenPlaces = await namespacesSeen(cluster(), user, places)
           const one = open.get(user) as RelatedSubscription
-          const isAsExpected = ({ node, namespace, metadata }: Fields): boolean =>
+          const isAsExpected = ({ get, node, namespace, metadata }: Fields): boolean =>
+            get === gettable.has(`${metadata.namespace}/${metadata.name}`) &&
             (namespace !== null) === seenPlaces.has(metadata.namespace) &&
-            (node === null ? !seenNodes.isAll : seenNodes.names.has(node.metadata.name)) &&
-            (!seenNodes.isAll || node.metadata.annotation === touched)
+            (node !== null) === seenNodes.has(nodeOf(metadata)) &&
+            (node === null || node.metadata.annotation === touched)
           // Without a plan, a row says of related objects what was so when it was sent.
           const isRow = by.get(user.username) === 'plan' ? isAsExpected : () => true
           const isRight = (): boolean =>
@@ -132,7 +148,7 @@ describeAccess('Related objects of a running subscription', (cluster: () => Acce
           expect(isRight(), `${where}: ${JSON.stringify([...one.held.values()])}`).toBe(true)
           const leaked = one.told.filter(
             ({ node, namespace }) =>
-              (node !== null && !seenNodes.names.has(node.metadata.name)) ||
+              (node !== null && !seenNodes.has(node.metadata.name)) ||
               (namespace !== null && !seenPlaces.has(namespace.metadata.name)),
           )
           expect(leaked, where).toEqual([])

@@ -138,14 +138,22 @@ describe('subscriptions to objects with what others make of them', () => {
     await Promise.all(subscribers.map(async (one) => one.return?.()))
   })
 
-  it.each(['can(verb: "get")', 'cluster { state }'])(
-    'are answered one by one with what may change unheard: %s',
-    async (selection) => {
-      await created(served.cluster, `${core}/pods`, podOf('a'))
-      const live = resume(served.gateway.connect(), { field: 'pods(coalesceMs: 0', selection })
-      await live.until(({ size }) => size === 1)
-      expect(state()).toMatchObject({ groups: 0 })
-      live.leave()
-    },
-  )
+  it('are answered one by one with what may change unheard', async () => {
+    await created(served.cluster, `${core}/pods`, podOf('a'))
+    const asked = { field: 'pods(coalesceMs: 0', selection: 'cluster { state }' }
+    const live = resume(served.gateway.connect(), asked)
+    await live.until(({ size }) => size === 1)
+    expect(state()).toMatchObject({ groups: 0 })
+    live.leave()
+  })
+
+  it('are told that they may read, where nobody is asked who they are', async () => {
+    await created(served.cluster, `${core}/pods`, podOf('a'))
+    const selection = 'get: can(verb: "get") delete: can(verb: "delete")'
+    const live = resume(served.gateway.connect(), { field: 'pods(coalesceMs: 0', selection })
+    await live.until(({ size }) => size === 1)
+    expect(only(live)).toMatchObject({ get: true, delete: false })
+    expect(state()).toMatchObject({ groups: 1 })
+    live.leave()
+  })
 })

@@ -10,6 +10,13 @@ import {
   tooManyNamespaces,
   type ViewerAccess,
 } from '../operation/viewer-access.ts'
+import {
+  askPrivileges,
+  hasPrivilege,
+  type Privilege,
+  privilegedUntilMs,
+  privilegeKey,
+} from './privilege.ts'
 import { type KindSight, Sight, wholeSight } from './sight.ts'
 
 /** What is looked at. */
@@ -19,6 +26,8 @@ export interface Sought {
   readonly needs: readonly KindAt[]
   /** Kinds of which it has to be known everywhere what may be listed, as relations lead to them from anywhere. */
   readonly wide: ReadonlySet<Kind>
+  /** What has to be known besides, by `privilegeKey`. */
+  readonly privileges: ReadonlyMap<string, Privilege>
   /** How long a kind is waited for. */
   readonly syncDeadlineMs: number
 }
@@ -52,7 +61,7 @@ type Question = () => Promise<unknown>
 /** What a viewer sees, or what has to be asked first. Throws the `ClientError` of the followed kind. */
 function knownSight(
   access: ViewerAccess,
-  { list, needs, wide }: Sought,
+  { list, needs, wide, privileges }: Sought,
 ): Sight | readonly Question[] {
   const open: Question[] = []
   const [root] = needs
@@ -64,6 +73,8 @@ function knownSight(
   const namespaces =
     list.within ?? (scope.form === 'namespaces' ? [...scope.namespaces] : undefined)
   const filtering = filteringKinds(list)
+  const held = heldOf(access, privileges, open)
+  const named = new Set(held.map((one) => one.form === 'look' && one.at.kind))
   // Relations may lead to objects of the followed kind, too.
   for (const at of needs) {
     const within = wide.has(at.kind) ? undefined : namespaces
@@ -72,10 +83,33 @@ function knownSight(
     if (ofKind === undefined) continue
     const isWhole = !(ofKind instanceof ClientError) && ofKind.form === 'all'
     const look = isWhole ? unrestricted : lookedUp(access, at, ofKind, namespaces ?? [], open)
-    kinds.push({ at, list: ofKind, within, look })
+    kinds.push({ at, list: ofKind, within, look, looksAtNames: named.has(at.kind) })
   }
   if (open.length > 0) return open
-  return new Sight(scope, kinds, untilMs(access, { root, scope, kinds, filtering }))
+  const asked = new Set(privileges.keys())
+  const allowed = new Set(held.map(privilegeKey))
+  const until = held.map((one) => privilegedUntilMs(access, one))
+  return new Sight(scope, kinds, {
+    untilMs: Math.min(untilMs(access, { root, scope, kinds, filtering }), ...until),
+    privileges: { asked, allowed },
+  })
+}
+
+/** Which of these a viewer has. */
+function heldOf(
+  access: ViewerAccess,
+  privileges: Sought['privileges'],
+  open: Question[],
+): readonly Privilege[] {
+  const held: Privilege[] = []
+  const unknown: Privilege[] = []
+  for (const one of privileges.values()) {
+    const has = hasPrivilege(access, one)
+    if (has === undefined) unknown.push(one)
+    else if (has) held.push(one)
+  }
+  if (unknown.length > 0) open.push(() => askPrivileges(access, unknown))
+  return held
 }
 
 /** What lets objects in and out of a list is followed, as the list is: its changes are told by what comes and goes. */

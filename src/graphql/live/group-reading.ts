@@ -17,7 +17,7 @@ import { listenerRoute } from './listener-route.ts'
 import { filterPositionsAt } from './missed-concerns.ts'
 import { settledNeeds } from './settled-needs.ts'
 import type { Sight } from './sight.ts'
-import type { WithheldNames } from './withheld-names.ts'
+import type { WithheldPrivileges } from './withheld-privileges.ts'
 
 export interface GroupReadingOptions extends Omit<PlanRunOptions, 'parts' | 'budget' | 'followed'> {
   /** Whether rows may be written from objects of the followed kind that are not followed themselves. */
@@ -44,12 +44,12 @@ export class GroupReading {
   /** The kinds, the followed one first. */
   readonly needs: readonly KindAt[]
   readonly #options: GroupReadingOptions
-  readonly #withheld: WithheldNames
+  readonly #withheld: WithheldPrivileges
   /** What is heard of the followed kind. */
   readonly #route: ListenerRoute | undefined
   #looksAround = false
 
-  constructor(options: GroupReadingOptions, withheld: WithheldNames) {
+  constructor(options: GroupReadingOptions, withheld: WithheldPrivileges) {
     this.#options = options
     this.#withheld = withheld
     this.needs = options.sight.visible

@@ -4,7 +4,7 @@ import type { KindAt } from '../operation/kind-part.ts'
 import type { SettledParts } from '../operation/preparation.ts'
 import { NotCoveredError } from '../plan/not-covered.ts'
 import type { FollowedRelation, PlanRunOptions } from '../plan/plan-run.ts'
-import { type Beyond, BeyondSightError, type SightedKinds } from './sight.ts'
+import { type Beyond, BeyondSightError, beyondText, type SightedKinds } from './sight.ts'
 
 /** What the rows of a group are written with, within one tick. */
 export interface GroupRun extends PlanRunOptions {
@@ -36,9 +36,16 @@ export function groupParts(
   followed: Followed,
 ): Pick<GroupRun, 'parts' | 'followed' | 'check'> {
   const beyond = new Map<string, Beyond>()
-  const note = (one: Beyond): void => {
-    const { kind, indexes } = one.at
-    beyond.set([one.form, kind.typeName, ...(indexes?.needed ?? [])].join(' '), one)
+  const note = (one: Beyond): void => void beyond.set(beyondText(one), one)
+  /** There may be others of which that is to be known. */
+  const unlessBeyond = <T>(reading: () => T, otherwise: T): T => {
+    try {
+      return reading()
+    } catch (error) {
+      if (!(error instanceof BeyondSightError)) throw error
+      error.beyond.forEach(note)
+      return otherwise
+    }
   }
   const indexed = new Set<KindAt['indexes']>()
   const isIndexed = ({ kind, indexes }: KindAt): boolean => {
@@ -60,20 +67,15 @@ export function groupParts(
       throw error
     }
   }
+  const { may } = settled
   const parts: SettledParts = {
     part: (at, reading) => read(at, () => settled.part(at, reading)),
     named: (at, keys) => read(at, () => settled.named(at, keys)),
     cachedPart(at, reading) {
       followed.looksAround()
-      try {
-        return settled.cachedPart(at, reading)
-      } catch (error) {
-        if (!(error instanceof BeyondSightError)) throw error
-        // There may be others of which that is to be known.
-        error.beyond.forEach(note)
-        return undefined
-      }
+      return unlessBeyond(() => settled.cachedPart(at, reading), undefined)
     },
+    ...(may && { may: (_cluster, question) => unlessBeyond(() => may(question), false) }),
     // Nothing is written by a group that is different for each of its members.
     access: undefined,
     get isLacking() {

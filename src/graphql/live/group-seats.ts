@@ -64,7 +64,7 @@ export class GroupSeats {
     return [...this.#seats.values(), { access: undefined, members: new Set(others) }]
   }
 
-  /** There is a further name that the group leaves out. */
+  /** There is more that the group withholds. */
   askMore(): void {
     for (const seat of this.#seats.values()) seat.askMore()
   }

@@ -24,8 +24,9 @@ import { GroupReading, type GroupReadingOptions } from './group-reading.ts'
 import { GroupSeats, type Leaving } from './group-seats.ts'
 import { GroupMoves } from './group-moves.ts'
 import { type Beyond, BeyondSightError, type Sight } from './sight.ts'
+import type { Privilege } from './privilege.ts'
 import type { ViewerSeat } from './viewer-seat.ts'
-import { WithheldNames } from './withheld-names.ts'
+import { WithheldPrivileges } from './withheld-privileges.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ViewerAccess } from '../operation/viewer-access.ts'
 
@@ -33,6 +34,8 @@ export interface LiveGroupOptions extends GroupReadingOptions {
   readonly plan: FramePlan
   /** What a viewer sees now. Rejects with the `ClientError` that ends the subscriptions. */
   readonly decide: (access: ViewerAccess) => Promise<Sight>
+  /** What is withheld of whom has to be known by names, as somebody has it; false where that is too much. */
+  readonly named: (privileges: ReadonlyMap<string, Privilege>) => boolean
   /** Finds another group for members whose viewer sees something else now. */
   readonly move: (from: LiveGroup, seat: ViewerSeat) => Promise<void>
   /** So many bytes of texts are held now; false where there is no room for them. */
@@ -87,7 +90,7 @@ export class LiveGroup implements MemberGroup {
     this.writer = new FrameWriter({ ...limits, cluster, list: list.list, access, plan })
     this.rows = contentOf(plan, list)
     this.merged = new MergedFrames(this)
-    const withheld = new WithheldNames(cluster, () => this.#seats.askMore())
+    const withheld = new WithheldPrivileges(() => this.#seats.askMore())
     this.#reading = new GroupReading(options, withheld)
     this.#filter = new GroupFilter(list, this.rows, this.#reading)
     this.#flush = new GroupFlush({
@@ -109,7 +112,8 @@ export class LiveGroup implements MemberGroup {
       failed: (error) => this.#failed(error),
     })
     const move = async (seat: ViewerSeat): Promise<void> => options.move(this, seat)
-    this.#seats = new GroupSeats({ cluster, sight, withheld, decide: options.decide, move })
+    const { decide, named } = options
+    this.#seats = new GroupSeats({ cluster, sight, withheld, decide, named, move })
   }
 
   /** Where the members of a viewer sit. */

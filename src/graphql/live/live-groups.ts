@@ -1,24 +1,13 @@
-import type { DocumentNode, VariableValues } from 'graphql'
 import { LRUCache } from 'lru-cache'
-import type { Viewer } from '../../access/viewer.ts'
 import type { Kind } from '../model/kind.ts'
-import {
-  checkedCoalesceMs,
-  type FollowedList,
-  listToFollow,
-  objectToFollow,
-  pageToFollow,
-} from '../operation/followed-list.ts'
+import { checkedCoalesceMs } from '../operation/followed-list.ts'
 import type { OpenSubscriptions } from '../operation/open-subscriptions.ts'
 import { PreparedKinds } from '../operation/prepared-kinds.ts'
 import { decodeResumeToken, type ResumePosition } from '../operation/resume-token.ts'
-import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
+import type { OperationLimits } from '../operation/served-schema.ts'
 import { ViewerAccess } from '../operation/viewer-access.ts'
 import type { FragmentCache } from '../plan/fragment-cache.ts'
-import type {
-  ListSubscriptionArguments,
-  LookupSubscriptionArguments,
-} from '../schema/read-arguments.ts'
+import type { ListSubscriptionArguments } from '../schema/read-arguments.ts'
 import { decideSight, type Sought } from './decide-sight.ts'
 import type { FramePlan } from './frame-plan.ts'
 import { GroupMember } from './group-member.ts'
@@ -31,6 +20,7 @@ import { Reach } from './reach.ts'
 import { BeyondSightError, type Sight } from './sight.ts'
 import type { ViewerSeat } from './viewer-seat.ts'
 import type { LiveCounts, LiveLimits, LiveState } from './live-limits.ts'
+import { followedBy, type Joining, type StartedGroup, type WantedGroup } from './wanted-group.ts'
 
 export interface LiveGroupsOptions {
   readonly limits: OperationLimits
@@ -39,20 +29,6 @@ export interface LiveGroupsOptions {
   /** Where those that are open are known. */
   readonly subscriptions: OpenSubscriptions
   readonly counts: LiveCounts
-}
-
-/** One subscriber to come. */
-export interface Joining {
-  readonly served: ServedSchema
-  readonly document: DocumentNode
-  readonly plan: FramePlan
-  readonly variables: VariableValues
-  /** What is asked for by the variables. */
-  readonly asked: string
-  /** See `filteringKinds`, of what is asked for. */
-  readonly filtering: (served: ServedSchema) => ReadonlySet<string>
-  /** Who asks; absent where everything may be seen. */
-  readonly viewer?: Viewer | undefined
 }
 
 interface KnownGroup {
@@ -85,13 +61,13 @@ export class LiveGroups {
   async join(joining: Joining): Promise<GroupMember | undefined> {
     const { served, plan, variables, viewer } = joining
     const args = plan.args.coerce(variables) as ListSubscriptionArguments
-    const list = this.#followed(served, plan, args)
+    const list = followedBy(joining, args, this.#options.limits.maxPageSize)
     const coalesceMs = checkedCoalesceMs(args.coalesceMs) ?? this.#options.limits.coalesceMs
     const { resumeFrom = null } = args
     const from = resumeFrom === null ? undefined : decodeResumeToken(resumeFrom)
     const wanted = { ...joining, list, coalesceMs }
     const access = viewer && new ViewerAccess(served, viewer)
-    const attempts = new Attempts(() => this.#reachOf(wanted).text)
+    const attempts = new Attempts(() => this.#reachOf(wanted).learnt)
     while (attempts.another()) {
       // oxlint-disable-next-line no-await-in-loop -- a group may end while one waits for it to begin
       const known = await this.#groupFor(wanted, access)
@@ -101,17 +77,6 @@ export class LiveGroups {
       if (member !== 'again') return member
     }
     return undefined
-  }
-
-  #followed(served: ServedSchema, { form, kind }: FramePlan, args: object): FollowedList {
-    switch (form) {
-      case 'listFrames':
-        return listToFollow(served, kind, args)
-      case 'lookupFrames':
-        return objectToFollow(served, kind, args as LookupSubscriptionArguments)
-      case 'livePages':
-        return pageToFollow(served, kind, args, this.#options.limits.maxPageSize)
-    }
   }
 
   /** `again` where the group has ended meanwhile, or is not the viewer's any more. */
@@ -175,6 +140,7 @@ export class LiveGroups {
         sight = await decideSight(access, sought)
         await prepared.prepare(sight.visible)
       }
+      if (reach.isFull) return undefined
       const key = this.#keyOf(wanted, sight, text)
       if (this.#refused.has(key)) return undefined
       const known = this.#groups.get(key)
@@ -195,7 +161,9 @@ export class LiveGroups {
   }
 
   #keyOf(wanted: WantedGroup, { fingerprint }: Sight, reach: string): string {
-    return JSON.stringify([this.#askedBy(wanted), fingerprint, wanted.coalesceMs, reach])
+    const { coalesceMs, viewer } = wanted
+    const isAnybody = viewer === undefined
+    return JSON.stringify([this.#askedBy(wanted), isAnybody, fingerprint, coalesceMs, reach])
   }
 
   #askedBy({ plan, list, asked }: WantedGroup): string {
@@ -214,12 +182,13 @@ export class LiveGroups {
     return reach
   }
 
-  #soughtBy(wanted: WantedGroup, { wide, further }: Reach): Sought {
+  #soughtBy(wanted: WantedGroup, { wide, further, privileges }: Reach): Sought {
     const { list } = wanted
     const { syncDeadlineMs } = this.#options.limits
     // What the list is filtered by may be anywhere.
     const everywhere = new Set([...wide, ...list.needs.map(({ kind }) => kind)])
-    return { list, needs: neededBy(wanted, further), wide: everywhere, syncDeadlineMs }
+    const needs = neededBy(wanted, further)
+    return { list, needs, wide: everywhere, privileges, syncDeadlineMs }
   }
 
   #start(key: string, wanted: StartedGroup): KnownGroup {
@@ -237,9 +206,13 @@ export class LiveGroups {
       fragments,
       ring: live,
       counts,
-      decide: (access) => decideSight(access, sought),
+      decide: (access) => {
+        const { privileges } = this.#reachOf(wanted)
+        return decideSight(access, { ...sought, privileges })
+      },
       leadsBack: plan.leadsBack || reach.leadsBack,
       further: new Set(reach.further.map(({ kind }) => kind)),
+      named: (privileges) => this.#reachOf(wanted).addNames(privileges),
       move: (from, seat) => this.#move(from, seat, wanted),
       hold: (bytes) => this.#texts.hold(group, bytes),
       beyond: (beyond) => {
@@ -285,7 +258,7 @@ export class LiveGroups {
   async #leave(from: LiveGroup, wanted: WantedGroup): Promise<void> {
     await Promise.all(
       from.leaving.map(async (left) => {
-        const attempts = new Attempts(() => this.#reachOf(wanted).text)
+        const attempts = new Attempts(() => this.#reachOf(wanted).learnt)
         let outcome: MoveOutcome = 'again'
         while (outcome === 'again' && left.members.size > 0 && attempts.another()) {
           // oxlint-disable-next-line no-await-in-loop -- a group may end while one waits for it to begin
@@ -331,18 +304,6 @@ export class LiveGroups {
     if (number === undefined) this.#numbers.set(plan, (number = ++this.#plans))
     return number
   }
-}
-
-interface WantedGroup extends Joining {
-  readonly list: FollowedList
-  readonly coalesceMs: number
-}
-
-interface StartedGroup extends WantedGroup {
-  readonly sought: Sought
-  readonly sight: Sight
-  readonly prepared: PreparedKinds
-  readonly reach: Reach
 }
 
 type MoveOutcome = 'moved' | 'refused' | 'again'

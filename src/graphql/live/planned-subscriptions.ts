@@ -23,7 +23,8 @@ import type { QueryRequest } from '../plan/planned-queries.ts'
 import { compileFrames, type FramePlan } from './frame-plan.ts'
 import type { GroupMember, StreamEnd } from './group-member.ts'
 import type { LiveState } from './live-limits.ts'
-import { type Joining, LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
+import { LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
+import type { Joining } from './wanted-group.ts'
 
 export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
   /** What is served at the moment. */

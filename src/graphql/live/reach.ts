@@ -1,6 +1,8 @@
 import type { Kind } from '../model/kind.ts'
 import type { RelatedNeed } from '../operation/schema-relations.ts'
+import { type Privilege, privilegeKey } from './privilege.ts'
 import type { Beyond } from './sight.ts'
+import { maxWithheld } from './withheld-privileges.ts'
 
 /**
  * How far the rows of subscribers who ask the same have turned out to lead, besides what their plan says: what only objects name,
@@ -11,6 +13,8 @@ export class Reach {
   /** Kinds of which it has to be known everywhere what may be listed, as relations lead to them from anywhere. */
   readonly wide: Set<Kind>
   readonly #further = new Map<Kind, Set<string>>()
+  readonly #privileges = new Map<string, Privilege>()
+  #names = 0
   #leadsBack = false
   /** How many groups there are of it. */
   groups = 0
@@ -18,6 +22,21 @@ export class Reach {
   /** `wide`: what is known of the plan already, which it adds to. */
   constructor(wide: Set<Kind>) {
     this.wide = wide
+  }
+
+  /** What has to be known of each viewer besides: what rows ask of whole places, and by names what somebody has. */
+  get privileges(): ReadonlyMap<string, Privilege> {
+    return this.#privileges
+  }
+
+  /** Whether there is more to be known of each viewer than is asked about. */
+  get isFull(): boolean {
+    return this.#privileges.size - this.#names > maxPlaces
+  }
+
+  /** Two with the same have learnt the same. */
+  get learnt(): string {
+    return `${this.text} ${this.#privileges.size}`
   }
 
   /** The kinds that objects have named, with the indexes that they are read by. */
@@ -41,7 +60,12 @@ export class Reach {
 
   /** Rows lead there, too. */
   add(beyond: readonly Beyond[]): void {
-    for (const { at, form } of beyond) {
+    for (const one of beyond) {
+      if (one.form === 'privilege') {
+        this.#privileges.set(privilegeKey(one.privilege), one.privilege)
+        continue
+      }
+      const { at, form } = one
       if (form === 'place') this.wide.add(at.kind)
       if (form === 'own') this.#leadsBack = true
       if (form !== 'kind') continue
@@ -50,4 +74,17 @@ export class Reach {
       for (const name of at.indexes?.needed ?? []) needed.add(name)
     }
   }
+  /** Somebody has these by names of objects: from now on each viewer is asked about them. False where there are too many. */
+  addNames(privileges: ReadonlyMap<string, Privilege>): boolean {
+    for (const [key, privilege] of privileges) {
+      if (this.#privileges.has(key)) continue
+      if (this.#names === maxWithheld) return false
+      this.#names += 1
+      this.#privileges.set(key, privilege)
+    }
+    return true
+  }
 }
+
+/** Of so many places it is asked whether something may be done there. */
+const maxPlaces = 1_000

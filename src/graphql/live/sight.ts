@@ -1,3 +1,4 @@
+import type { AccessQuestion } from '../../access/access-question.ts'
 import type { SharedInformer } from '../../informer/shared-informer.ts'
 import type { ResourceHistory } from '../../cache/resource-history.ts'
 import { isInScope, nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
@@ -9,7 +10,14 @@ import type { SettledKinds } from '../operation/settled-kinds.ts'
 import { forbiddenList } from '../operation/viewer-access.ts'
 import type { Kind } from '../model/kind.ts'
 import { NotCoveredError } from '../plan/not-covered.ts'
-import type { WithheldNames } from './withheld-names.ts'
+import {
+  noPrivileges,
+  ofPlace,
+  type Privilege,
+  privilegeKey,
+  type Privileges,
+} from './privilege.ts'
+import type { WithheldPrivileges } from './withheld-privileges.ts'
 
 /** What may be seen of one kind by all members of a group. */
 export interface KindSight {
@@ -20,16 +28,27 @@ export interface KindSight {
   readonly within: readonly string[] | undefined
   /** What may be looked up by its name, as far as whole namespaces tell. */
   readonly look: Scope
+  /** Whether some may be looked up that this does not tell of. */
+  readonly looksAtNames: boolean
 }
 
-/** Where a row has led that its group does not follow. */
-export interface Beyond {
-  /**
-   * `kind`: to a kind, or an index of it, that only objects name; `place`: to namespaces that nobody has asked about; `own`: to an
-   * object of the followed kind of which nothing is heard.
-   */
-  readonly form: 'kind' | 'place' | 'own'
-  readonly at: KindAt
+/** Where a row has led that its group does not follow, or that nobody has asked about. */
+export type Beyond =
+  | {
+      /**
+       * `kind`: to a kind, or an index of it, that only objects name; `place`: to namespaces that nobody has asked about; `own`: to an
+       * object of the followed kind of which nothing is heard.
+       */
+      readonly form: 'kind' | 'place' | 'own'
+      readonly at: KindAt
+    }
+  | { readonly form: 'privilege'; readonly privilege: Privilege }
+
+/** One text for each. */
+export function beyondText(beyond: Beyond): string {
+  if (beyond.form === 'privilege') return privilegeKey(beyond.privilege)
+  const { kind, indexes } = beyond.at
+  return [beyond.form, kind.typeName, ...(indexes?.needed ?? [])].join(' ')
 }
 
 /** Rows have led to where nobody follows, or has asked what may be seen. */
@@ -37,7 +56,7 @@ export class BeyondSightError extends NotCoveredError {
   readonly beyond: readonly Beyond[]
 
   constructor(beyond: readonly Beyond[]) {
-    super(beyond.map(({ form, at }) => `${form} ${at.kind.typeName}`).join())
+    super(beyond.map(beyondText).join())
     this.name = 'BeyondSightError'
     this.beyond = beyond
   }
@@ -47,6 +66,16 @@ export class BeyondSightError extends NotCoveredError {
 export type SightedKinds = CachedParts & {
   informer(at: KindAt): SharedInformer
   history(at: KindAt): ResourceHistory
+  /** Whether whoever is asked who they are may do something; absent where nobody is asked. Throws `BeyondSightError`. */
+  readonly may: ((question: AccessQuestion) => boolean) | undefined
+}
+
+/** What may be seen besides what is known kind by kind. */
+export interface SightOptions {
+  /** Until when it is believed where nothing is heard, as `performance.now()` tells. */
+  readonly untilMs: number
+  /** Of those who are asked who they are. */
+  readonly privileges: Privileges | undefined
 }
 
 /**
@@ -62,19 +91,23 @@ export class Sight {
   /** Until when it is believed where nothing is heard, as `performance.now()` tells. */
   readonly untilMs: number
   readonly #byKind: ReadonlyMap<Kind, KindSight>
+  readonly #privileges: Privileges
+  readonly #isAsked: boolean
 
-  constructor(scope: Scope, kinds: readonly KindSight[], untilMs: number) {
+  constructor(scope: Scope, kinds: readonly KindSight[], { untilMs, privileges }: SightOptions) {
     this.scope = scope
     this.kinds = kinds
     this.untilMs = untilMs
     this.#byKind = new Map(kinds.map((one) => [one.at.kind, one]))
-    this.fingerprint = accessFingerprint(seenKinds(scope, kinds))
+    this.#privileges = privileges ?? noPrivileges
+    this.#isAsked = privileges !== undefined
+    this.fingerprint = accessFingerprint(seenKinds(scope, kinds), textsOf(this.#privileges))
   }
 
   /** The kinds of which something may be seen: informers of the others need not run. */
   get visible(): readonly KindAt[] {
-    return this.kinds.flatMap(({ at, list, look }) =>
-      'form' in list || !isEmpty(look) ? [at] : [],
+    return this.kinds.flatMap(({ at, list, look, looksAtNames }) =>
+      'form' in list || !isEmpty(look) || looksAtNames ? [at] : [],
     )
   }
 
@@ -87,26 +120,29 @@ export class Sight {
 
   /** The part of the followed kind. */
   followed(settled: SettledKinds): KindPart {
+    return { ...settled.part(this.#followedAt), scope: this.scope }
+  }
+
+  get #followedAt(): KindAt {
     const [{ at } = missing()] = this.kinds
-    return { ...settled.part(at), scope: this.scope }
+    return at
   }
 
   /** Settled kinds as they are seen; what is withheld though its name might be allowed is noted. */
-  over(settled: SettledKinds, withheld: WithheldNames): SightedKinds {
+  over(settled: SettledKinds, withheld: WithheldPrivileges): SightedKinds {
+    const { cluster } = this.#followedAt
     const part = (at: KindAt, reading: ListReading = {}): KindPart => {
       const scope = this.#listed(at, reading)
       return { ...settled.part(at), scope }
     }
     const named = (at: KindAt, keys: readonly string[] = []): KindPart | undefined => {
-      const { look } = this.#sightOf(at)
+      const { look, looksAtNames } = this.#sightOf(at)
       if (look.form === 'all') return settled.part(at)
-      const allows = (key: string): boolean => {
-        if (isInScope(look, key)) return true
-        withheld.add(at.kind, key)
-        return false
-      }
+      const allows = (key: string): boolean =>
+        isInScope(look, key) || this.#has({ form: 'look', at, key }, withheld)
       const isAny = keys.map((key) => allows(key)).includes(true)
-      if (isEmpty(look) || (keys.length > 0 && !isAny)) return undefined
+      const isNone = isEmpty(look) && !looksAtNames
+      if (isNone || (keys.length > 0 && !isAny)) return undefined
       const byName = { identity: this.fingerprint, allows }
       return { ...settled.part(at), scope: look, byName }
     }
@@ -124,7 +160,28 @@ export class Sight {
       },
       informer: (at) => settled.informer(at),
       history: (at) => settled.history(at),
+      may: this.#isAsked
+        ? (question) => this.#may({ form: 'do', cluster, question }, withheld)
+        : undefined,
     }
+  }
+
+  /** Who may do it to all of a place may do it to each; else it is a matter of names. */
+  #may(privilege: Privilege & { readonly form: 'do' }, withheld: WithheldPrivileges): boolean {
+    const place = ofPlace(privilege)
+    const key = privilegeKey(place)
+    if (!this.#privileges.asked.has(key)) {
+      throw new BeyondSightError([{ form: 'privilege', privilege: place }])
+    }
+    if (this.#privileges.allowed.has(key)) return true
+    return privilege.question.name !== '' && this.#has(privilege, withheld)
+  }
+
+  /** What nobody has asked about is noted: it is withheld until somebody turns out to have it. */
+  #has(privilege: Privilege, withheld: WithheldPrivileges): boolean {
+    const key = privilegeKey(privilege)
+    if (!this.#privileges.asked.has(key)) withheld.add(privilege)
+    return this.#privileges.allowed.has(key)
   }
 
   #listed(at: KindAt, { within }: ListReading): Scope {
@@ -152,11 +209,11 @@ export class Sight {
 
 /** Of whoever is not asked who they are. */
 export function wholeSight(needs: readonly KindAt[]): Sight {
-  const whole = { list: unrestricted, within: undefined, look: unrestricted }
+  const whole = { list: unrestricted, within: undefined, look: unrestricted, looksAtNames: false }
   return new Sight(
     unrestricted,
     needs.map((at) => ({ at, ...whole })),
-    Number.POSITIVE_INFINITY,
+    { untilMs: Number.POSITIVE_INFINITY, privileges: undefined },
   )
 }
 
@@ -168,6 +225,12 @@ function seenKinds(scope: Scope, kinds: readonly KindSight[]): readonly SeenKind
     const isSame = isSameScope(related.scope, scope) && isSameScope(look, scope)
     return isSame ? [{ ...at, scope }] : [{ ...at, scope }, related]
   })
+}
+
+/** That nothing may be done is another thing than that nobody is asked. */
+function textsOf({ asked, allowed }: Privileges): readonly string[] {
+  const isAsked = [...asked].some((key) => key.startsWith('do\n'))
+  return isAsked ? ['asked', ...allowed] : [...allowed]
 }
 
 function missing(): never {

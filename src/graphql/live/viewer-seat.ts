@@ -4,22 +4,26 @@ import { ClientError } from '../operation/client-error.ts'
 import type { ViewerAccess } from '../operation/viewer-access.ts'
 import type { GroupMember, MemberGate } from './group-member.ts'
 import type { Sight } from './sight.ts'
-import type { WithheldNames } from './withheld-names.ts'
+import { askPrivileges, hasPrivilege, type Privilege } from './privilege.ts'
+import type { WithheldPrivileges } from './withheld-privileges.ts'
 
 export interface ViewerSeatOptions {
   readonly access: ViewerAccess
   readonly cluster: string
   /** What the group sees. */
   readonly fingerprint: string
-  readonly withheld: WithheldNames
+  readonly withheld: WithheldPrivileges
   /** What the viewer sees now. Rejects with the `ClientError` that ends the subscriptions. */
   readonly decide: (access: ViewerAccess) => Promise<Sight>
+  /** The viewer has something that the group withholds: it is to be decided with that. False where there is too much of it. */
+  readonly named: (privileges: ReadonlyMap<string, Privilege>) => boolean
   /** The viewer sees something else now: finds its members another group, or ends them. */
   readonly move: (seat: ViewerSeat) => Promise<void>
 }
 
 /** So long at least passes before a viewer is asked about again of whom nothing is heard. */
 const minHoldsMs = 1_000
+const fewNames = 50
 
 /**
  * The members of a group that are one viewer's. Whenever that viewer's permissions may have changed, nothing is sent to them until
@@ -36,14 +40,14 @@ export class ViewerSeat implements MemberGate {
   #isStale = false
   #checking: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
-  /** The names that the group leaves out and that the viewer may not look at, as it was asked lately. */
+  /** What the group withholds and the viewer does not have, as it was asked lately. */
   readonly #refused = new Set<string>()
   #isAllowedMore = false
 
   constructor(options: ViewerSeatOptions) {
     this.#options = options
     this.access = options.access
-    this.#unfollow = this.access.onChange(options.cluster, () => this.recheck())
+    this.#unfollow = this.access.onChange(options.cluster, () => this.#changed())
   }
 
   /** Whether the viewer sees what the group does, as far as anybody knows. */
@@ -51,7 +55,7 @@ export class ViewerSeat implements MemberGate {
     return this.#isSettled && performance.now() < this.#untilMs
   }
 
-  /** Whether the viewer may look at something that the group leaves out: then its members are to be answered one by one. */
+  /** Whether the viewer has too much of what the group withholds: then its members are to be answered one by one. */
   get isAllowedMore(): boolean {
     return this.#isAllowedMore
   }
@@ -74,9 +78,15 @@ export class ViewerSeat implements MemberGate {
     await withDeadline('what a viewer may see', checked, deadlineMs).catch(() => {})
   }
 
-  /** There are further names that the group leaves out. */
+  /** There is more that the group withholds. */
   askMore(): void {
-    if (this.isOpen) void this.#mayStay().catch(() => this.recheck())
+    if (!this.isOpen) return
+    void this.#mayStay().then(
+      (stays) => {
+        if (!stays && !this.#isAllowedMore) this.recheck()
+      },
+      () => this.recheck(),
+    )
   }
 
   /** The group is over: its members may take the rest until the viewer's permissions may have changed, which closes it for good. */
@@ -95,6 +105,12 @@ export class ViewerSeat implements MemberGate {
   /** Ends all its members. */
   finish(end: Parameters<GroupMember['finish']>[0]): void {
     for (const member of this.members) member.finish(end)
+  }
+
+  /** A permission may have changed. So few names are asked about again at once, more when what is known of them is too old. */
+  #changed(): void {
+    if (this.#refused.size <= fewNames) this.#refused.clear()
+    this.recheck()
   }
 
   async #check(): Promise<void> {
@@ -146,23 +162,30 @@ export class ViewerSeat implements MemberGate {
     this.#timer.unref()
   }
 
-  /** Whether the viewer may look at none of what the group leaves out; else its members are answered one by one. */
+  /**
+   * Whether the viewer has nothing of what the group withholds. Else what they see is decided anew with that, or they are answered one
+   * by one where it is too much.
+   */
   async #mayStay(): Promise<boolean> {
-    const { withheld } = this.#options
+    const { withheld, named } = this.#options
     while (this.#refused.size < withheld.size) {
-      for (const { at, keys } of withheld.all()) {
-        const nameOf = (key: string): string => `${at.kind.typeName} ${key}`
-        const further = keys.filter((key) => !this.#refused.has(nameOf(key)))
-        const unknown = further.filter((key) => this.access.looks(at, key) === undefined)
-        // oxlint-disable-next-line no-await-in-loop -- one kind after the other
-        if (unknown.length > 0) await this.access.ask({ ...at, keys: unknown })
-        if (further.some((key) => this.access.looks(at, key) === true)) {
+      const further = [...withheld.all()].filter(([key]) => !this.#refused.has(key))
+      const unknown = further.filter(([, one]) => hasPrivilege(this.access, one) === undefined)
+      // oxlint-disable-next-line no-await-in-loop -- there may be more by then
+      await askPrivileges(
+        this.access,
+        Array.from(unknown, ([, one]) => one),
+      )
+      const held = further.filter(([, one]) => hasPrivilege(this.access, one) === true)
+      if (held.length > 0) {
+        if (named(new Map(held))) this.#isStale = true
+        else {
           this.#isAllowedMore = true
           this.finish({ form: 'refused' })
-          return false
         }
-        for (const key of further) this.#refused.add(nameOf(key))
+        return false
       }
+      for (const [key] of further) this.#refused.add(key)
     }
     return true
   }

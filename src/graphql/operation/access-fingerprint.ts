@@ -12,10 +12,14 @@ export interface SeenKind extends Pick<KindPart, 'cluster' | 'kind' | 'scope' | 
 /**
  * What of these kinds may be seen, as one short text: two viewers with the same one see the same objects by the same
  * operation, so what is made for one may be sent to the other. `''` where everything may be seen. The order of the kinds is
- * of no matter. Opaque, and of one moment: a permission that changes changes it.
+ * of no matter. `privileges`: texts of what whoever sees that may do besides. Opaque, and of one moment: a permission that changes changes it.
  */
-export function accessFingerprint(kinds: Iterable<SeenKind>): string {
+export function accessFingerprint(
+  kinds: Iterable<SeenKind>,
+  privileges: Iterable<string> = [],
+): string {
   const lines = new Set<string>()
+  for (const privilege of privileges) lines.add(JSON.stringify([privilege]))
   for (const { cluster, kind, scope, byName, look } of kinds) {
     if (scope.form === 'all' && (look === undefined || look.form === 'all')) continue
     const { resource } = kind

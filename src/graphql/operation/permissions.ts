@@ -6,6 +6,7 @@ import { ClientError } from './client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { clusterNamed } from './cluster-argument.ts'
 import type { KindAt } from './kind-part.ts'
+import type { SettledParts } from './preparation.ts'
 import type { ServedSchema } from './served-schema.ts'
 import type { ViewerAccess } from './viewer-access.ts'
 
@@ -33,12 +34,13 @@ export function permissionsOf(served: ServedSchema, access: ViewerAccess | undef
 
 /** Whether whoever asks may do something to an object; where that is not known, what has to be asked. Throws `ClientError`. */
 export function knownCan(
-  access: ViewerAccess | undefined,
+  { access, may }: Pick<SettledParts, 'access' | 'may'>,
   { cluster, kind }: KindAt,
   at: { readonly namespace?: string | undefined; readonly name: string },
   args: ObjectCanArguments,
 ): boolean | AccessQuestion {
   const question = canQuestion(kind, at, args)
+  if (may !== undefined) return may(cluster, question)
   if (access === undefined) return readVerbs.has(question.verb)
   return access.known(cluster, question) ?? question
 }

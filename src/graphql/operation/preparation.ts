@@ -84,6 +84,8 @@ export interface SettledParts {
   readonly cachedPart: CachedParts['cachedPart']
   /** What the viewer may see; `undefined`: everything. */
   readonly access: ViewerAccess | undefined
+  /** What is decided already of what may be done, in place of `access`. */
+  readonly may?: (cluster: string, question: AccessQuestion) => boolean
   /** Whether something was asked for that has to be prepared first: then what was read is not the whole answer. */
   readonly isLacking: boolean
   /** Notes a permission that has to be known first. Throws where it could not be asked about. */

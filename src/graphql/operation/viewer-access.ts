@@ -106,6 +106,17 @@ export class ViewerAccess {
     return Math.min(...each)
   }
 
+  /** Until when it is believed that one of these may be done; `-Infinity` where none of them is known to be so. */
+  mayUntilMs(cluster: string, questions: readonly AccessQuestion[]): number {
+    const access = this.#in(cluster)
+    return Math.max(...questions.map((one) => access.allowedUntilMs(this.viewer, one)))
+  }
+
+  /** Until when it is believed that the object with this key may be looked at. */
+  looksUntilMs(at: KindAt, key: string): number {
+    return this.mayUntilMs(at.cluster, lookQuestions(at, key))
+  }
+
   /** Whether a viewer may do something, as far as it is known. */
   known(cluster: string, question: AccessQuestion): boolean | undefined {
     return this.#in(cluster).known(this.viewer, question)

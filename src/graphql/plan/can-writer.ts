@@ -8,7 +8,7 @@ import type { RowWriter } from './writers.ts'
 export function canWriter(args: FieldArguments): RowWriter {
   return (run, part, id) => {
     const asked = run.argumentsOf(args) as unknown as ObjectCanArguments
-    const known = knownCan(run.access, part, splitObjectKey(part.view.keyOf(id)), asked)
+    const known = knownCan(run.parts, part, splitObjectKey(part.view.keyOf(id)), asked)
     run.budget.spend('fields', 1)
     if (typeof known === 'boolean') return String(known)
     run.parts.asks(part.cluster, known)

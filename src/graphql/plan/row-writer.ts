@@ -83,7 +83,6 @@ function memberWriter(
   const field: GraphQLField<unknown, unknown> | undefined = type.getFields()[node?.name.value ?? '']
   if (node === undefined || field === undefined) throw new NotCoveredError(type.name)
   const source = fieldSourceOf(field)
-  if (unheard.has(source.form)) compiler.unheard(field.name)
   switch (source.form) {
     case 'relation':
       return relationWriter(
@@ -119,6 +118,3 @@ function memberWriter(
   }
   throw new NotCoveredError(`${type.name}.${field.name}`)
 }
-
-/** What depends on who asks. */
-const unheard: ReadonlySet<string> = new Set(['can'])

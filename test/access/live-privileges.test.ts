@@ -1,0 +1,196 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { resume, type Resumed } from '../gateway/resumed-subscription.ts'
+import type { Fields } from '../gateway/test-cluster.ts'
+import { caller, type Caller, serveViewers, type ViewedGateway } from '../support/viewed-gateway.ts'
+import { gets, reads, type SmallWorld, startSmallWorld } from './small-world.ts'
+
+const rbac = '/apis/rbac.authorization.k8s.io/v1'
+const core = '/api/v1/namespaces/one'
+
+let world: SmallWorld
+let served: ViewedGateway
+let users = 0
+
+beforeEach(async () => {
+  world = await startSmallWorld()
+  served = await serveViewers({ clusters: [world.selection] })
+})
+afterEach(async () => {
+  await served[Symbol.asyncDispose]()
+  await world[Symbol.asyncDispose]()
+})
+
+/** Somebody new, who may do something in namespace `one`. */
+const member = async (rules: readonly Fields[]): Promise<Caller> => {
+  const who = caller(`member-${(users += 1)}`)
+  await world.allow('one', who.username, who.username, rules)
+  return who
+}
+const rule = (verb: string, resource: string, ...resourceNames: string[]): Fields => ({
+  apiGroups: [''],
+  resources: [resource],
+  verbs: [verb],
+  ...(resourceNames.length === 0 ? {} : { resourceNames }),
+})
+const pods = reads('', 'pods')
+const own = 'metadata { name annotation(key: "touched") }'
+const asked = (selection: string) => ({ field: 'pods(coalesceMs: 10', selection })
+const state = () => served.gateway.planned.liveState()
+const row = ({ held }: Resumed, name = 'shop-1-x'): Fields =>
+  [...held().values()].find(({ metadata }) => metadata.name === name)
+const opened = async (
+  selection: string,
+  who: readonly Caller[],
+  from?: Resumed['seen'][number],
+): Promise<readonly Resumed[]> => {
+  const live = who.map((one) => resume(served.connect(one), asked(selection), from))
+  for (const one of live) await one.until((held) => held.size > 0)
+  return live
+}
+const hasReset = ({ seen }: Resumed): boolean => seen.slice(1).some(({ frame }) => frame.reset)
+const changesSince = ({ seen }: Resumed, frames: number): readonly Fields[] =>
+  seen.slice(frames).flatMap(({ frame }) => frame.changes)
+const touch = async (path: string, touched: string): Promise<Fields> =>
+  world.patch(path, { metadata: { annotations: { touched } } })
+const podOf = (name: string): Fields => ({
+  metadata: { name },
+  spec: { nodeName: 'worker', containers: [{ name: 'main', image: 'shop:1' }] },
+})
+
+describe('Subscribers who may look at related objects by their names', () => {
+  const selection = `${own} node { metadata { name annotation(key: "touched") } }`
+
+  it('are a group of those who may look at the same ones, which nobody else is in', async () => {
+    const [ann, ben, cleo] = [await member([pods]), await member([pods]), await member([pods])]
+    for (const { username } of [ann, ben]) {
+      await world.allowEverywhere(username, username, [gets('nodes', 'worker')])
+    }
+    const live = await opened(selection, [ann, ben, cleo])
+    const [one, other, without] = live as [Resumed, Resumed, Resumed]
+    for (const each of [one, other]) {
+      await each.until(() => row(each).node?.metadata.name === 'worker')
+    }
+    expect(row(without).node).toBeNull()
+    await expect.poll(state).toMatchObject({ groups: 2, members: 3 })
+    const frames = without.seen.length
+    await touch('/api/v1/nodes/worker', 'seen')
+    for (const each of [one, other]) {
+      await each.until(() => row(each).node.metadata.annotation === 'seen')
+    }
+    await world.remove(`${rbac}/clusterrolebindings/${ann.username}`)
+    await one.until(() => row(one).node === null)
+    await expect.poll(state).toMatchObject({ groups: 2, members: 3 })
+    expect(row(other).node.metadata.annotation).toBe('seen')
+    await touch(`${core}/pods/shop-1-x`, 'later')
+    for (const each of live) {
+      await each.until(() => row(each).metadata.annotation === 'later')
+    }
+    expect(changesSince(without, frames)).toHaveLength(1)
+    expect(live.map(hasReset)).toEqual([false, false, false])
+    // Who sees the same may go on there.
+    const from = other.seen.at(-1)
+    other.leave()
+    const [again] = await opened(selection, [ben], from)
+    expect(again?.seen[0]?.frame).toMatchObject({ reset: false })
+    for (const each of [one, without, again]) each?.leave()
+  })
+
+  it('come to see what a rule names that is made while they are subscribed', async () => {
+    const ann = await member([pods])
+    const [live] = (await opened(selection, [ann])) as [Resumed]
+    expect(row(live).node).toBeNull()
+    await world.allowEverywhere(ann.username, ann.username, [gets('nodes', 'worker')])
+    await live.until(() => row(live).node?.metadata.name === 'worker')
+    expect(hasReset(live)).toBe(false)
+    live.leave()
+  })
+})
+
+describe('Subscribers who ask what they may do', () => {
+  const selection = `${own} may: can(verb: "delete") get: can(verb: "get") log: can(verb: "get", subresource: "log")`
+
+  it('are a group of those who may do the same, and hear of it when they may do something else', async () => {
+    const remove = rule('delete', 'pods')
+    const [ann, ben] = [await member([pods, remove]), await member([pods, remove])]
+    const cleo = await member([pods])
+    const live = await opened(selection, [ann, ben, cleo])
+    const [one, other, without] = live as [Resumed, Resumed, Resumed]
+    expect(live.map((each) => row(each))).toMatchObject([
+      { may: true, get: true, log: false },
+      { may: true, get: true, log: false },
+      { may: false, get: true, log: false },
+    ])
+    await expect.poll(state).toMatchObject({ groups: 2, members: 3 })
+    const frames = one.seen.length
+    await world.make(`${core}/pods`, podOf('new'))
+    for (const each of live) await each.until((held) => held.size === 2)
+    expect(live.map((each) => row(each, 'new').may)).toEqual([true, true, false])
+    expect(state()).toMatchObject({ groups: 2, members: 3 })
+    expect(changesSince(one, frames)).toMatchObject([{ type: 'ADDED', object: { may: true } }])
+    await world.patch(`${rbac}/namespaces/one/roles/${ann.username}`, { rules: [pods] })
+    await one.until((held) => [...held.values()].every(({ may }) => may === false))
+    expect(changesSince(one, frames + 1)).toMatchObject([
+      { type: 'MODIFIED', object: { may: false } },
+      { type: 'MODIFIED', object: { may: false } },
+    ])
+    await expect.poll(state).toMatchObject({ groups: 2, members: 3 })
+    await world.patch(`${rbac}/namespaces/one/roles/${cleo.username}`, { rules: [pods, remove] })
+    await without.until((held) => [...held.values()].every(({ may }) => may === true))
+    expect(row(other).may).toBe(true)
+    expect(live.map(hasReset)).toEqual([false, false, false])
+    const from = other.seen.at(-1)
+    other.leave()
+    const [again] = await opened(selection, [ben], from)
+    expect(again?.seen[0]?.frame).toMatchObject({ reset: false })
+    for (const each of [one, without, again]) each?.leave()
+  })
+
+  it('are told of single objects what a rule names', async () => {
+    await world.make(`${core}/pods`, podOf('mine'))
+    const ann = await member([pods, rule('delete', 'pods', 'mine')])
+    const ben = await member([pods])
+    const live = await opened(selection, [ann, ben])
+    const mayIn = (each: Resumed) => [row(each).may, row(each, 'mine').may]
+    await live[0]?.until(() => live[0] !== undefined && mayIn(live[0])[1] === true)
+    expect(live.map(mayIn)).toEqual([
+      [false, true],
+      [false, false],
+    ])
+    await expect.poll(state).toMatchObject({ groups: 2, members: 2 })
+    for (const each of live) each.leave()
+  })
+})
+
+describe('Subscribers to what objects own', () => {
+  it('are shown of it what they may list', async () => {
+    const workloads = [reads('apps', 'deployments', 'replicasets')]
+    const all = await member([...workloads, reads('', 'configmaps')])
+    const some = await member(workloads)
+    const { data } = await served.query(
+      all,
+      '{ deployments(namespace: "one") { nodes { metadata { name uid } } } configMaps(namespace: "one") { totalCount } }',
+    )
+    const metadata = data?.['deployments'].nodes[0].metadata
+    await world.make(`${core}/configmaps`, {
+      metadata: {
+        name: 'owned',
+        ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', ...metadata }],
+      },
+      data: { secret: 'unseen' },
+    })
+    const chosen = 'owned { kinds nodes { kind ... on ConfigMap { data } } }'
+    const field = { field: 'deployments(namespace: "one", coalesceMs: 10', selection: chosen }
+    const [one, other] = [resume(served.connect(all), field), resume(served.connect(some), field)]
+    const kindsIn = ({ held }: Resumed): readonly string[] =>
+      [...held().values()][0]?.owned.nodes.map(({ kind }: Fields) => kind)
+    await one.until(() => kindsIn(one).includes('ConfigMap'))
+    await other.until(() => kindsIn(other).includes('ReplicaSet'))
+    await expect.poll(state).toMatchObject({ groups: 2, members: 2 })
+    await world.patch(`${core}/configmaps/owned`, { data: { secret: 'changed' } })
+    await one.until(() => JSON.stringify([...one.held().values()]).includes('changed'))
+    await world.remove(`${rbac}/namespaces/one/rolebindings/${all.username}`)
+    await expect(one.until(() => false)).rejects.toThrow('FORBIDDEN')
+    expect(JSON.stringify(other.seen)).not.toContain('ConfigMap')
+    other.leave()
+  })
+})
