@@ -290,6 +290,8 @@ describe('Subscribers who are asked who they are', () => {
     const stream = await served.gateway.planned.subscribe({ query }, { viewer: ann })
     const read = (): string => String(stream?.take())
     expect(read()).toContain('"namespace":"one"')
+    // What the viewer may do is not asked again meanwhile, which would end it.
+    await hasHeard(served, new Map())
     const told = Promise.withResolvers<void>()
     stream?.onReady(told.resolve)
     await touch('one', 'last')
