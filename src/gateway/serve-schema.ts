@@ -17,6 +17,7 @@ import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { indexersOf } from '../query/index/index-definition.ts'
 import { endedIndexers, endedIndexName } from '../query/index/ended-index.ts'
+import { choiceIndex, choiceIndexers } from '../query/relation/object-choice.ts'
 import { indexersByType } from '../query/relation/relations.ts'
 import type { ClusterMember } from './cluster-member.ts'
 
@@ -111,8 +112,9 @@ function* resourcesOf(
 ): Generator<void, readonly ServedResource[]> {
   const related = indexersByType(compiled)
   const resources: ServedResource[] = []
-  for (const { resource, metadataOnly, uncached, indexes, typeName, ended } of kinds) {
+  for (const { resource, metadataOnly, uncached, indexes, typeName, ended, mixed } of kinds) {
     const ofRelations = related.get(typeName) ?? {}
+    const choices = mixed.flatMap(({ chosen }) => (chosen === undefined ? [] : [chosen]))
     resources.push({
       resource,
       metadataOnly,
@@ -122,11 +124,13 @@ function* resourcesOf(
         ...indexersOf(indexes.filter(({ lazy }) => lazy === true)),
         ...ofRelations,
         ...endedIndexers(ended),
+        ...Object.assign({}, ...choices.map(({ field, path }) => choiceIndexers(field, path))),
       },
       indexTexts: {
         ...Object.fromEntries(indexes.map((index) => [index.name, JSON.stringify(index)])),
         ...textsOf(ofRelations, indexTexts),
         ...(ended === undefined ? {} : { [endedIndexName(ended)]: JSON.stringify(ended) }),
+        ...Object.fromEntries(choices.map(({ field, path }) => [choiceIndex(field), path.text])),
       },
     })
     yield

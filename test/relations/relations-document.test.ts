@@ -102,7 +102,7 @@ function rowsOf(kind: Kind, isOfEveryKind: (name: string) => boolean): readonly 
       .filter(({ name }) => !isOfEveryKind(name))
       .map(
         ({ name, sameLabel, chosen }) =>
-          `| ${typeName} | \`${name}\` | several kinds, many | ${chosen === undefined ? '' : `chosen at \`${chosen.path}\``}${sameLabel === undefined ? (chosen === undefined ? 'reverse' : '') : `the same label \`${sameLabel}\``} |`,
+          `| ${typeName} | \`${name}\` | several kinds, many | ${chosen === undefined ? '' : `chosen at \`${chosen.path.text}\``}${sameLabel === undefined ? (chosen === undefined ? 'reverse' : '') : `the same label \`${sameLabel}\``} |`,
       ),
   ]
 }

@@ -14,10 +14,11 @@ import { everyKindType, ofEachKind } from './every-kind.ts'
 import { functionIndexes, type IndexFunctions, unknownListFields } from './index-functions.ts'
 import { inferredReferences, referencedByOf } from './inferred-references.ts'
 import type { Kind, MixedRelationField, RelationField } from './kind.ts'
-import { choicesOf, mixedRelationsOf, reversesOf } from './mixed-relations.ts'
+import { mixedRelationsOf, reversesOf } from './mixed-relations.ts'
 import { endedRuleOf, isUse, usedByField, usersOf } from './uses.ts'
 import { isInjectedField, nativePropertiesOf } from './native-properties.ts'
 import { schemaAtPath, type SchemaAtPath } from './schema-at-path.ts'
+import { sdlChoices } from './sdl-choices.ts'
 import { isReservedIndexName, SdlIndexes } from './sdl-indexes.ts'
 import { SdlObjectRefs } from './sdl-object-refs.ts'
 import { SdlRelations } from './sdl-relations.ts'
@@ -124,7 +125,8 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
   problems.push(...objectRefs.addAll(known))
   const typeNames = [...byType.keys()]
   const relationsOf = (of: string): readonly RelationField[] => relations.of(of)
-  const choices = choicesOf(known, relationNamed)
+  const { choices, refused, problems: ofChoices } = sdlChoices(known, { relationNamed, at })
+  problems.push(...ofChoices)
   const mixed = new Map(
     typeNames.map((typeName) => {
       const found = mixedRelationsOf(typeName, ofType.get(typeName) ?? [], {
@@ -133,6 +135,7 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
         hasField: hasOwnField,
         ofAnyKind: relations.ofAnyKind,
         choices,
+        refused,
       })
       problems.push(...found.problems)
       const instances = typeName === definitionType ? [instancesOf(typeNames, relationsOf)] : []

@@ -1,6 +1,7 @@
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
 import type { IndexDefinition } from '../../query/index/index-definition.ts'
+import type { Path } from '../../query/index/path.ts'
 import type { EndedRule } from '../../query/index/ended-index.ts'
 import type { RelationDefinition } from '../../query/relation/relation-definition.ts'
 
@@ -14,12 +15,14 @@ export interface RelationField {
 
 /** Objects that are chosen by a name or a label selector, of a kind that another object says: `spec.paramRef`. */
 export interface ChosenObjects {
+  /** The full name of the field that says so: `ValidatingAdmissionPolicyBinding.paramObjects`. */
+  readonly field: string
   /** Where `name` or `selector`, and `namespace`, stand. */
-  readonly path: string
+  readonly path: Path
   /** The way to the object that says the kind, from that which chooses. */
   readonly relation: RelationField
   /** Where it says the kind: `spec.paramKind`. */
-  readonly kindPath: string
+  readonly kindPath: Path
 }
 
 /** A field that leads to objects of several kinds: a relation of each of them, read backwards. */

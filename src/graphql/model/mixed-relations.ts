@@ -20,26 +20,8 @@ export interface MixedContext {
   readonly ofAnyKind: readonly ReferenceOfAnyKind[]
   /** What objects choose, by the full names of the fields. */
   readonly choices: ReadonlyMap<string, ChosenObjects>
-}
-
-/** What `@chooses` says, by the full names of its fields. One whose kind nothing can tell is left out. */
-export function choicesOf(
-  extensions: readonly TypeExtension[],
-  relationNamed: (typeName: string, field: string) => RelationField | undefined,
-): ReadonlyMap<string, ChosenObjects> {
-  const choices = new Map<string, ChosenObjects>()
-  for (const { typeName, relations } of extensions) {
-    for (const { name, form } of relations) {
-      if (form.directive !== 'chooses') continue
-      const { path, kindAt } = form.arguments
-      const [field = '', ...rest] = kindAt.split('.')
-      const relation = relationNamed(typeName, field)
-      const kindPath = rest.join('.')
-      if (relation === undefined || relation.many || kindPath === '') continue
-      choices.set(`${typeName}.${name}`, { path, relation, kindPath })
-    }
-  }
-  return choices
+  /** The fields of which something is wrong that is told already. */
+  readonly refused: ReadonlySet<string>
 }
 
 /** The fields of one kind that lead to objects of several kinds, and what is wrong with their declarations. */
@@ -70,7 +52,7 @@ function mixedField(
   typeName: string,
   { name, form, place, description }: RelationDeclaration,
   optional: boolean,
-  { relationsOf, typeNames, hasField, ofAnyKind, choices }: MixedContext,
+  { relationsOf, typeNames, hasField, ofAnyKind, choices, refused }: MixedContext,
 ): MixedRelationField | SdlError {
   const full = `${typeName}.${name}`
   const [of, field = ''] = form.directive === 'reverse' ? form.arguments.of.split('.') : []
@@ -79,7 +61,8 @@ function mixedField(
   const choosing =
     form.directive === 'chooses' ? [full] : form.directive === 'chosenBy' ? form.arguments.of : []
   const chosen = choosing.flatMap((one) => choices.get(one) ?? [])
-  if (isChoice && chosen.length === 0 && !optional) {
+  const isTold = choosing.some((one) => refused.has(one))
+  if (isChoice && chosen.length === 0 && !optional && !isTold) {
     const hint =
       'let kindAt begin with a relation to one object, and `of` name fields with @chooses'
     return new SdlError('unknown-relation', place, `${full}: nothing says what is chosen`, hint)

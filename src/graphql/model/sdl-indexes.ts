@@ -1,6 +1,9 @@
 import { type IndexDefinition, builtInDefinitions } from '../../query/index/index-definition.ts'
 import { builtInIndexes } from '../../informer/store/store-view.ts'
 import { PathError, parsePath } from '../../query/index/path.ts'
+import type { IndexType } from '../../query/index/index-key.ts'
+import { indexType } from '../sdl/sdl-enums.ts'
+import { scalarFormOf, type SchemaScalar } from './scalar-form.ts'
 import type { SchemaAtPath } from './schema-at-path.ts'
 import type { IndexDeclaration } from '../sdl/sdl-document.ts'
 import { SdlError, type SdlPlace } from '../sdl/sdl-error.ts'
@@ -89,10 +92,20 @@ export class SdlIndexes {
     for (const path of paths) {
       const unreadable = pathProblem(path, place, `index ${name} of ${typeName}`)
       if (unreadable !== undefined) return unreadable
-      if (at(path).form === 'absent') {
+      const there = at(path)
+      if (there.form === 'absent') {
         const message = `index ${name}: a ${typeName} of ${apiVersion} has nothing at ${path}`
         const hint = 'correct the path; `informerql schema` prints the fields of the type'
         return new SdlError('unknown-field', place, message, hint)
+      }
+      const scalar = there.form === 'described' ? scalarFormOf(there.schema) : undefined
+      if (scalar !== undefined && !mayHold[type].has(scalar)) {
+        const message = `index ${name} of ${typeName}: what stands at ${path} is never of this type`
+        const fitting = indexType
+          .getValues()
+          .filter(({ value }) => mayHold[value as IndexType].has(scalar))
+        const hint = `write type: ${fitting.map((one) => one.name).join(' or ')}`
+        return new SdlError('field-type', place, message, hint)
       }
     }
     const definition: IndexDefinition = {
@@ -105,6 +118,27 @@ export class SdlIndexes {
     this.#declared.set(name, { definition, place })
     return undefined
   }
+}
+
+/**
+ * What the values of an index may be read from. Text may hold whatever is written as text: labels and annotations, which are
+ * nothing else, have numbers and times, so an index of these takes what is written like one, and passes over the rest.
+ */
+const mayHold: Readonly<Record<IndexType, ReadonlySet<SchemaScalar>>> = {
+  string: new Set([
+    'string',
+    'boolean',
+    'int',
+    'int64',
+    'float',
+    'dateTime',
+    'quantity',
+    'intOrString',
+  ]),
+  int: new Set(['int', 'int64', 'float', 'quantity', 'intOrString', 'string']),
+  quantity: new Set(['int', 'int64', 'float', 'quantity', 'intOrString', 'string']),
+  dateTime: new Set(['dateTime', 'string']),
+  boolean: new Set(['boolean']),
 }
 
 /** What is wrong with a path, if anything; `about` says what it is a path of. */

@@ -82,12 +82,23 @@ export class SdlObjectRefs {
       const hint = 'correct the path; `informerql schema` prints the fields of the type'
       return fail('unknown-field', `a ${typeName} has nothing at ${missing}`, hint)
     }
+    const about = `${typeName}.${name}: @objectRef(kindAt: ${JSON.stringify(kindAt)})`
+    const unreadable = kindAt ? pathProblem(kindAt, place, about) : undefined
+    if (unreadable !== undefined) return unreadable
     const kindPlace = kindAt ? this.#kindPlace(typeName, kindAt) : undefined
     if (kindAt && kindPlace === undefined) {
       // The relation may have been passed over, with a type that is not served.
       if (optional) return undefined
       const hint = 'write it as RELATION.PATH, behind a relation to one object of the same type'
       return fail('unknown-relation', `there is no ${kindAt} to read the kind at`, hint)
+    }
+    if (kindPlace !== undefined) {
+      const { to } = kindPlace.relation.definition
+      if (this.#around.at(to, kindPlace.path).form === 'absent') {
+        if (optional) return undefined
+        const hint = 'correct the path; `informerql schema` prints the fields of the type'
+        return fail('unknown-field', `a ${to} has nothing at ${kindPlace.path}`, hint)
+      }
     }
     fields.push({
       name,

@@ -1,6 +1,5 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
-import { LabelSelectorError, labelSelectorOf } from '../../kubernetes/label-selector.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import { isRecord } from '../../lib/json-object.ts'
 import {
@@ -13,7 +12,8 @@ import {
 import { bindCondition } from '../../query/condition/id-set.ts'
 import { selectorCondition } from '../../query/condition/selector-condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
-import { parsePath, valueAt } from '../../query/index/path.ts'
+import { valueAt } from '../../query/index/path.ts'
+import { choiceAt, choiceIndex, placesChoosing } from '../../query/relation/object-choice.ts'
 import { visibleIds } from '../../query/relation/visible-ids.ts'
 import type { ChosenObjects, Kind, MixedRelationField } from '../model/kind.ts'
 import type { KindOf } from '../schema/object-ref.ts'
@@ -48,8 +48,23 @@ export function choosingNeeds(
   { chosen, chosenBy = [] }: MixedRelationField,
   relations: SchemaRelations,
 ): readonly RelatedNeed[] {
-  const all = chosen === undefined ? chosenBy : [chosen, ...chosenBy]
-  return all.flatMap(({ relation }) => [...(relations.byField.get(relation)?.needs.values() ?? [])])
+  const needsOf = ({ relation }: ChosenObjects): readonly RelatedNeed[] => [
+    ...(relations.byField.get(relation)?.needs.values() ?? []),
+  ]
+  return [
+    ...(chosen === undefined ? [] : needsOf(chosen)),
+    ...chosenBy.flatMap((one) => {
+      const needs = needsOf(one)
+      const { from } = one.relation.definition
+      const indexes = { needed: [choiceIndex(one.field)] }
+      return [
+        ...needs,
+        ...needs
+          .filter(({ kind }) => kind.typeName === from)
+          .map(({ kind }) => ({ kind, indexes })),
+      ]
+    }),
+  ]
 }
 
 /** The part of what an object chooses, of the kind that another one says. Throws `ClientError`. */
@@ -65,7 +80,10 @@ export function chosenPart(
   return { ...part, condition }
 }
 
-/** The part of the objects that choose this one: each of their kind is tried, which is paid for. Throws `ClientError`. */
+/**
+ * The part of the objects that choose this one: those that an index has under its name or its labels are tried, which is paid
+ * for. Throws `ClientError`.
+ */
 export function choosingPart(
   chosen: ChosenObjects,
   options: ChoosingOptions,
@@ -74,7 +92,8 @@ export function choosingPart(
   const { budget } = options
   const part = partOf(chosen, options, chosen.relation.definition.from)
   const { group, kind: kindName } = view.resource
-  const keys = (visibleIds(everything, part, budget) ?? []).filter((one) => {
+  const candidates = hasValue(choiceIndex(chosen.field), placesChoosing(view, id))
+  const keys = (visibleIds(candidates, part, budget) ?? []).filter((one) => {
     const choice = choiceOf(chosen, options, { view: part.view, id: one })
     if (choice?.kind.resource.kind !== kindName || choice.kind.resource.group !== group)
       return false
@@ -106,41 +125,29 @@ function choiceOf(
   const [told] = visibleIds(known.relation.follow({ view, id, part, budget }), teller, budget) ?? []
   if (told === undefined) return undefined
   budget.spend('rows', 2)
-  const said = valueAt(parsePath(chosen.kindPath), teller.view.object(told))
+  const said = valueAt(chosen.kindPath, teller.view.object(told))
   if (!isRecord(said)) return undefined
   const { apiVersion, kind: name } = said
   if (typeof apiVersion !== 'string' || typeof name !== 'string') return undefined
   const kind = kindOf(splitApiVersion(apiVersion).group, name)
-  return kind && choiceIn(valueAt(parsePath(chosen.path), view.object(id)), kind)
+  return kind && choiceIn(valueAt(chosen.path, view.object(id)), kind)
 }
 
-/**
- * By a name or a label selector, one of which there must be. Without a namespace it is of whichever, and for what lives in none there
- * must be none.
- */
+/** Without a namespace it is of whichever, and for what lives in none there must be none. */
 function choiceIn(reference: unknown, kind: Kind): Choice | undefined {
-  if (!isRecord(reference)) return undefined
-  const { name, namespace, selector } = reference
+  const choice = choiceAt(reference)
+  if (choice === undefined) return undefined
   const { namespaced } = kind.resource
-  const said = typeof namespace === 'string' && namespace !== '' ? namespace : undefined
-  if (said !== undefined && !namespaced) return undefined
-  const within = said === undefined ? undefined : [said]
-  const place = within === undefined ? everything : hasValue('namespace', within)
-  if (typeof name === 'string' && name !== '') {
-    if (selector !== undefined) return undefined
-    const key = said === undefined ? { name } : { namespace: said, name }
-    const isKey = said !== undefined || !namespaced
-    return {
-      kind,
-      within,
-      condition: isKey ? hasKey([objectKey(key)]) : hasValue('name', [name]),
+  const { namespace } = choice
+  if (namespace !== undefined && !namespaced) return undefined
+  const within = namespace === undefined ? undefined : [namespace]
+  if (choice.form === 'name') {
+    const { name } = choice
+    if (namespace !== undefined) {
+      return { kind, within, condition: hasKey([objectKey({ namespace, name })]) }
     }
+    return { kind, within, condition: namespaced ? hasValue('name', [name]) : hasKey([name]) }
   }
-  if (!isRecord(selector)) return undefined
-  try {
-    return { kind, within, condition: allOf([place, selectorCondition(labelSelectorOf(selector))]) }
-  } catch (error) {
-    if (error instanceof LabelSelectorError) return undefined
-    throw error
-  }
+  const place = within === undefined ? everything : hasValue('namespace', within)
+  return { kind, within, condition: allOf([place, selectorCondition(choice.labels)]) }
 }

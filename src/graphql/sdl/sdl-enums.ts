@@ -9,7 +9,7 @@ const enumType = (name: string, description: string, values: Values): GraphQLEnu
 /** What the values of an index are. */
 export const indexType: GraphQLEnumType = enumType(
   'IndexType',
-  'What the values of an index are.',
+  'What the values of an index are. Text counts where it is written like one, as labels and annotations write numbers and times; what is not of the type is passed over.',
   {
     STRING: { value: 'string' },
     INT: { value: 'int' },

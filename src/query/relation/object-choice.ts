@@ -1,0 +1,76 @@
+import type { Indexers, ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import {
+  type LabelSelector,
+  LabelSelectorError,
+  labelSelectorOf,
+} from '../../kubernetes/label-selector.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import { isRecord } from '../../lib/json-object.ts'
+import { type Path, valueAt } from '../index/path.ts'
+import { narrowestOf } from './object-selector.ts'
+
+/** What an object chooses others by: a name or labels, in one namespace or, where that is `undefined`, in any. */
+export type ObjectChoice =
+  | { readonly form: 'name'; readonly name: string; readonly namespace: string | undefined }
+  | {
+      readonly form: 'labels'
+      readonly labels: LabelSelector
+      readonly namespace: string | undefined
+    }
+
+/** Reads `name` or `selector`, one of which there must be, and `namespace`. A malformed one, which the API server would have refused, chooses nothing. */
+export function choiceAt(reference: unknown): ObjectChoice | undefined {
+  if (!isRecord(reference)) return undefined
+  const { name, namespace: said, selector } = reference
+  const namespace = typeof said === 'string' && said !== '' ? said : undefined
+  if (typeof name === 'string' && name !== '') {
+    return selector === undefined ? { form: 'name', name, namespace } : undefined
+  }
+  if (!isRecord(selector)) return undefined
+  try {
+    return { form: 'labels', labels: labelSelectorOf(selector), namespace }
+  } catch (error) {
+    if (error instanceof LabelSelectorError) return undefined
+    throw error
+  }
+}
+
+/** The name of the index that leads from what may be chosen back to those that choose; `field` is `TYPE.FIELD`. */
+export const choiceIndex = (field: string): string => `choice:${field}`
+
+/**
+ * The index of those that choose: each stands under the name that it chooses by, or under a label that what it chooses must
+ * have, so that only those under an object's own name and labels, and those that ask for no label, have to be tried.
+ */
+export function choiceIndexers(field: string, path: Path): Indexers {
+  return {
+    [choiceIndex(field)]: (object) => {
+      const choice = choiceAt(valueAt(path, object))
+      if (choice === undefined) return []
+      const namespace = choice.namespace ?? anyNamespace
+      if (choice.form === 'name') return [namePlace(namespace, choice.name)]
+      const { key, values } = narrowestOf(choice.labels) ?? { key: anyLabel, values: [''] }
+      return values.map((value) => labelPlace(namespace, key, value))
+    },
+  }
+}
+
+/** Where in that index those stand that may choose an object. */
+export function placesChoosing(view: StoreView, id: ObjectId): readonly string[] {
+  const { namespace, name } = splitObjectKey(view.keyOf(id))
+  const labels = [[anyLabel, ''] as const, ...Object.entries(view.labelsOf(id))]
+  const namespaces = namespace === '' ? [anyNamespace] : [namespace, anyNamespace]
+  return namespaces.flatMap((where) => [
+    namePlace(where, name),
+    ...labels.map(([key, value]) => labelPlace(where, key, value)),
+  ])
+}
+
+/** No label key, and no namespace, is `*`. */
+const anyLabel = '*'
+const anyNamespace = '*'
+
+const namePlace = (namespace: string, name: string): string => `name:${namespace}/${name}`
+
+const labelPlace = (namespace: string, key: string, value: string): string =>
+  `label:${namespace}/${key}=${value}`
