@@ -287,18 +287,16 @@ describe('Subscribers who are asked who they are', () => {
   it('are sent what they have not read yet when what they follow is followed no more', async () => {
     const ann = await reader(['one'], pods)
     const query = `subscription { frame: pods(coalesceMs: 0) { changes { object { ${selection} } } } }`
-    const stream = await served.gateway.planned.subscribe({ query }, { viewer: ann })
-    const read = (): string => String(stream?.take())
-    expect(read()).toContain('"namespace":"one"')
-    // What the viewer may do is not asked again meanwhile, which would end it.
-    await hasHeard(served, new Map())
-    const told = Promise.withResolvers<void>()
-    stream?.onReady(told.resolve)
+    const subscribed = async () => served.gateway.planned.subscribe({ query }, { viewer: ann })
+    const [stream, other] = [await subscribed(), await subscribed()]
+    expect(String(stream?.take())).toContain('"namespace":"one"')
     await touch('one', 'last')
-    await told.promise
+    // They are one group: what one has been given is there for the other.
+    await expect.poll(() => String(other?.take())).toContain('last')
+    other?.close()
     await served[Symbol.asyncDispose]()
     await expect.poll(() => stream?.end).toEqual({ form: 'complete' })
-    expect(read()).toContain('last')
+    expect(String(stream?.take())).toContain('last')
     expect(stream?.take()).toBeUndefined()
     stream?.close()
   })
