@@ -38,11 +38,17 @@ const having = /\[[^.[\]"\s=*]+\]/y
 const quotedKey = /\["(?:[^"\\]|\\.)*"\]/y
 const nothing: readonly unknown[] = []
 
+/** No object is so deep; a list walks each path over each of its objects. */
+const maxSteps = 64
+
 /** Reads a path: names separated by dots, `[*]`, `[member="value"]`, `[member]`, `["quoted.key"]` (JSON strings). Throws {@link PathError}. */
 export function parsePath(text: string): Path {
   const steps: PathStep[] = []
   let at = 0
   while (at < text.length) {
+    if (steps.length === maxSteps) {
+      throw new PathError(text, at + 1, `has more than ${maxSteps} steps`)
+    }
     if (text.startsWith('[*]', at)) {
       steps.push({ form: 'each' })
       at += 3
