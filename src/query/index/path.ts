@@ -1,4 +1,5 @@
 import { CodedError } from '../../lib/coded-error.ts'
+import { quoted } from '../../lib/shortened.ts'
 
 /**
  * One step of a path: into a field, into every item of a list (every value of a map), into those items of which a member
@@ -24,7 +25,7 @@ export class PathError extends CodedError {
   readonly column: number
 
   constructor(text: string, column: number, problem: string) {
-    super('PATH', `path ${JSON.stringify(text)}, column ${column}: ${problem}`, {
+    super('PATH', `path ${quoted(text)}, column ${column}: ${problem}`, {
       value: text,
       hint: 'write it as spec.containers[*].image or metadata.labels["app.example/tier"]',
     })
