@@ -28,11 +28,11 @@ export type ListAccess =
    * At least something, in a cluster of more namespaces than may be asked about: what exactly can be told once it is known which of them
    * have objects of the kind.
    */
-  | { readonly state: 'some'; readonly namespaces: number }
+  | { readonly state: 'some'; readonly most: number }
   /** These have to be asked first; there may be more to ask after them. */
   | { readonly state: 'unknown'; readonly questions: readonly AccessQuestion[] }
-  /** To ask about so many namespaces is too much. */
-  | { readonly state: 'tooMany'; readonly namespaces: number }
+  /** More namespaces than the `most` that are asked about. How many they are is nothing that who may see none of them is told. */
+  | { readonly state: 'tooMany'; readonly most: number }
 
 /** What {@link listAccess} is told by. */
 export interface KnownAccess {
@@ -63,9 +63,7 @@ export function listAccess(
   const rest = verbs.filter((verb) => !everywhere.includes(verb))
 
   const among = (candidates: readonly string[]): ListAccess => {
-    if (candidates.length > maxNamespaces) {
-      return { state: 'tooMany', namespaces: candidates.length }
-    }
+    if (candidates.length > maxNamespaces) return { state: 'tooMany', most: maxNamespaces }
     const questions: AccessQuestion[] = []
     const allowed = new Set<string>()
     for (const namespace of candidates) {
@@ -89,7 +87,7 @@ export function listAccess(
     const few = among(all.slice(0, maxNamespaces))
     if (all.length <= maxNamespaces || few.state === 'unknown') return few
     // That the others are not asked about must not look like an answer.
-    return { state: few.state === 'allowed' ? 'some' : 'tooMany', namespaces: all.length }
+    return { state: few.state === 'allowed' ? 'some' : 'tooMany', most: maxNamespaces }
   }
   const first = among(present)
   if (first.state !== 'forbidden') return first

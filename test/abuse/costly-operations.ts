@@ -81,6 +81,34 @@ export const costlyQueries: readonly CostlyOperation[] = [
     error: { code: 'QUERY_TOO_COSTLY', message: /fields within fields/ },
   },
   {
+    title: 'the same fields in 150 fragments',
+    query: `{ pods(first: 1) { nodes { ${times(150, (at) => `...F${at}`)} } } } ${times(
+      150,
+      (at) =>
+        `fragment F${at} on Pod { metadata { name labels } spec { nodeName } status { phase } }`,
+    )}`,
+    error: { code: 'QUERY_TOO_COSTLY', message: /same fields in the same places/ },
+  },
+  {
+    title: 'the same fields in 200 fragments that nobody spreads',
+    query: `{ pods(first: 1) { totalCount } } ${times(
+      200,
+      (at) => `fragment F${at} on Pod { ${at === 199 ? times(199, (of) => `...F${of}`) : ''}
+        metadata { name } spec { nodeName } }`,
+    )}`,
+    error: { code: 'QUERY_TOO_COSTLY', message: /same fields in the same places/ },
+  },
+  {
+    title: 'another field of the same alias 500 times',
+    query: `{ pods(first: 1) { nodes { ${times(500, (at) => `x: ${at % 2 === 0 ? 'id' : 'kind'}`)} } } }`,
+    error: { code: 'QUERY_TOO_COSTLY', message: /same fields in the same places/ },
+  },
+  {
+    title: 'a path of 5,000 steps through each object',
+    query: `{ pods(first: 500) { nodes { json(path: "${'[*]'.repeat(5_000)}") } } }`,
+    error: bad('path', /more than 64 steps/),
+  },
+  {
     title: 'a selector of 2,000 requirements in a relation',
     query: `{ pods(first: 500) { nodes { node { pods(labelSelector: "${times(2_000, (at) => `k${at}`, ',')}") { totalCount } } } } }`,
     error: bad('labelSelector', /requirements/),
@@ -194,6 +222,16 @@ export const largeMistakes: readonly CostlyOperation[] = [
     query: 'query ($where: PodWhere) { pods(where: $where) { totalCount } }',
     variables: { where: { ['x'.repeat(120_000)]: { eq: 'a' } } },
     error: { code: 'BAD_USER_INPUT' },
+  },
+  {
+    title: '500 unknown filters in a variable',
+    query: 'query ($where: PodWhere) { pods(where: $where) { totalCount } }',
+    variables: {
+      where: Object.fromEntries(
+        Array.from({ length: 500 }, (_, at) => [`wrong${at}`, { eq: 'a' }]),
+      ),
+    },
+    error: { code: 'BAD_USER_INPUT', message: /unknown field "wrong0"/ },
   },
   {
     title: 'a thousand unknown fields',

@@ -132,7 +132,7 @@ function listed(
     // Of what is followed everything is in memory.
     case 'some':
     case 'tooMany':
-      return tooManyNamespaces(need, known.namespaces)
+      return tooManyNamespaces(need, known.most)
     case 'unknown':
       open.push(() => access.ask(need))
       return undefined

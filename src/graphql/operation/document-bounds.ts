@@ -11,6 +11,7 @@ import { shortened } from '../../lib/shortened.ts'
 import { ClientError, clientErrorOf, requestError } from './client-error.ts'
 import { textPieces } from './document-text.ts'
 import { refusedIntrospection } from './introspection-switch.ts'
+import { hasOverlapsBeyond } from './overlapping-fields.ts'
 import { checkSelections, type SelectionLimits } from './selection-bounds.ts'
 
 /** What a document may be like, as an operator may configure it. */
@@ -32,6 +33,11 @@ const documentLimits = {
   nameLength: 256,
   /** Errors of one document that are told. */
   errors: 10,
+  /** The same of one of so many characters: graphql-js writes out for each wrong value all that stands beside it. */
+  long: 5_000,
+  errorsOfLong: 3,
+  /** Pairs of fields of one name in one place, which graphql-js compares with each other in some 6 us each. */
+  overlaps: 8_000,
   /** Values in all variables together. */
   variableValues: 50_000,
 } as const
@@ -50,7 +56,16 @@ export function parseDocument(text: string, limits: DocumentLimits): DocumentNod
     throw error instanceof GraphQLError ? requestError(error) : error
   }
   checkSelections(document, limits)
+  checkOverlaps(document)
   return document
+}
+
+function checkOverlaps(document: DocumentNode): void {
+  const { overlaps } = documentLimits
+  if (!hasOverlapsBeyond(document, overlaps)) return
+  const message = `the document selects the same fields in the same places so often that more than ${overlaps} pairs of them would be compared`
+  const hint = 'select each field once, or in one fragment'
+  throw clientErrorOf(new ClientError('QUERY_TOO_COSTLY', message, { value: overlaps, hint }))
 }
 
 interface OpenBracket {
@@ -68,9 +83,13 @@ export function validateDocument(
   const refused = introspection ? undefined : refusedIntrospection(document)
   if (refused !== undefined) return [refused]
   return validate(schema, document, specifiedRules, {
-    maxErrors: documentLimits.errors,
+    maxErrors: isLong(document) ? documentLimits.errorsOfLong : documentLimits.errors,
     hideSuggestions: !introspection,
   })
+}
+
+function isLong({ loc }: DocumentNode): boolean {
+  return loc !== undefined && loc.end > documentLimits.long
 }
 
 /** Checks the depth of brackets and the length of names by the text alone, in one pass. */

@@ -276,8 +276,8 @@ interface Refused {
   readonly errors: readonly GraphQLError[]
 }
 
-/** Values of variables that are told to be wrong, at most. */
-const maxCoercionErrors = 10
+/** Values of variables that are told to be wrong, at most: graphql-js writes out for each of them all that stands beside it. */
+const maxCoercionErrors = 5
 
 /** What the context of one execution is made of. */
 interface ContextParts {

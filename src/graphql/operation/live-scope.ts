@@ -41,7 +41,7 @@ export function liveScope(
           case 'forbidden':
             throw forbiddenList(at, true)
           case 'tooMany':
-            throw tooManyNamespaces(at, known.namespaces)
+            throw tooManyNamespaces(at, known.most)
           // It is not in memory at present: what was seen of it is not taken back for that.
           case 'some':
             // oxlint-disable-next-line no-await-in-loop -- it waits for it

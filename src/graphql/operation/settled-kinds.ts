@@ -150,7 +150,7 @@ export class SettledKinds implements CachedParts {
       case 'forbidden':
         return forbiddenList(at, list.watch)
       case 'tooMany':
-        return tooManyNamespaces(at, access.namespaces)
+        return tooManyNamespaces(at, access.most)
       case 'unknown':
         return this.#missing({ ...at, list })
       case 'some': {

@@ -238,7 +238,7 @@ export class ViewerAccess {
     throw new ClientError(
       'RBAC_BUDGET_EXCEEDED',
       `the operation needs more than ${maxReviewsPerOperation} access reviews`,
-      { value: this.#reviews, hint: 'ask for fewer objects, or name the namespace' },
+      { value: maxReviewsPerOperation, hint: 'ask for fewer objects, or name the namespace' },
     )
   }
 }
@@ -293,12 +293,12 @@ export function forbiddenList(at: KindAt, watch: boolean): ClientError {
 }
 
 /** The error of a field that would have to ask about too many namespaces. */
-export function tooManyNamespaces({ cluster, kind }: KindAt, namespaces: number): ClientError {
-  const message = `to find out which ${kind.typeName} you may see, ${namespaces} namespaces would have to be asked about`
+export function tooManyNamespaces({ cluster, kind }: KindAt, most: number): ClientError {
+  const message = `to find out which ${kind.typeName} you may see, more than ${most} namespaces would have to be asked about`
   return new ClientError('RBAC_BUDGET_EXCEEDED', message, {
     cluster,
     kind: kind.typeName,
-    value: namespaces,
+    value: most,
     hint: 'name the namespaces: namespace, namespaces, or where: { namespace: … }',
   })
 }

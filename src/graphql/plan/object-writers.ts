@@ -57,10 +57,14 @@ export function jsonField(path: string | null | undefined): JsonField {
   return { path: names, value: { form: 'leaf', write }, isThroughList: true }
 }
 
+/** A number whose digits may be more than a double keeps. */
+const manyDigits = /[:,[]-?\d{16}|^-?\d{16}/
+
 let last: { readonly text: string; readonly value: unknown } = { text: 'null', value: null }
 
 /** Of one object many paths may be asked for that begin alike: what they go through is parsed once. */
 function parsed(text: string): unknown {
-  if (text !== last.text) last = { text, value: parseExact(text) }
+  if (text !== last.text)
+    last = { text, value: manyDigits.test(text) ? parseExact(text) : JSON.parse(text) }
   return last.value
 }

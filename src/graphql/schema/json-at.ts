@@ -1,7 +1,13 @@
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import { parsePath, type Path, PathError, valueAt, valuesAt } from '../../query/index/path.ts'
 
-let last: Path | undefined
+/**
+ * Paths that were read, or why they cannot be, by their text: a list asks with the same few for all of its objects. Forgotten
+ * together when they grow too long.
+ */
+const known = new Map<string, Path | ArgumentError>()
+const maxKnownLength = 100_000
+let knownLength = 0
 
 /**
  * The value at a path of an object: the object itself without one, a list where the path has a `[*]`, null where nothing
@@ -9,18 +15,29 @@ let last: Path | undefined
  */
 export function jsonAt(object: object, path: string | null | undefined): unknown {
   if (path === undefined || path === null) return object
-  // A list asks with one path for all of its objects.
-  if (last?.text !== path) last = pathOf(path)
-  return last.many ? valuesAt(last, object) : valueAt(last, object)
+  const read = known.get(path) ?? remembered(path)
+  if (read instanceof ArgumentError) throw read
+  return read.many ? valuesAt(read, object) : valueAt(read, object)
 }
 
-function pathOf(text: string): Path {
+function remembered(text: string): Path | ArgumentError {
+  if (knownLength + text.length > maxKnownLength) {
+    known.clear()
+    knownLength = 0
+  }
+  const path = pathOf(text)
+  known.set(text, path)
+  knownLength += text.length
+  return path
+}
+
+function pathOf(text: string): Path | ArgumentError {
   try {
     return parsePath(text)
   } catch (error) {
     if (!(error instanceof PathError)) throw error
     const { message, hint } = error
-    throw new ArgumentError('path', message, {
+    return new ArgumentError('path', message, {
       value: text,
       ...(hint === undefined ? {} : { hint }),
     })

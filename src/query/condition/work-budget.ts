@@ -36,6 +36,9 @@ const told: Readonly<Record<Work, (figure: string) => string>> = {
   bytes: (figure) => `writes ${figure} bytes`,
 }
 
+/** What may be done on objects and on values of indexes that the viewer does not see: how much it was is not told. */
+const untold: ReadonlySet<Work> = new Set(['examined', 'tests'])
+
 const hints: Readonly<Record<Work, string>> = {
   examined: 'narrow it by namespace, labelSelector or where',
   tests: 'ask for fewer conditions at once, or narrow the list that they are tried on',
@@ -52,9 +55,14 @@ export interface WorkDone {
   readonly limit: number
 }
 
+function figureOf({ work, amount, limit }: WorkDone): string {
+  if (!untold.has(work)) return `${amount} of at most ${limit}`
+  return amount > limit ? `more than ${limit}` : `some of at most ${limit}`
+}
+
 /**
  * An operation that would do more work than it may. It is never answered by a shorter list instead. Its `value` is the
- * work that took most of the budget.
+ * work that took most of the budget, with its `amount` where that tells only of what is answered.
  */
 export class QueryTooCostlyError extends CodedError {
   /** The argument by which the operation is so costly, where it is that of one. */
@@ -63,13 +71,12 @@ export class QueryTooCostlyError extends CodedError {
   /** @param done What was done of each kind of work, the costliest first; at least one. */
   constructor(done: readonly [WorkDone, ...WorkDone[]], by?: CostlyArgument) {
     const [first] = done
-    const account = done.map(({ work, amount, limit }) =>
-      told[work](`${amount} of at most ${limit}`),
-    )
+    const account = done.map((one) => told[one.work](figureOf(one)))
+    const { work, limit } = first
     const together = done.length === 1 ? '' : ', which together is too much'
     super('QUERY_TOO_COSTLY', `the operation ${account.join(' and ')}${together}`, {
-      value: first,
-      hint: by?.hint ?? hints[first.work],
+      value: untold.has(work) ? { work, limit } : first,
+      hint: by?.hint ?? hints[work],
     })
     this.argument = by?.argument
   }

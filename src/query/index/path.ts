@@ -1,4 +1,5 @@
 import { CodedError } from '../../lib/coded-error.ts'
+import { quoted } from '../../lib/shortened.ts'
 
 /**
  * One step of a path: into a field, into every item of a list (every value of a map), into those items of which a member
@@ -24,7 +25,7 @@ export class PathError extends CodedError {
   readonly column: number
 
   constructor(text: string, column: number, problem: string) {
-    super('PATH', `path ${JSON.stringify(text)}, column ${column}: ${problem}`, {
+    super('PATH', `path ${quoted(text)}, column ${column}: ${problem}`, {
       value: text,
       hint: 'write it as spec.containers[*].image or metadata.labels["app.example/tier"]',
     })
@@ -38,11 +39,17 @@ const having = /\[[^.[\]"\s=*]+\]/y
 const quotedKey = /\["(?:[^"\\]|\\.)*"\]/y
 const nothing: readonly unknown[] = []
 
+/** No object is so deep; a list walks each path over each of its objects. */
+const maxSteps = 64
+
 /** Reads a path: names separated by dots, `[*]`, `[member="value"]`, `[member]`, `["quoted.key"]` (JSON strings). Throws {@link PathError}. */
 export function parsePath(text: string): Path {
   const steps: PathStep[] = []
   let at = 0
   while (at < text.length) {
+    if (steps.length === maxSteps) {
+      throw new PathError(text, at + 1, `has more than ${maxSteps} steps`)
+    }
     if (text.startsWith('[*]', at)) {
       steps.push({ form: 'each' })
       at += 3
