@@ -163,6 +163,10 @@ export class LiveGroup implements MemberGroup {
       const settled = await this.#reading.settled()
       // In one tick: whatever is not in the snapshot reaches the listeners.
       this.#listeners = this.#reading.listeners(settled)
+      const byType = new Map(
+        this.#reading.needs.map(({ kind }, at) => [kind.typeName, this.#listeners[at]]),
+      )
+      this.rows.dependencies.listen((type) => byType.get(type)?.hasWaiting === true)
       this.#filter.listen(settled)
       await this.#flush.begin(settled)
     } catch (error) {

@@ -56,9 +56,10 @@ export class PendingChanges {
       this.#widePositions[type] = position
       return
     }
-    for (const { key } of changes) {
-      for (const row of dependencies.rowsOf(type, key)) this.#keys.add(row)
+    for (const change of changes) {
+      for (const row of dependencies.concernedBy(type, change)) this.#keys.add(row)
     }
+    for (const row of dependencies.takeDoubtful(type)) this.#keys.add(row)
     this.#positions[type] = position
   }
 

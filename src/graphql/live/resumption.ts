@@ -140,8 +140,8 @@ export function relatedRows(
     const type = kinds[number]?.typeName ?? ''
     if (changes.length === 0) continue
     if (rows.dependencies.isWide(type)) return new Set(rows.keys())
-    for (const { key } of changes) {
-      for (const row of rows.dependencies.rowsOf(type, key)) keys.add(row)
+    for (const change of changes) {
+      for (const row of rows.dependencies.concernedBy(type, change)) keys.add(row)
     }
   }
   return keys

@@ -1,46 +1,53 @@
+import type { Change } from '../../informer/store/change.ts'
+import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { FollowedRelation } from '../plan/plan-run.ts'
 
 /**
  * Which rows have been written from which other objects, so that those can be found that a change of such an object concerns. A
- * relation to one that is looked up by keys is known to the key, also where nothing is there yet; of any other relation it is
- * only known which kinds it reads, and a change of those concerns all rows.
+ * relation to one that is looked up by keys is known to the key, also where nothing is there yet, and what an object owns to
+ * the owner; of any other relation it is only known which kinds it reads, and a change of those concerns all rows.
  */
 export class RowDependencies {
-  /** By type name, then by the other object's key: the keys of the rows. */
+  /** By type name, then by {@link anchorOfKey} or {@link anchorOfOwner}: the keys of the rows. */
   readonly #rowsOf = new Map<string, Map<string, Set<string>>>()
-  readonly #ofRow = new Map<string, (readonly [type: string, key: string])[]>()
+  readonly #ofRow = new Map<string, (readonly [type: string, anchor: string])[]>()
   readonly #wide = new Set<string>()
+  /** The types whose objects are looked at for their owners. */
+  readonly #owned = new Set<string>()
+  /** By type: rows that were written while changes waited, of which the last only is to be heard, whoever owned the object between. */
+  readonly #doubtful = new Map<string, Set<string>>()
+  #hasWaiting: (type: string) => boolean = () => false
+
+  /** `hasWaiting`: whether objects of a type have changed in a way that is still to be heard. */
+  listen(hasWaiting: (type: string) => boolean): void {
+    this.#hasWaiting = hasWaiting
+  }
 
   /** A row is about to be written anew, or is gone. */
   forget(row: string): void {
-    for (const [type, key] of this.#ofRow.get(row) ?? []) {
-      const rows = this.#rowsOf.get(type)?.get(key)
+    for (const [type, anchor] of this.#ofRow.get(row) ?? []) {
+      const rows = this.#rowsOf.get(type)?.get(anchor)
       rows?.delete(row)
-      if (rows?.size === 0) this.#rowsOf.get(type)?.delete(key)
+      if (rows?.size === 0) this.#rowsOf.get(type)?.delete(anchor)
     }
     this.#ofRow.delete(row)
   }
 
   /** A relation has been followed for a row. */
-  add(row: string, { reads, condition, isSaid }: FollowedRelation): void {
+  add(row: string, { reads, condition, isSaid, owner }: FollowedRelation): void {
+    if (condition.form === 'nothing' && (owner !== undefined || (isSaid && reads.length === 1)))
+      return
+    if (owner !== undefined) {
+      for (const { typeName } of reads) this.#addOwner(row, typeName, owner)
+      return
+    }
     const [only] = reads
     const isOne = isSaid && reads.length === 1
-    if (isOne && condition.form === 'nothing') return
     if (!isOne || only === undefined || condition.form !== 'keys') {
       for (const { typeName } of reads) this.#wide.add(typeName)
       return
     }
-    const { typeName } = only
-    let rowsOf = this.#rowsOf.get(typeName)
-    if (rowsOf === undefined) this.#rowsOf.set(typeName, (rowsOf = new Map()))
-    let ofRow = this.#ofRow.get(row)
-    if (ofRow === undefined) this.#ofRow.set(row, (ofRow = []))
-    for (const key of condition.keys) {
-      const rows = rowsOf.get(key)
-      if (rows === undefined) rowsOf.set(key, new Set([row]))
-      else rows.add(row)
-      ofRow.push([typeName, key])
-    }
+    for (const key of condition.keys) this.#add(row, only.typeName, anchorOfKey(key))
   }
 
   /** Whether a change of an object of a kind may concern any row. */
@@ -48,10 +55,71 @@ export class RowDependencies {
     return this.#wide.has(type)
   }
 
-  /** The rows that were written from an object. */
-  rowsOf(type: string, key: string): Iterable<string> {
-    return this.#rowsOf.get(type)?.get(key) ?? none
+  /** The rows that were written from an object as it was before a change, or would be as it is now. */
+  concernedBy(type: string, change: Change): ReadonlySet<string> {
+    const rowsOf = this.#rowsOf.get(type)
+    if (rowsOf === undefined) return none
+    const rows = rowsOf.get(anchorOfKey(change.key)) ?? none
+    if (!this.#owned.has(type)) return rows
+    const all = new Set(rows)
+    const add = (anchor: string): void => {
+      for (const row of rowsOf.get(anchor) ?? none) all.add(row)
+    }
+    if (change.type === 'MODIFIED' && change.previousHeld === undefined) {
+      // Nobody knows whose it was.
+      for (const anchor of rowsOf.keys()) if (isOfOwner(anchor)) add(anchor)
+    } else {
+      for (const uid of [...ownersOf(change.object), ...ownersOf(change.previous)]) {
+        add(anchorOfOwner(uid))
+      }
+    }
+    return all
+  }
+
+  /** The rows that have to be written anew as soon as anything is heard of a type: from then on they are like the others. */
+  takeDoubtful(type: string): Iterable<string> {
+    const rows = this.#doubtful.get(type) ?? none
+    this.#doubtful.delete(type)
+    return rows
+  }
+
+  #addOwner(row: string, type: string, uid: string): void {
+    this.#owned.add(type)
+    this.#add(row, type, anchorOfOwner(uid))
+    if (!this.#hasWaiting(type)) return
+    const rows = this.#doubtful.get(type)
+    if (rows === undefined) this.#doubtful.set(type, new Set([row]))
+    else rows.add(row)
+  }
+
+  #add(row: string, type: string, anchor: string): void {
+    let rowsOf = this.#rowsOf.get(type)
+    if (rowsOf === undefined) this.#rowsOf.set(type, (rowsOf = new Map()))
+    let ofRow = this.#ofRow.get(row)
+    if (ofRow === undefined) this.#ofRow.set(row, (ofRow = []))
+    const rows = rowsOf.get(anchor)
+    if (rows === undefined) rowsOf.set(anchor, new Set([row]))
+    else rows.add(row)
+    ofRow.push([type, anchor])
   }
 }
 
 const none: ReadonlySet<string> = new Set()
+
+function anchorOfKey(key: string): string {
+  return `key ${key}`
+}
+
+const ownerAnchor = 'owner '
+
+function anchorOfOwner(uid: string): string {
+  return ownerAnchor + uid
+}
+
+function isOfOwner(anchor: string): boolean {
+  return anchor.startsWith(ownerAnchor)
+}
+
+function ownersOf(object: KubernetesObject | undefined): readonly string[] {
+  return object?.metadata.ownerReferences?.map(({ uid }) => uid) ?? []
+}

@@ -31,6 +31,8 @@ export interface FollowedRelation {
   readonly condition: Condition
   /** Whether it leads to one that the object itself names: then that alone counts, whether or not it is there. */
   readonly isSaid: boolean
+  /** The UID of the object whose own they are, where it leads to nothing else. */
+  readonly owner?: string
 }
 
 /** One run of a plan: the request's variables, and what is worked out of them once. */

@@ -44,7 +44,7 @@ export function ownedWriter(
     const condition = hasValue('ownerUid', uid === '' ? [] : [uid])
     const { failures } = places
     const reads = places.parts.map(({ kind }) => kind)
-    run.followed?.({ reads, condition, isSaid: false })
+    run.followed?.({ reads, condition, isSaid: false, owner: uid })
     const parts = places.parts.map((part) => ({ ...part, condition }))
     return write(run, { cluster, list: `${cluster}/owned/${uid}`, parts, failures }, asked)
   }

@@ -128,6 +128,11 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     return this.#wake !== undefined
   }
 
+  /** Whether something has happened that its reader has not been given yet. */
+  get hasWaiting(): boolean {
+    return this.#changes.length > 0 || this.#initial.length > 0 || this.#reset
+  }
+
   get closed(): boolean {
     return this.#ended !== undefined
   }
