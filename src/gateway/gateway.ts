@@ -21,7 +21,7 @@ import type { GroupAliases } from '../graphql/naming/api-groups.ts'
 import { SdlError } from '../graphql/sdl/sdl-error.ts'
 import { readPackageSdl, type SdlSource } from '../graphql/sdl/sdl-source.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
-import { CodedError } from '../lib/coded-error.ts'
+import type { CodedError } from '../lib/coded-error.ts'
 import { inSlices } from '../lib/slices.ts'
 import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
 import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
@@ -38,6 +38,7 @@ import { Fleet } from './fleet.ts'
 import { UserSdl } from './user-sdl.ts'
 import { type GatewayLog, silentLog } from './gateway-log.ts'
 import { Preload } from './preload.ts'
+import { SchemaServing } from './schema-serving.ts'
 import { buildSchemaInSteps, serveBuilt } from './serve-schema.ts'
 import { tokenReviewer } from './token-reviews.ts'
 
@@ -160,15 +161,8 @@ class RunningGateway implements Gateway {
   #sdl: readonly SdlSource[]
   /** What was said of the schema when it was made last: what is wrong with it, and what it waits for. */
   #problems: ReadonlySet<string> = new Set()
-  /** The user's SDL as it has been edited, which is to be served. */
-  #edit: readonly SdlSource[] | undefined
-  /** Why the user's SDL, as it is now, is not served. */
-  #refusal: readonly string[] = []
   #served: ServedSchema | undefined
-  /** The schema is being made anew. */
-  #serving: Promise<void> | undefined
-  /** Something has changed since that was begun. */
-  #isServingDue = false
+  readonly #serving: SchemaServing
 
   constructor(options: GatewayOptions, packageSdl: readonly SdlSource[], user: UserSdl) {
     const { log = silentLog, preload = [], metrics } = options
@@ -192,6 +186,13 @@ class RunningGateway implements Gateway {
       watch: options.watch ?? {},
       log,
       observer: metrics && ((cluster, resource) => metrics.informers.observer(cluster, resource)),
+    })
+    this.#serving = new SchemaServing({
+      serve: (sdl, isEdit) => this.#serveInSteps(sdl, isEdit),
+      current: () => this.#sdl,
+      areAllConnected: () => this.#areAllConnected,
+      log,
+      signal: this.#stop.signal,
     })
     metrics?.measure({
       clusters: () => this.#fleet.members,
@@ -234,7 +235,7 @@ class RunningGateway implements Gateway {
       cluster.state === 'connected' ? [] : [`cluster ${cluster.name}: ${cluster.error.message}`],
     )
     const ready = reasons.length < members.length
-    return { ready, reasons: [...reasons, ...this.#refusal, ...this.#problems] }
+    return { ready, reasons: [...reasons, ...this.#serving.refusal, ...this.#problems] }
   }
 
   readonly authenticator = (options: AuthenticationOptions): Authenticator | undefined =>
@@ -265,10 +266,10 @@ class RunningGateway implements Gateway {
   async start(): Promise<void> {
     await this.#fleet.connect(this.#options.signal ?? new AbortController().signal)
     await inSlices(this.#serveInSteps(this.#sdl, false), () => false)
-    this.#fleet.follow(() => this.#serveAgain())
+    this.#fleet.follow(() => this.#serving.clustersChanged())
     void this.#user.follow(
-      (sdl) => this.#serveEdited(sdl),
-      (error) => this.#refuse([error]),
+      (sdl) => this.#serving.edited(sdl),
+      (error) => this.#serving.refuse([error]),
       this.#stop.signal,
     )
   }
@@ -279,47 +280,8 @@ class RunningGateway implements Gateway {
     await this.#fleet[Symbol.asyncDispose]()
   }
 
-  /**
-   * Clusters are others, or serve something else. That may be at odds with the configuration: then what is there stays. Resolves
-   * when what is served is of now, or later.
-   */
-  #serveAgain(): Promise<void> {
-    this.#isServingDue = true
-    return (this.#serving ??= this.#serveWhileDue())
-  }
-
-  /** The user's SDL is other than it was. With errors in it, what was served before stays. */
-  #serveEdited(sdl: readonly SdlSource[]): void {
-    this.#edit = sdl
-    void this.#serveAgain()
-  }
-
-  async #serveWhileDue(): Promise<void> {
-    while (this.#isServingDue && !this.#stop.signal.aborted) {
-      this.#isServingDue = false
-      const edit = this.#edit
-      this.#edit = undefined
-      const work = this.#serveInSteps(edit ?? this.#sdl, edit !== undefined)
-      try {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
-        await inSlices(work, () => this.#stop.signal.aborted)
-        if (edit === undefined) continue
-        this.#refusal = []
-        this.#log.info('the schema is served as edited')
-      } catch (error) {
-        if (edit === undefined) this.#log.error('the schema could not be made anew', { error })
-        else this.#refuse(error instanceof AggregateError ? error.errors : [error])
-      }
-    }
-    this.#serving = undefined
-  }
-
-  #refuse(errors: readonly unknown[]): void {
-    this.#refusal = errors.map((error) => `${(error as Error).message}; the edit is not served`)
-    for (const [at, message] of this.#refusal.entries()) {
-      const error = errors[at]
-      this.#log.error(message, error instanceof CodedError ? { hint: error.hint } : {})
-    }
+  get #areAllConnected(): boolean {
+    return this.#fleet.members.every(({ cluster }) => cluster.state === 'connected')
   }
 
   *#serveInSteps(sdl: readonly SdlSource[], isEdit: boolean): Generator<void, void> {
@@ -340,9 +302,7 @@ class RunningGateway implements Gateway {
       if (!this.#problems.has(message)) tell()
     }
     const files = new Set(sdl.map(({ file }) => file))
-    const areAllConnected = this.#fleet.members.every(
-      ({ cluster }) => cluster.state === 'connected',
-    )
+    const areAllConnected = this.#areAllConnected
     const built = yield* buildSchemaInSteps({
       members: this.#fleet.members,
       sdl: [...this.#packageSdl, ...sdl],

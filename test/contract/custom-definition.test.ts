@@ -43,6 +43,17 @@ describeContract('A custom resource definition', (server) => {
         gears('x.k8s.io', [good]),
         'metadata.annotations[api-approved.kubernetes.io]',
       ],
+      [
+        'a protected group that says nothing of its approval',
+        {
+          ...gears('x.k8s.io', [good]),
+          metadata: {
+            name: 'gears.x.k8s.io',
+            annotations: { 'api-approved.kubernetes.io': 'yes' },
+          },
+        },
+        'metadata.annotations[api-approved.kubernetes.io]',
+      ],
       ['no type', withProperty({}), `${a}.type`],
       ['an unknown type', withProperty({ type: 'thing' }), `${a}.type`],
       ['a root that is no object', withSchema(text), 'spec.validation.openAPIV3Schema.type'],
@@ -115,6 +126,43 @@ describeContract('A custom resource definition', (server) => {
       acceptedNames: { plural: 'cogs', kind: '' },
     })
     expect((await ask(server(), `/apis/${group}/v1/namespaces/default/cogs`)).status).toBe(404)
+  })
+
+  it.each([
+    ['unapproved, experimental-only', 'False', 'UnapprovedAnnotation'],
+    ['https://example.com/approved', 'True', 'ApprovedAnnotation'],
+  ])('says whether its group was approved: %s', async (said, status, reason) => {
+    const group = `${reason.toLowerCase()}.contract.k8s.io`
+    const body = gears(group, [version('v1', {})])
+    body.metadata.annotations = { 'api-approved.kubernetes.io': said }
+    expect((await post(definitions, body)).status).toBe(201)
+    const of = ({ json }: ContractAnswer): Fields =>
+      (json.status?.conditions ?? []).find(
+        ({ type }: Fields) => type === 'KubernetesAPIApprovalPolicyConformant',
+      )
+    const path = `${definitions}/gears.${group}`
+    const answer = await eventually(server(), path, (one) => of(one) !== undefined)
+    expect(of(answer)).toMatchObject({ status, reason, message: expect.stringContaining(said) })
+  })
+
+  it('keeps the conditions that others have written, beside its own', async () => {
+    const group = 'conditions.example.com'
+    await defineGears(server(), group, [version('v1', {})])
+    const path = `${definitions}/gears.${group}`
+    const { json } = await ask(server(), path)
+    const checked = {
+      type: 'Checked',
+      status: 'False',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+      reason: 'Broken',
+      message: 'somebody has looked at it',
+    }
+    const conditions = [...json.status.conditions, checked]
+    expect((await merge(`${path}/status`, { status: { conditions } })).status).toBe(200)
+    await merge(path, { metadata: { labels: { touched: 'yes' } } })
+    const { json: after } = await ask(server(), path)
+    expect(after.status.conditions).toContainEqual(checked)
+    expect(after.status.conditions).toHaveLength(conditions.length)
   })
 
   describe('with several versions', () => {

@@ -152,6 +152,29 @@ describe('a directory of SDL is followed while the gateway runs', () => {
       .toEqual(['w'])
   })
 
+  it('an edit that is refused is served when a definition comes that makes it right', async () => {
+    const property = (name: string) => ({ properties: { [name]: { type: 'string' } } })
+    const spec = (name: string) => ({ Gadget: { type: 'object', ...property(name) } })
+    await cluster.define(['Gadget.rel.example/v1'], {}, spec('owner'))
+    await expect.poll(() => cluster.gateway.schema.getType('RelExampleGadget'), wait).toBeDefined()
+    await write(
+      'own.graphql',
+      `extend type Pod { gadgetHost: Node @reference(path: "spec.nodeName") }
+       extend type RelExampleGadget { maker: ConfigMap @reference(path: "spec.maker") }
+       extend type ConfigMap { gadgets: RelExampleGadgetConnection @reverse(of: "RelExampleGadget.maker") }`,
+    )
+    const refused = `a RelExampleGadget has nothing at spec.maker; the edit is not served`
+    await expect.poll(() => reasons().join(), wait).toContain(refused)
+    const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gadgets.rel.example'
+    await fetch(new URL(path, cluster.simulator.url), { method: 'DELETE' })
+    await cluster.define(['Gadget.rel.example/v1'], {}, spec('maker'))
+    await expect.poll(reasons, wait).toEqual([])
+    cluster.create('here', [object('rel.example/v1', 'Gadget', 'g', { spec: { maker: 'one' } })])
+    expect(await cluster.namesAt('here', 'configMap one gadgets')).toEqual(['g'])
+    expect(await cluster.namesAt('here', 'pod p gadgetHost')).toBe(null)
+    expect(cluster.log.filter((line) => line.includes(refused))).toHaveLength(1)
+  })
+
   it('a start with errors fails, and names them', async () => {
     await write('own.graphql', 'extend type Pod { host: Node @reference(path: "spec.nodename") }')
     await expect(RelationCluster.start({ schema: directory })).rejects.toMatchObject({

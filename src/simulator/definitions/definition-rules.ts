@@ -4,6 +4,7 @@ import type { ObjectRules } from '../api/served-resource.ts'
 import type { FieldProblem } from '../api/status-refusal.ts'
 import { invalidAt, required, unsupported } from '../schema/structural-check.ts'
 import { completeNames, type DefinitionSpec, specOf, statusOf } from './definition.ts'
+import { approvalAnnotation, approvalOf } from './definition-approval.ts'
 import { isEstablished } from './definition-status.ts'
 import { versionProblems } from './definition-version-check.ts'
 
@@ -27,7 +28,6 @@ const label = /^[a-z]([-a-z0-9]*[a-z0-9])?$/
 const labelRule =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and " +
   "end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
-const approval = 'api-approved.kubernetes.io'
 
 function definitionProblems(definition: Unstructured): FieldProblem[] {
   const { metadata } = definition
@@ -39,10 +39,13 @@ function definitionProblems(definition: Unstructured): FieldProblem[] {
       invalidAt('metadata.name', metadata.name, 'must be spec.names.plural+"."+spec.group'),
     )
   }
-  const isProtected = /(^|\.)(k8s\.io|kubernetes\.io)$/.test(group)
-  if (isProtected && metadata.annotations?.[approval] === undefined) {
-    const message = `protected groups must have approval annotation "${approval}", see https://github.com/kubernetes/enhancements/pull/1111`
-    found.push(required(`metadata.annotations[${approval}]`, message))
+  const approval = approvalOf(definition)
+  const approvalField = `metadata.annotations[${approvalAnnotation}]`
+  if (approval?.state === 'missing') found.push(required(approvalField, approval.message))
+  if (approval?.state === 'invalid') {
+    found.push(
+      invalidAt(approvalField, metadata.annotations?.[approvalAnnotation], approval.message),
+    )
   }
   if (group === '') found.push(required('spec.group'))
   else if (!group.includes('.')) {

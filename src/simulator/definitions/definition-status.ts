@@ -8,6 +8,7 @@ import {
   specOf,
   statusOf,
 } from './definition.ts'
+import { approvalOf } from './definition-approval.ts'
 
 /** Whether a definition is served. */
 export function isEstablished(definition: Unstructured): boolean {
@@ -52,14 +53,41 @@ export function nextStatus(
         )
       : condition('Established', 'False', 'NotAccepted', 'not all names are accepted')
   const storage = versions.filter((one) => one.storage).map(({ name }) => name)
+  const approved = approvalOf(definition)
+  const made = [
+    namesAccepted,
+    established,
+    ...(approved === undefined
+      ? []
+      : [
+          condition(
+            'KubernetesAPIApprovalPolicyConformant',
+            approved.status,
+            approved.reason,
+            approved.message,
+          ),
+        ]),
+  ]
   return {
-    conditions: [namesAccepted, established],
+    conditions: mergedConditions(before.conditions ?? [], made),
     acceptedNames:
       conflict === undefined || !isEstablished(definition)
         ? accepted
         : (before.acceptedNames ?? accepted),
     storedVersions: [...new Set([...(before.storedVersions ?? []), ...storage])],
   }
+}
+
+/** Each in its place, and behind those that others have written, which stay. */
+function mergedConditions(
+  before: readonly DefinitionCondition[],
+  made: readonly DefinitionCondition[],
+): readonly DefinitionCondition[] {
+  const types = new Set(before.map(({ type }) => type))
+  return [
+    ...before.map((one) => made.find(({ type }) => type === one.type) ?? one),
+    ...made.filter(({ type }) => !types.has(type)),
+  ]
 }
 
 interface Conflict {
