@@ -95,11 +95,11 @@ function matchAt(pattern: RegExp, text: string, at: number): string | undefined 
   return pattern.exec(text)?.[0]
 }
 
-function unquote(text: string, at: number, quoted: string): string {
+function unquote(text: string, at: number, literal: string): string {
   try {
-    return JSON.parse(quoted) as string
+    return JSON.parse(literal) as string
   } catch {
-    throw new PathError(text, at + 2, `${quoted} is not a JSON string`)
+    throw new PathError(text, at + 2, `${literal} is not a JSON string`)
   }
 }
 
