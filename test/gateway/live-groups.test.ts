@@ -90,6 +90,38 @@ describe('subscriptions that ask the same', () => {
     expect(small.problems).toEqual([])
   })
 
+  it('are answered one by one where what newcomers are sent grows past the bound', async () => {
+    const maxHeldBytes = 100_000
+    await using bounded = await serveGateway({
+      clusters: [{ name: 'one', server: fresh.cluster.url }],
+      live: { maxHeldBytes },
+    })
+    const held = () => bounded.gateway.planned.liveState()
+    const named = (text: string): object => ({
+      metadata: { name: 'a', annotations: { note: text.repeat(36_000) } },
+    })
+    const maps = '/api/v1/namespaces/default/configmaps'
+    await created(fresh.cluster, maps, named('x'))
+    const selection = 'metadata { annotations }'
+    const followed = (): FollowedSubscription =>
+      follow(bounded.connect(), 'configMaps(coalesceMs: 0)', selection)
+    // The text takes 72,000 bytes at the most, and with the frame that it is sent in more than there is room for.
+    const live = await synced(followed())
+    expect(held()).toMatchObject({ groups: 0, members: 0, heldBytes: 0 })
+    await patched(`${maps}/a`, { metadata: { annotations: { note: 'done' } } })
+    await live.until('change', () => one(live).metadata.annotations.note === 'done')
+    expect(live.problems).toEqual([])
+  })
+
+  it('count the snapshots that they are sent among what they hold', async () => {
+    for (const name of ['a', 'b', 'c']) await created(fresh.cluster, pods, pod(name))
+    const live = await synced(
+      follow(fresh.gateway.connect(), 'pods(coalesceMs: 0)', 'metadata { name }'),
+    )
+    const texts = [...live.fold.objects.values()].map((object) => JSON.stringify(object).length)
+    expect(state().heldBytes).toBeGreaterThan(2 * texts.reduce((sum, length) => sum + length, 0))
+  })
+
   it('hear nothing of changes of what they have not selected', async () => {
     await created(fresh.cluster, pods, pod('a'))
     const live = await synced(

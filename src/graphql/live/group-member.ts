@@ -114,7 +114,7 @@ export class GroupMember {
 
   /** The payload of the next frame, UTF-8; `undefined` where there is none yet, or where it has ended. */
   take(): Buffer | undefined {
-    if (this.#end?.form === 'refused' || this.#isClosed || !this.#gate.isOpen) return undefined
+    if (this.#isRefused || this.#isClosed || !this.#gate.isOpen) return undefined
     const ahead = this.#ahead.shift()
     if (ahead !== undefined) return ahead
     const { ring, counts } = this.#group
@@ -123,6 +123,8 @@ export class GroupMember {
       this.#begin(this.#group.snapshot())
     }
     const part = this.#snapshot?.frame(this.#taken)
+    // There may be no room for it, and then the group is over.
+    if (this.#isRefused) return undefined
     if (part !== undefined) {
       this.#taken += 1
       return part
@@ -191,7 +193,11 @@ export class GroupMember {
     this.#positions = positions
     this.#rows += rows
     this.#ahead = [...frames]
-    return this.#ahead.shift()
+    return this.#isRefused ? undefined : this.#ahead.shift()
+  }
+
+  get #isRefused(): boolean {
+    return this.#end?.form === 'refused'
   }
 }
 

@@ -1,6 +1,15 @@
 import type { FrameWriter, Positions, WrittenFrame } from './frame-writer.ts'
 import type { GroupContent } from './group-content.ts'
 
+export interface GroupSnapshotOptions {
+  readonly writer: FrameWriter
+  /** The number of the frame that goes on from it. */
+  readonly next: number
+  readonly positions: Positions
+  /** One more of its frames is held. */
+  readonly written: () => void
+}
+
 /**
  * All that the members of a group hold at one place in its ring, in frames for those who come anew. The frames are written when
  * the first one wants them, and kept for the others.
@@ -11,14 +20,17 @@ export class GroupSnapshot {
   readonly positions: Positions
   /** How many objects it tells of. */
   readonly rows: number
+  readonly #onWritten: () => void
   #frames: Iterator<WrittenFrame, void>
   #written: Buffer[] = []
+  #bytes = 0
 
   constructor(
     content: Pick<GroupContent, 'all' | 'page'>,
-    { writer, next, positions }: { writer: FrameWriter; next: number; positions: Positions },
+    { writer, next, positions, written }: GroupSnapshotOptions,
   ) {
     this.next = next
+    this.#onWritten = written
     const told = content.all()
     this.rows = told.length
     this.positions = positions
@@ -31,12 +43,19 @@ export class GroupSnapshot {
     })
   }
 
+  /** What its frames take that have been written. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
   /** One of its frames; `undefined` behind the last. */
   frame(number: number): Buffer | undefined {
     while (this.#written.length <= number) {
       const { value } = this.#frames.next()
       if (value === undefined) return undefined
       this.#written.push(value.payload)
+      this.#bytes += value.payload.length
+      this.#onWritten()
     }
     return this.#written[number]
   }
@@ -45,5 +64,6 @@ export class GroupSnapshot {
   empty(): void {
     this.#frames = [].values()
     this.#written = []
+    this.#bytes = 0
   }
 }

@@ -20,6 +20,11 @@ export class GroupSnapshots {
     this.#ring = ring
   }
 
+  /** What the frames take of those that somebody may still read. */
+  get bytes(): number {
+    return this.#read.reduce((sum, reference) => sum + (reference.deref()?.bytes ?? 0), 0)
+  }
+
   /** The one that newcomers are given, made where there is none. */
   current(make: () => GroupSnapshot): GroupSnapshot {
     this.moved()

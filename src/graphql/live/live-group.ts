@@ -38,8 +38,8 @@ export interface LiveGroupOptions extends GroupReadingOptions {
   readonly named: (privileges: ReadonlyMap<string, Privilege>) => boolean
   /** Finds another group for members whose viewer sees something else now. */
   readonly move: (from: LiveGroup, seat: ViewerSeat) => Promise<void>
-  /** So many bytes of texts are held now; false where there is no room for them. */
-  readonly hold: (bytes: number) => boolean
+  /** More or less may be held than before; false where there is no room for it. */
+  readonly hold: () => boolean
   /** The kinds that only objects have named. */
   readonly further: ReadonlySet<Kind>
   /** Rows have led to where the group does not follow. */
@@ -89,7 +89,12 @@ export class LiveGroup implements MemberGroup {
     const { cluster } = list.at
     this.writer = new FrameWriter({ ...limits, cluster, list: list.list, access, plan })
     this.rows = contentOf(plan, list)
-    this.merged = new MergedFrames(this)
+    this.merged = new MergedFrames({
+      ring: this.ring,
+      writer: this.writer,
+      rows: this.rows,
+      written: this.#hold,
+    })
     const withheld = new WithheldPrivileges(() => this.#seats.askMore())
     this.#reading = new GroupReading(options, withheld)
     this.#filter = new GroupFilter(list, this.rows, this.#reading)
@@ -106,8 +111,7 @@ export class LiveGroup implements MemberGroup {
       written: () => {
         this.#snapshots.moved()
         this.merged.moved()
-        // Graphql-js keeps no texts.
-        if (!this.isOver && !options.hold(this.rows.bytes)) this.end({ form: 'refused' })
+        this.#hold()
       },
       failed: (error) => this.#failed(error),
     })
@@ -268,9 +272,18 @@ export class LiveGroup implements MemberGroup {
   /** All that there is, at a place in the ring that is not far behind. */
   snapshot(): GroupSnapshot {
     const { writer, positions, ring, rows } = this
-    return this.#snapshots.current(
-      () => new GroupSnapshot(rows, { writer, next: ring.next, positions }),
-    )
+    const at = { writer, next: ring.next, positions, written: this.#hold }
+    return this.#snapshots.current(() => new GroupSnapshot(rows, at))
+  }
+
+  /** What its texts take, at the most. */
+  get heldBytes(): number {
+    return this.rows.bytes + this.#snapshots.bytes + this.merged.bytes
+  }
+
+  /** More may be held than there is room for. Graphql-js keeps no texts. */
+  readonly #hold = (): void => {
+    if (!this.isOver && !this.#options.hold()) this.end({ form: 'refused' })
   }
 
   /** Ends all its subscriptions. Idempotent. */

@@ -214,7 +214,7 @@ export class LiveGroups {
       further: new Set(reach.further.map(({ kind }) => kind)),
       named: (privileges) => this.#reachOf(wanted).addNames(privileges),
       move: (from, seat) => this.#move(from, seat, wanted),
-      hold: (bytes) => this.#texts.hold(group, bytes),
+      hold: () => this.#texts.hold(group),
       beyond: (beyond) => {
         // Whoever comes finds a group that follows that, too.
         isBeyond = true

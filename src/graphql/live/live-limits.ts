@@ -4,7 +4,10 @@ export interface LiveLimits {
   readonly maxFrames: number
   /** The same in bytes. */
   readonly maxBytes: number
-  /** Texts of objects that all groups hold together; the subscriptions of a group that grows past it are answered one by one. */
+  /**
+   * Texts of objects that all groups hold together, and of the snapshots that newcomers are reading; the subscriptions of a group
+   * that grows past it are answered one by one.
+   */
   readonly maxHeldBytes: number
 }
 
@@ -19,7 +22,7 @@ export const defaultLiveLimits: LiveLimits = {
 export interface LiveState extends Readonly<LiveCounts> {
   readonly groups: number
   readonly members: number
-  /** What the texts of objects take that all groups hold. */
+  /** What the texts take that all groups hold: of objects, and of frames for newcomers and for who is behind. */
   readonly heldBytes: number
 }
 

@@ -7,6 +7,8 @@ export interface MergedFramesOptions {
   readonly ring: FrameRing
   readonly writer: FrameWriter
   readonly rows: Pick<GroupContent, 'merged' | 'page'>
+  /** More is held than before. */
+  readonly written: () => void
 }
 
 interface Merged extends Resumption {
@@ -16,6 +18,8 @@ interface Merged extends Resumption {
 
 /** Readers are behind by some frames at a time: so many places are known at once, and each may lead through all of the ring. */
 const maxPlaces = 4
+/** Who is late comes soon; so long they are kept for others, unless something new is told before. */
+const keptMs = 1_000
 
 /**
  * What is still to be read of a ring as fewer frames, from each place where somebody stands: worked out once for all who stand
@@ -26,6 +30,7 @@ export class MergedFrames implements MergedReading {
   readonly #known = new Map<number, Merged>()
   /** Where they lead to. */
   #next = 0
+  #forgotten: NodeJS.Timeout | undefined
 
   constructor(options: MergedFramesOptions) {
     this.#options = options
@@ -43,8 +48,7 @@ export class MergedFrames implements MergedReading {
   /** The ring may have moved on. */
   moved(): void {
     const { next } = this.#options.ring
-    if (next === this.#next) return
-    this.#known.clear()
+    if (next !== this.#next) this.#known.clear()
     this.#next = next
   }
 
@@ -53,8 +57,15 @@ export class MergedFrames implements MergedReading {
     const known = this.#known.get(place)
     if (known?.before === before) return known
     const made = { ...this.#merged(place, before), before }
-    if (known !== undefined || this.#known.size < maxPlaces) this.#known.set(place, made)
+    if (known !== undefined || this.#known.size < maxPlaces) this.#keep(place, made)
     return made
+  }
+
+  #keep(place: number, made: Merged): void {
+    this.#known.set(place, made)
+    clearTimeout(this.#forgotten)
+    this.#forgotten = setTimeout(() => this.#known.clear(), keptMs).unref()
+    this.#options.written()
   }
 
   #merged(place: number, before: Positions): Resumption {
