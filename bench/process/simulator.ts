@@ -1,12 +1,12 @@
 /**
- * A simulated API server for one benchmark, until its parent goes. Arguments: pods, updates of pods per second. Tells
- * its parent `{ url }`.
+ * A simulated API server for one benchmark, until its parent goes. Arguments: pods, updates of pods per second, and how many pods
+ * these go to, each of which has restarted the most then (0: to all of them in turn). Tells its parent `{ url }`.
  */
 import { population, startSimulator } from '../../src/simulator.ts'
 import { serveParent } from '../support/service.ts'
-import { updatePods } from '../support/pod-updates.ts'
+import { restartPods, updatePods } from '../support/pod-updates.ts'
 
-const [pods = '', updatesPerSecond = '0'] = process.argv.slice(2)
+const [pods = '', updatesPerSecond = '0', hot = '0'] = process.argv.slice(2)
 const simulator = await startSimulator({
   historyEvents: 100_000,
   populate(storage) {
@@ -17,7 +17,12 @@ const simulator = await startSimulator({
   },
 })
 const stopping = new AbortController()
-const updating = updatePods(simulator.storage, Number(updatesPerSecond), stopping.signal)
+const { storage } = simulator
+const pace = { updatesPerSecond: Number(updatesPerSecond), hot: Number(hot) }
+const updating =
+  pace.hot > 0
+    ? restartPods(storage, pace, stopping.signal)
+    : updatePods(storage, pace.updatesPerSecond, stopping.signal)
 await serveParent({ url: simulator.url })
 stopping.abort()
 await updating

@@ -19,25 +19,54 @@ export async function updatePods(
   updatesPerSecond: number,
   signal: AbortSignal,
 ): Promise<void> {
-  if (updatesPerSecond <= 0) return
-  const names = [...storage.list(pods)].map(({ metadata }) => metadata)
+  const names = namesOf(storage)
+  // A stride that visits every pod, and neighbours (siblings, mostly) far apart in time.
+  await paced(updatesPerSecond, signal, (update) =>
+    updatePod(storage, names[(update * 7919) % names.length], (restarts) => restarts + 1),
+  )
+}
+
+/** The same with the first `hot` pods in turn, each of which has restarted more often then than any other pod. */
+export async function restartPods(
+  storage: Storage,
+  { updatesPerSecond, hot }: { readonly updatesPerSecond: number; readonly hot: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const names = namesOf(storage).slice(0, hot)
+  await paced(updatesPerSecond, signal, (update) =>
+    updatePod(storage, names[(update * 7) % names.length], () => 1_000_000 + update),
+  )
+}
+
+type PodName = Pick<KubernetesObject['metadata'], 'namespace' | 'name'>
+
+function namesOf(storage: Storage): readonly PodName[] {
+  return Array.from(storage.list(pods), ({ metadata }) => metadata)
+}
+
+async function paced(
+  perSecond: number,
+  signal: AbortSignal,
+  write: (update: number) => void,
+): Promise<void> {
+  if (perSecond <= 0) return
   const startMs = performance.now()
   let updates = 0
   while (!signal.aborted) {
     await delay(1)
-    const due = ((performance.now() - startMs) * updatesPerSecond) / 1000
+    const due = ((performance.now() - startMs) * perSecond) / 1000
     // Never more than 50 at a time, should the process have been asleep.
-    updates = Math.max(updates, due - 50)
-    for (; updates < due; updates++) {
-      // A stride that visits every pod, and neighbours (siblings, mostly) far apart in time.
-      const name = names[(Math.floor(updates) * 7919) % names.length]
-      if (name !== undefined) updatePod(storage, name.namespace ?? '', name.name)
-    }
+    updates = Math.max(updates, Math.floor(due) - 50)
+    for (; updates < due; updates++) write(updates)
   }
 }
 
-function updatePod(storage: Storage, namespace: string, name: string): void {
-  const pod: Pod | undefined = storage.get(pods, namespace, name)
+function updatePod(
+  storage: Storage,
+  at: PodName | undefined,
+  restarted: (restarts: number) => number,
+): void {
+  const pod: Pod | undefined = at && storage.get(pods, at.namespace ?? '', at.name)
   if (pod === undefined) return
   const statuses = pod.status?.containerStatuses ?? []
   storage.update(pods, {
@@ -53,7 +82,7 @@ function updatePod(storage: Storage, namespace: string, name: string): void {
       ...pod.status,
       containerStatuses: statuses.map((status) => ({
         ...status,
-        restartCount: status.restartCount + 1,
+        restartCount: restarted(status.restartCount),
       })),
     },
   })
