@@ -212,6 +212,43 @@ describe('readers of live pages', () => {
     }
   })
 
+  it('go on after a restart of the gateway, whatever has happened to their rows meanwhile', async () => {
+    const { storage } = cluster
+    const pod = (name: string, restartCount: number): Fields => ({
+      metadata: { name, namespace: 'default' },
+      spec: { containers: [{ name: 'main', image: 'nginx:1' }] },
+      status: { containerStatuses: [{ name: 'main', restartCount }] },
+    })
+    for (const [at, name] of ['a', 'b', 'c', 'd', 'e'].entries())
+      storage.create(podsOf, pod(name, at))
+    const server = { clusters: [{ name: 'one', server: cluster.url }] }
+    const page = {
+      field: 'podsPage(first: 3, orderBy: [{ restarts: DESC }], coalesceMs: 0',
+      selection: 'metadata { name } restarts: status { containerStatuses { restartCount } }',
+    }
+    const stopped = await serveGateway(server)
+    const before = followPage(stopped.connect(), page)
+    await before.until(({ rows }) => rows.length === 3)
+    before.leave()
+    await stopped[Symbol.asyncDispose]()
+    const changed = (name: string, restartCount: number): void => {
+      const now = storage.get(podsOf, 'default', name) as Fields
+      storage.update(podsOf, { ...now, status: pod(name, restartCount)['status'] })
+    }
+    // On the page: one stays and is another, one goes down, one is made again under its name; behind it: one comes in.
+    changed('e', 7)
+    changed('c', 0)
+    storage.delete(podsOf, 'default', 'd')
+    storage.create(podsOf, pod('d', 6))
+    changed('a', 9)
+    await using begun = await serveGateway(server)
+    const after = followPage(begun.connect(), page, before.seen.at(-1))
+    await after.until(({ rows }) => rows.map(({ metadata }) => metadata.name).join() === 'a,e,d')
+    expect(after.seen[0]?.frame.reset).toBe(false)
+    expect(begun.gateway.planned.liveState()).toMatchObject({ resumed: 1, notResumed: 0 })
+    after.leave()
+  })
+
   it('begin anew with the token of another page, and of one that was not complete', async () => {
     cluster.storage.create(podsOf, {
       metadata: { name: 'a', namespace: 'default' },

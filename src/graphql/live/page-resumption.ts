@@ -1,11 +1,8 @@
 import type { Change } from '../../informer/store/change.ts'
-import { objectTest } from '../../query/condition/object-test.ts'
 import { isInScope } from '../../query/condition/scope.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
-import { comparePositions, type OrderPosition, positionOf } from '../../query/page/list-order.ts'
-import { objectPositions } from '../../query/page/object-position.ts'
 import { listPage } from '../../query/page/page.ts'
-import { rowsText } from '../../query/page/page-steps.ts'
+import { markedRows } from '../../query/page/row-marks.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import type { FollowedPage } from '../operation/followed-list.ts'
 import type { ResumePosition } from '../operation/resume-token.ts'
@@ -23,6 +20,8 @@ export interface MissedOnPageOptions extends Omit<MissedOptions, 'rows'> {
   readonly budget: WorkBudget
 }
 
+type Ids = readonly string[]
+
 /** A page is not worked out from more changes than these. */
 const maxChanges = 1_000
 
@@ -39,7 +38,7 @@ export function missedOnPage(options: MissedOnPageOptions): readonly PageStepPar
   if (since === undefined) return undefined
   const { changes } = since
   const ids = from.rows === held.page.rows ? held.ids() : idsAt(options, changes)
-  if (ids === undefined || rowsText(ids.map((id) => ({ id }))) !== from.rows) return undefined
+  if (ids === undefined) return undefined
   const changed = new Set(changes.map(({ key }) => key))
   const written = relatedRows(kinds, since, held)
   return held.stepsFrom(ids, ({ key }) => changed.has(key) || written.has(key))
@@ -65,50 +64,39 @@ function isSame(a: ResumePosition['positions'], b: ResumePosition['positions']):
   return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name])
 }
 
-/** The rows that the page had when these changes were to come: `undefined` where that cannot be told. */
-function idsAt(
-  { list, page, part, budget }: MissedOnPageOptions,
-  changes: readonly Change[],
-): readonly string[] | undefined {
-  const { at, condition, concerned } = list
-  // What matched then because of other objects is not known.
-  if (concerned !== undefined) return undefined
-  const { terms, size } = page
+/** The rows that the page had when these changes were to come, found by their marks; `undefined` where they cannot be. */
+function idsAt(options: MissedOnPageOptions, changes: readonly Change[]): Ids | undefined {
+  const { list, part, from } = options
+  const changed = new Map(changes.map((change) => [change.uid, change]))
+  if (changed.size > maxChanges) return undefined
+  const candidates = new Set(firstIds(options, changed.size))
+  for (const { key, uid } of changed.values()) {
+    if (isInScope(part.scope, key)) candidates.add(objectIdOf(list.at, { key, uid }))
+  }
+  const rows = markedRows(
+    from.rows ?? '',
+    Array.from(candidates, (id) => ({ id })),
+  )
+  return rows?.map(({ id }) => id)
+}
+
+/**
+ * All that was on the page and has not changed: the rows that have not stand among each other as they did, so each is no further from
+ * the beginning than as many have changed. Only those that are on the page now where some may match for other reasons.
+ */
+function firstIds({ list, page, part, budget, held }: MissedOnPageOptions, changed: number): Ids {
+  if (list.concerned !== undefined) return held.ids()
   const { view, scope } = part
-  const first = new Map<string, Change>()
-  for (const change of changes) if (!first.has(change.key)) first.set(change.key, change)
-  if (first.size > maxChanges) return undefined
-  const limit = size + first.size
-  const identity = { list: list.list }
-  const now = listPage({
+  const limit = page.size + changed
+  const { ids } = listPage({
     view,
     scope,
-    condition,
-    terms,
-    identity,
+    condition: list.condition,
+    terms: page.terms,
+    identity: { list: list.list },
     budget,
     first: limit,
     maxPageSize: limit,
   })
-  const rows: { readonly id: string; readonly position: OrderPosition }[] = []
-  for (const row of now.ids) {
-    const key = view.keyOf(row)
-    if (first.has(key)) continue
-    const id = objectIdOf(at, { key, uid: view.uidOf(row) })
-    rows.push({ id, position: positionOf(view, terms, row) })
-  }
-  const matches = objectTest(condition, at.kind.indexes)
-  const positionBefore = objectPositions(terms, at.kind.indexes)
-  for (const [key, change] of first) {
-    if (change.type === 'ADDED' || !isInScope(scope, key)) continue
-    const before = change.type === 'DELETED' ? change.object : change.previous
-    const isMatch = before && matches(before)
-    if (before === undefined || isMatch === undefined) return undefined
-    if (!isMatch) continue
-    const position = positionBefore(before)
-    if (position === undefined) return undefined
-    rows.push({ id: objectIdOf(at, change), position })
-  }
-  rows.sort((a, b) => comparePositions(a.position, b.position, { terms, backwards: false }))
-  return rows.slice(0, size).map(({ id }) => id)
+  return ids.map((row) => objectIdOf(list.at, { key: view.keyOf(row), uid: view.uidOf(row) }))
 }

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto'
-
 /** One thing on a page: who it is, and which version of it. Two with the same version are the same. */
 export interface PageEntry {
   readonly id: string
@@ -78,12 +76,6 @@ export function toldSteps<Entry extends PageEntry>(
 /** Whether an entry is shown with a step. */
 export function isShown({ step }: Pick<PageStep, 'step'>): boolean {
   return step === 'INSERT' || step === 'UPDATE'
-}
-
-/** Which rows a page has, as a short text: the same ones in the same order have the same. */
-export function rowsText(rows: readonly { readonly id: string }[]): string {
-  const text = rows.map(({ id }) => id).join('\n')
-  return createHash('sha256').update(text).digest('base64url').slice(0, 16)
 }
 
 /** The page that steps have led from, given what they have led to: the ids of its rows. */
