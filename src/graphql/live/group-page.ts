@@ -3,7 +3,7 @@ import { positionOf } from '../../query/page/list-order.ts'
 import { type FrontRow, OrderedFront } from '../../query/page/ordered-front.ts'
 import { listPage } from '../../query/page/page.ts'
 import { idsBefore, isShown, toldSteps } from '../../query/page/page-steps.ts'
-import { rowsText } from '../../query/page/row-marks.ts'
+import { type MarkedRow, markOf, rowsText } from '../../query/page/row-marks.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import type { FollowedList, FollowedPage } from '../operation/followed-list.ts'
 import type { KindPart } from '../operation/kind-part.ts'
@@ -16,8 +16,7 @@ import type { ToldChange } from './live-change.ts'
 import { RowDependencies } from './row-dependencies.ts'
 
 /** A row of a page as the members of a group have been told of it. */
-interface PageRow {
-  readonly id: string
+interface PageRow extends MarkedRow {
   readonly key: string
   readonly uid: string
   /** What was written of it; `null` where nothing is selected. */
@@ -196,8 +195,10 @@ export class GroupPage implements GroupContent {
       const text = this.#plan.row?.(run, part, at)
       // Where nothing is selected of the object, all that is asked for is that it changed.
       const version = text ?? view.held(at)
+      const id = known?.id ?? objectIdOf(part, row)
       return {
-        id: known?.id ?? objectIdOf(part, row),
+        id,
+        mark: known?.mark ?? markOf(id),
         key,
         uid: row.uid,
         text: text ?? 'null',
