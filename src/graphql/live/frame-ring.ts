@@ -8,7 +8,7 @@ export interface FrameRingLimits {
 
 /**
  * The frames of a group that its slowest readers may still have to read, by number. Bounded in frames and bytes; the policy is
- * that the oldest go, and who has not read them yet begins anew.
+ * that the oldest go, and who has not read them yet begins anew. The group says which of them all have read.
  */
 export class FrameRing {
   readonly #limits: FrameRingLimits
@@ -45,6 +45,11 @@ export class FrameRing {
   get(number: number): WrittenFrame | undefined {
     if (number < this.#first || number >= this.#next) return undefined
     return this.#frames[number % this.#limits.maxFrames]
+  }
+
+  /** What is before a place is wanted by nobody any more. */
+  forgetBefore(place: number): void {
+    while (this.#first < Math.min(place, this.#next)) this.#drop()
   }
 
   #drop(): void {

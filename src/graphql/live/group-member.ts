@@ -139,6 +139,11 @@ export class GroupMember {
     return frame.payload
   }
 
+  /** The number of the first frame of the ring that it may still take. */
+  get place(): number {
+    return this.#next
+  }
+
   /**
    * The number of the first frame of the group that it has not been given; `undefined` where what it holds is not known by that: a
    * part of something longer has been given, or frames have gone.

@@ -25,6 +25,11 @@ export class GroupSnapshots {
     return this.#read.reduce((sum, reference) => sum + (reference.deref()?.bytes ?? 0), 0)
   }
 
+  /** The place in the ring from which newcomers go on; `undefined` where the next one is given a new snapshot. */
+  get place(): number | undefined {
+    return this.#given?.next
+  }
+
   /** The one that newcomers are given, made where there is none. */
   current(make: () => GroupSnapshot): GroupSnapshot {
     this.moved()

@@ -111,6 +111,7 @@ export class LiveGroup implements MemberGroup {
       written: () => {
         this.#snapshots.moved()
         this.merged.moved()
+        this.#forgetRead()
         this.#hold()
       },
       failed: (error) => this.#failed(error),
@@ -274,6 +275,19 @@ export class LiveGroup implements MemberGroup {
     const { writer, positions, ring, rows } = this
     const at = { writer, next: ring.next, positions, written: this.#hold }
     return this.#snapshots.current(() => new GroupSnapshot(rows, at))
+  }
+
+  /** Frames that all have read are of no more use; but by those of a page one finds out who held which rows. */
+  #forgetRead(): void {
+    const { ring, rows } = this
+    // Whoever is about to join may have been told a place already.
+    if (rows.page !== undefined || this.#expected > 0) return
+    let place = this.#snapshots.place ?? ring.next
+    for (const member of this.#members) {
+      place = Math.min(place, member.place)
+      if (place <= ring.first) return
+    }
+    ring.forgetBefore(place)
   }
 
   /** What its texts take, at the most. */
