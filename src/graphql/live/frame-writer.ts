@@ -86,7 +86,7 @@ export class FrameWriter {
       resumeToken: encodeResumeToken({ cluster, list, access, positions, rows }),
       resourceVersion: positions[plan.kind.typeName] ?? '',
     })
-    return { changes, payload: Buffer.from(payload), positions, rows }
+    return { changes, payload: utf8(payload), positions, rows }
   }
 
   *#parts(changes: readonly ToldChange[]): Generator<FramePart, void> {
@@ -106,4 +106,11 @@ export class FrameWriter {
     }
     yield { changes: changes.slice(start), text: texts.join(',') }
   }
+}
+
+/** In memory of its own: what is kept for a while would keep all of the pool that short-lived bytes are cut from. */
+function utf8(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
+  bytes.write(text)
+  return bytes
 }
