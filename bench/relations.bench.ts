@@ -209,7 +209,7 @@ publish(
   [
     'make: CPU to make the index when it is first asked for, decoding included, which a gateway does in slices of 8 ms. keep: CPU to find its values in an object that has changed.',
     'bytesPerObject of one index as the store reckons it, over all objects of the kind, whether or not they have a value; of the stores, live memory after two full collections.',
-    'testsPerStep: what following costs, its condition made ready included, in tests of one index on one object; the least of five rounds.',
+    'testsPerStep: what following costs, its condition made ready included, in tests of one index on one object; the least of five rounds. testsPaid: what an operation pays for that.',
     `Medians of ${rounds} rounds.`,
   ],
   { record: options.record },

@@ -2,14 +2,15 @@ import type { IndexedStore } from '../../src/informer/store/indexed-store.ts'
 import { bindCondition } from '../../src/query/condition/id-set.ts'
 import { hasValue } from '../../src/query/condition/condition.ts'
 import { unrestricted } from '../../src/query/condition/scope.ts'
-import { WorkBudget } from '../../src/query/condition/work-budget.ts'
+import { testsPerStep } from '../../src/query/condition/related-by.ts'
+import { defaultWorkLimits, WorkBudget } from '../../src/query/condition/work-budget.ts'
 import type { Relation } from '../../src/query/relation/relation.ts'
 import { relationName } from '../../src/query/relation/relation-definition.ts'
 import type { ResultTable } from './results.ts'
 
 const rounds = 5
 
-/** What it costs to follow each relation from one object, beside a test of a condition on one. */
+/** What it costs to follow each relation from one object, beside a test of a condition on one, and what is paid for it. */
 export function stepCosts(
   relations: Iterable<Relation>,
   stores: ReadonlyMap<string, IndexedStore>,
@@ -38,14 +39,26 @@ export function stepCosts(
       }
       return from.size
     })
+    const charged = new WorkBudget({ tests: Infinity, examined: Infinity, rows: Infinity })
+    for (const id of from.ids()) {
+      const related = relation.follow({ view: from, id, part, budget: charged })
+      bindCondition(related, to, charged)
+    }
     rows[relationName(definition)] = {
       objects: from.size,
       stepNs,
       testNs,
       testsPerStep: stepNs / testNs,
+      testsPaid: testsPerStep + inTests(charged) / from.size,
     }
   }
   return rows
+}
+
+/** What was paid for, in tests. */
+function inTests(budget: WorkBudget): number {
+  const { tests, examined } = defaultWorkLimits
+  return budget.spent('tests') + (budget.spent('examined') * tests) / examined
 }
 
 /** Of some rounds, the quickest: what others do on the machine only adds. */

@@ -137,6 +137,7 @@ export function compileReverseSelects(
     const asked = selecting.index(labelKeys)
     const keys: string[] = []
     const values = [[anyLabel, ''] as const, ...Object.entries(labels)]
+    budget.spend('tests', values.length)
     for (const [key, value] of values) {
       if (asked.posting(key) === undefined) continue
       for (const where of reachesFar ? [namespace, anyNamespace] : [namespace]) {
