@@ -31,12 +31,12 @@ export function rowWriter(
 ): RowWriter {
   const type = compiler.typeOf(kind)
   const fields = collectFields(selectionSets, compiler.namesOf(type), compiler.collect)
-  const members: RowWriter[] = []
+  const members: Member[] = []
   let own: [string, readonly FieldNode[]][] = []
   const endFragment = (isWhole: boolean): void => {
     if (own.length === 0) return
     const fragment = new OwnFragment(kind, type, own, isWhole, compiler)
-    members.push((run, part, id) => fragment.text(run, part, id))
+    members.push({ name: '', write: (run, part, id) => fragment.text(run, part, id) })
     own = []
   }
   for (const [key, nodes] of fields) {
@@ -47,30 +47,31 @@ export function rowWriter(
     }
     endFragment(false)
     const write = compiler.within(key, () => memberWriter(kind, type, nodes, compiler))
-    const before = `${JSON.stringify(key)}:`
-    members.push((run, part, id) => {
-      run.budget.spend('bytes', before.length)
-      return before + write(run, part, id)
-    })
+    members.push({ name: `${JSON.stringify(key)}:`, write })
   }
-  const [only] = members
   if (members.length === 0) {
     endFragment(true)
-    return members[0] ?? (() => '{}')
+    return members[0]?.write ?? (() => '{}')
   }
   endFragment(false)
-  if (only !== undefined && members.length === 1) {
-    return (run, part, id) => `{${only(run, part, id)}}`
-  }
+  // As few pieces as can be: each is copied once more when the answer is put together.
+  const parts = members.map(({ name, write }, at) => ({
+    before: `${at === 0 ? '{' : ','}${name}`,
+    write,
+  }))
+  const names = members.reduce((sum, { name }) => sum + name.length, 0)
   return (run, part, id) => {
+    run.budget.spend('bytes', names)
     let text = ''
-    let before = '{'
-    for (const write of members) {
-      text += before + write(run, part, id)
-      before = ','
-    }
+    for (const { before, write } of parts) text += before + write(run, part, id)
     return `${text}}`
   }
+}
+
+/** What is written of a row in one piece: fields of its own, or one field with its name. */
+interface Member {
+  readonly name: string
+  readonly write: RowWriter
 }
 
 function memberWriter(
