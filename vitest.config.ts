@@ -20,6 +20,7 @@ export default defineConfig({
     testTimeout: 180_000,
     expect: { poll: { timeout: 25_000 } },
     hookTimeout: 180_000,
-    maxWorkers: 2,
+    // One more than CI has cores: many tests wait for something most of their time.
+    maxWorkers: 3,
   },
 })
