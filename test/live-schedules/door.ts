@@ -5,11 +5,15 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 export class Door implements AsyncDisposable {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
-  /** Where new connections lead. */
-  port = 0
+  /** Where new connections lead; `undefined`: they are cut. */
+  port: number | undefined
 
   private constructor() {
     this.#server = createServer((inner) => {
+      if (this.port === undefined) {
+        inner.destroy()
+        return
+      }
       const outer = connect(this.port, '127.0.0.1')
       for (const [from, to] of [
         [inner, outer],

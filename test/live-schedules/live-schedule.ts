@@ -162,6 +162,8 @@ export class LiveSchedule implements AsyncDisposable {
   }
 
   async #restart(): Promise<void> {
+    // The port may be somebody else's before there is a gateway again: that of another schedule, which takes the same tokens.
+    this.#door.port = undefined
     await this.#gateway[Symbol.asyncDispose]()
     this.#gateway = await serve(this.#cluster, this.#door)
   }
