@@ -7,7 +7,13 @@ import {
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { isRecord } from '../../lib/json-object.ts'
 import { type Path, valueAt } from '../index/path.ts'
-import { narrowestOf } from './object-selector.ts'
+import {
+  anyNamespace,
+  type LabelPlace,
+  placeIn,
+  placesOfLabels,
+  placesOfSelector,
+} from './label-places.ts'
 
 /** What an object chooses others by: a name or labels, in one namespace or, where that is `undefined`, in any. */
 export type ObjectChoice =
@@ -49,8 +55,7 @@ export function choiceIndexers(field: string, path: Path): Indexers {
       if (choice === undefined) return []
       const namespace = choice.namespace ?? anyNamespace
       if (choice.form === 'name') return [namePlace(namespace, choice.name)]
-      const { key, values } = narrowestOf(choice.labels) ?? { key: anyLabel, values: [''] }
-      return values.map((value) => labelPlace(namespace, key, value))
+      return placesOfSelector(choice.labels).map((place) => labelPlace(namespace, place))
     },
   }
 }
@@ -58,19 +63,15 @@ export function choiceIndexers(field: string, path: Path): Indexers {
 /** Where in that index those stand that may choose an object. */
 export function placesChoosing(view: StoreView, id: ObjectId): readonly string[] {
   const { namespace, name } = splitObjectKey(view.keyOf(id))
-  const labels = [[anyLabel, ''] as const, ...Object.entries(view.labelsOf(id))]
+  const labels = placesOfLabels(view.labelsOf(id))
   const namespaces = namespace === '' ? [anyNamespace] : [namespace, anyNamespace]
   return namespaces.flatMap((where) => [
     namePlace(where, name),
-    ...labels.map(([key, value]) => labelPlace(where, key, value)),
+    ...labels.map((place) => labelPlace(where, place)),
   ])
 }
 
-/** No label key, and no namespace, is `*`. */
-const anyLabel = '*'
-const anyNamespace = '*'
-
 const namePlace = (namespace: string, name: string): string => `name:${namespace}/${name}`
 
-const labelPlace = (namespace: string, key: string, value: string): string =>
-  `label:${namespace}/${key}=${value}`
+const labelPlace = (namespace: string, place: LabelPlace): string =>
+  `label:${placeIn(namespace, place)}`

@@ -11,7 +11,8 @@ import {
 } from '../condition/condition.ts'
 import { isInScope } from '../condition/scope.ts'
 import { selectorCondition } from '../condition/selector-condition.ts'
-import { narrowestOf, type ObjectSelector, reaches, readSelectors } from './object-selector.ts'
+import { anyNamespace, placeIn, placesOfLabels, placesOfSelector } from './label-places.ts'
+import { type ObjectSelector, reaches, readSelectors } from './object-selector.ts'
 import {
   originObject,
   type Relation,
@@ -44,7 +45,8 @@ function selectorIndexes(definition: SelectsRelation, context: RelationContext):
     indexers: {
       [selectors]: (object) => read(object).map((one) => JSON.stringify(one)),
       [places]: (object) => read(object).flatMap(placesOf),
-      [keys]: (object) => read(object).map(({ labels }) => narrowestOf(labels)?.key ?? anyLabel),
+      [keys]: (object) =>
+        read(object).flatMap(({ labels }) => placesOfSelector(labels).map(([key]) => key)),
     },
   }
 }
@@ -80,10 +82,10 @@ function readsOf({ namespaceLabelsPath }: SelectsRelation, to: string): readonly
 }
 
 function selectedBy({ labels, namespaces }: ObjectSelector, origin: RelationOrigin): Condition {
-  return allOf([placeIn(namespaces, origin), selectorCondition(labels)])
+  return allOf([namespacesIn(namespaces, origin), selectorCondition(labels)])
 }
 
-function placeIn(namespaces: ObjectSelector['namespaces'], origin: RelationOrigin): Condition {
+function namespacesIn(namespaces: ObjectSelector['namespaces'], origin: RelationOrigin): Condition {
   if (namespaces === 'any') return everything
   if (!('labels' in namespaces)) return hasValue('namespace', namespaces)
   const part = origin.part(namespaceType)
@@ -136,12 +138,12 @@ export function compileReverseSelects(
     const [byPlace, texts] = [selecting.index(places), selecting.index(selectors)]
     const asked = selecting.index(labelKeys)
     const keys: string[] = []
-    const values = [[anyLabel, ''] as const, ...Object.entries(labels)]
+    const values = placesOfLabels(labels)
     budget.spend('tests', values.length)
-    for (const [key, value] of values) {
-      if (asked.posting(key) === undefined) continue
+    for (const place of values) {
+      if (asked.posting(place[0]) === undefined) continue
       for (const where of reachesFar ? [namespace, anyNamespace] : [namespace]) {
-        const posting = byPlace.posting(placeOf(where, key, value))
+        const posting = byPlace.posting(placeIn(where, place))
         if (posting === undefined) continue
         budget.spend('examined', posting.size)
         for (const candidate of posting) {
@@ -200,17 +202,10 @@ function isSame(labels: Labels, other: Labels): boolean {
 }
 
 function placesOf({ labels, namespaces }: ObjectSelector): readonly string[] {
-  const { key, values } = narrowestOf(labels) ?? { key: anyLabel, values: [''] }
   const named = namespaces === 'any' || 'labels' in namespaces ? [anyNamespace] : namespaces
-  return named.flatMap((namespace) => values.map((value) => placeOf(namespace, key, value)))
+  const places = placesOfSelector(labels)
+  return named.flatMap((namespace) => places.map((place) => placeIn(namespace, place)))
 }
-
-const placeOf = (namespace: string, key: string, value: string): string =>
-  `${namespace}/${key}=${value}`
-
-/** No label key, and no namespace, is `*`. */
-const anyLabel = '*'
-const anyNamespace = '*'
 
 /** Selectors by their text: they come from templates, so that there are few of them. */
 const parsed = new Map<string, ObjectSelector>()
