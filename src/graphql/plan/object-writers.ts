@@ -1,4 +1,4 @@
-import { parseExact } from '../../lib/exact-json.ts'
+import { parseHeld } from '../../informer/codec/leaf-writer.ts'
 import { writeJson } from '../../informer/codec/leaf-writer.ts'
 import type { LeafWriter, SelectedField } from '../../informer/codec/projection.ts'
 import { parsePath, valuesAt } from '../../query/index/path.ts'
@@ -57,14 +57,10 @@ export function jsonField(path: string | null | undefined): JsonField {
   return { path: names, value: { form: 'leaf', write }, isThroughList: true }
 }
 
-/** A number whose digits may be more than a double keeps. */
-const manyDigits = /[:,[]-?\d{16}|^-?\d{16}/
-
 let last: { readonly text: string; readonly value: unknown } = { text: 'null', value: null }
 
 /** Of one object many paths may be asked for that begin alike: what they go through is parsed once. */
 function parsed(text: string): unknown {
-  if (text !== last.text)
-    last = { text, value: manyDigits.test(text) ? parseExact(text) : JSON.parse(text) }
+  if (text !== last.text) last = { text, value: parseHeld(text) }
   return last.value
 }

@@ -4,13 +4,14 @@ import type { LeafWriter } from './projection.ts'
 
 /** Integers and their texts one to one: neither a fraction nor an exponent, and fewer digits than a double loses. */
 const plainInteger = /^(?:0|-?[1-9]\d{0,14})$/
-const longDigits = /\d{16}/
+/** A number whose digits may be more than a double keeps, where it begins. */
+const manyDigits = /(?:^|[:,[])\s*-?\d{16}/
 const leastInt = -(2 ** 31)
 const mostInt = 2 ** 31 - 1
 
 /** What the codec makes of a JSON text that it holds: integers beyond 2^53 keep their digits. */
 export function parseHeld(json: string): unknown {
-  return longDigits.test(json) ? parseExact(json) : JSON.parse(json)
+  return manyDigits.test(json) ? parseExact(json) : JSON.parse(json)
 }
 
 /**
