@@ -3,7 +3,7 @@ import type { SharedInformer } from '../../informer/shared-informer.ts'
 import type { ResourceHistory } from '../../cache/resource-history.ts'
 import { isInScope, nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import { accessFingerprint, type SeenKind } from '../operation/access-fingerprint.ts'
-import { ClientError } from '../operation/client-error.ts'
+import { type ClientError, unlessRefused } from '../operation/client-error.ts'
 import type { CachedParts, KindAt, KindPart, ListReading } from '../operation/kind-part.ts'
 import { isSameScope } from '../operation/live-scope.ts'
 import type { SettledKinds } from '../operation/settled-kinds.ts'
@@ -151,12 +151,7 @@ export class Sight {
       named,
       cachedPart(at, reading) {
         if (settled.cachedPart(at) === undefined) return undefined
-        try {
-          return part(at, reading)
-        } catch (error) {
-          if (error instanceof ClientError) return undefined
-          throw error
-        }
+        return unlessRefused(() => part(at, reading))
       },
       informer: (at) => settled.informer(at),
       history: (at) => settled.history(at),

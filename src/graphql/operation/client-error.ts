@@ -180,6 +180,16 @@ export function withoutTransportDetails(error: GraphQLError): GraphQLError {
     : placed(error, error.message, extensions)
 }
 
+/** What a read gives; `undefined` where a `ClientError` says why it gives nothing. */
+export function unlessRefused<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof ClientError) return undefined
+    throw error
+  }
+}
+
 /** What an error was before GraphQL said where it happened. */
 function innermost(error: unknown): unknown {
   let inner = error

@@ -7,7 +7,7 @@ import type { StoreView } from '../../informer/store/store-view.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { nothingVisible, unrestricted } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
-import { ClientError } from './client-error.ts'
+import { ClientError, unlessRefused } from './client-error.ts'
 import type { CachedParts, KindAt, KindPart, ListReading } from './kind-part.ts'
 import {
   forbiddenList,
@@ -106,12 +106,7 @@ export class SettledKinds implements CachedParts {
     const view = this.#source.synced(at)
     if (view === undefined) return undefined
     if (this.#source.access === undefined) return { ...pick(at), view, scope: unrestricted }
-    try {
-      return this.part(at, reading)
-    } catch (error) {
-      if (error instanceof ClientError) return undefined
-      throw error
-    }
+    return unlessRefused(() => this.part(at, reading))
   }
 
   /** What to listen to for the changes of a kind. Throws as {@link part} does. */
