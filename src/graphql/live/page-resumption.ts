@@ -2,7 +2,7 @@ import type { Change } from '../../informer/store/change.ts'
 import { isInScope } from '../../query/condition/scope.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { listPage } from '../../query/page/page.ts'
-import { markOf, rowsOf } from '../../query/page/row-marks.ts'
+import { markedRow, rowsOf } from '../../query/page/row-marks.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import type { FollowedPage } from '../operation/followed-list.ts'
 import type { ResumePosition } from '../operation/resume-token.ts'
@@ -73,10 +73,7 @@ function idsAt(options: MissedOnPageOptions, changes: readonly Change[]): Ids | 
   for (const { key, uid } of changed.values()) {
     if (isInScope(part.scope, key)) candidates.add(objectIdOf(list.at, { key, uid }))
   }
-  const rows = rowsOf(
-    from.rows ?? '',
-    Array.from(candidates, (id) => ({ id, mark: markOf(id) })),
-  )
+  const rows = rowsOf(from.rows ?? '', Array.from(candidates, markedRow))
   return rows?.map(({ id }) => id)
 }
 

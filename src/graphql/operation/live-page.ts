@@ -4,7 +4,7 @@ import type { SharedInformer } from '../../informer/shared-informer.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { WorkBudget, type WorkLimits } from '../../query/condition/work-budget.ts'
 import { type PageEntry, toldSteps } from '../../query/page/page-steps.ts'
-import { markOf, rowsText } from '../../query/page/row-marks.ts'
+import { markedRow, rowsText } from '../../query/page/row-marks.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import type { LivePage, LivePageChange } from '../schema/read-context.ts'
 import type { KindPart } from './kind-part.ts'
@@ -123,7 +123,7 @@ function difference(
     list,
     access: accessFingerprint([part]),
     positions: { [kind.typeName]: resourceVersion },
-    rows: rowsText(now.entries.map(({ id }) => ({ id, mark: markOf(id) }))),
+    rows: rowsText(now.entries.map(({ id }) => markedRow(id))),
   })
   const { totalCount } = now
   const reset = before === undefined

@@ -41,6 +41,11 @@ export function rowsOf(
   return rowsText(rows) === text ? rows : undefined
 }
 
+/** A row with its mark, where that is not known yet. */
+export function markedRow(id: string): MarkedRow {
+  return { id, mark: markOf(id) }
+}
+
 /** FNV-1a, folded to 24 bits: what finds a row need not keep anybody from making one that is found in its place. */
 export function markOf(id: string): string {
   let hash = 0x811c9dc5
