@@ -1,6 +1,6 @@
 import { parsePath } from '../../query/index/path.ts'
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
-import { SdlError } from '../sdl/sdl-error.ts'
+import { SdlError, unknownFieldHint } from '../sdl/sdl-error.ts'
 import type { ChosenObjects, RelationField } from './kind.ts'
 import type { SchemaAtPath } from './schema-at-path.ts'
 import { pathProblem } from './sdl-indexes.ts'
@@ -65,8 +65,7 @@ function choiceOf(
     if (at(type, text).form !== 'absent') continue
     if (optional) return undefined
     const message = `${field}: @chooses: a ${type} has nothing at ${text}`
-    const hint = 'correct the path; `informerql schema` prints the fields of the type'
-    return new SdlError('unknown-field', place, message, hint)
+    return new SdlError('unknown-field', place, message, unknownFieldHint)
   }
   return { field, path: parsePath(path), relation, kindPath: parsePath(kindPath) }
 }

@@ -6,7 +6,7 @@ import { indexType } from '../sdl/sdl-enums.ts'
 import { scalarFormOf, type SchemaScalar } from './scalar-form.ts'
 import type { SchemaAtPath } from './schema-at-path.ts'
 import type { IndexDeclaration } from '../sdl/sdl-document.ts'
-import { SdlError, type SdlPlace } from '../sdl/sdl-error.ts'
+import { SdlError, type SdlPlace, unknownFieldHint } from '../sdl/sdl-error.ts'
 
 /** `and`, `or`, `not` and `labels` are fields of `where` themselves; the others are indexes that every kind has. */
 const reserved: ReadonlySet<string> = new Set([
@@ -95,8 +95,7 @@ export class SdlIndexes {
       const there = at(path)
       if (there.form === 'absent') {
         const message = `index ${name}: a ${typeName} of ${apiVersion} has nothing at ${path}`
-        const hint = 'correct the path; `informerql schema` prints the fields of the type'
-        return new SdlError('unknown-field', place, message, hint)
+        return new SdlError('unknown-field', place, message, unknownFieldHint)
       }
       const scalar = there.form === 'described' ? scalarFormOf(there.schema) : undefined
       if (scalar !== undefined && !mayHold[type].has(scalar)) {

@@ -1,6 +1,6 @@
 import { parsePath } from '../../query/index/path.ts'
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
-import { SdlError, type SdlPlace, type SdlProblem } from '../sdl/sdl-error.ts'
+import { SdlError, type SdlPlace, type SdlProblem, unknownFieldHint } from '../sdl/sdl-error.ts'
 import type { ObjectRefField, RelationField } from './kind.ts'
 import type { SchemaAtPath } from './schema-at-path.ts'
 import { pathProblem } from './sdl-indexes.ts'
@@ -79,8 +79,7 @@ export class SdlObjectRefs {
     if (optional && present.length === 0) return undefined
     if (!optional && present.length < path.length) {
       const missing = path.find((one) => !present.includes(one))
-      const hint = 'correct the path; `informerql schema` prints the fields of the type'
-      return fail('unknown-field', `a ${typeName} has nothing at ${missing}`, hint)
+      return fail('unknown-field', `a ${typeName} has nothing at ${missing}`, unknownFieldHint)
     }
     const about = `${typeName}.${name}: @objectRef(kindAt: ${JSON.stringify(kindAt)})`
     const unreadable = kindAt ? pathProblem(kindAt, place, about) : undefined
@@ -96,8 +95,7 @@ export class SdlObjectRefs {
       const { to } = kindPlace.relation.definition
       if (this.#around.at(to, kindPlace.path).form === 'absent') {
         if (optional) return undefined
-        const hint = 'correct the path; `informerql schema` prints the fields of the type'
-        return fail('unknown-field', `a ${to} has nothing at ${kindPlace.path}`, hint)
+        return fail('unknown-field', `a ${to} has nothing at ${kindPlace.path}`, unknownFieldHint)
       }
     }
     fields.push({

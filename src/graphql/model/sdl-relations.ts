@@ -6,7 +6,7 @@ import {
 } from '../../query/relation/relation-definition.ts'
 import type { RelationDirectiveArguments } from '../sdl/sdl-directives.ts'
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
-import { SdlError, type SdlPlace, type SdlProblem } from '../sdl/sdl-error.ts'
+import { SdlError, type SdlPlace, type SdlProblem, unknownFieldHint } from '../sdl/sdl-error.ts'
 import {
   namedOf,
   type OwnRelationContext,
@@ -294,8 +294,7 @@ export class SdlRelations {
     }
     const missing = paths.find((path) => !present.has(path)) ?? ''
     const message = `${typeName}.${name}: a ${typeName} has nothing at ${missing}`
-    const hint = 'correct the path; `informerql schema` prints the fields of the type'
-    throw new SdlError('unknown-field', place, message, hint)
+    throw new SdlError('unknown-field', place, message, unknownFieldHint)
   }
 
   #checkReversed(

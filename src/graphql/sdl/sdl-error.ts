@@ -27,6 +27,10 @@ export type SdlProblem =
   /** The directive and the field's type do not go together. */
   | 'field-type'
 
+/** The way out of `unknown-field`. */
+export const unknownFieldHint =
+  'correct the path; `informerql schema` prints the fields of the type'
+
 /** A problem in the SDL of indexes and relations. The message names the file and line, the hint the way out. */
 export class SdlError extends CodedError {
   readonly problem: SdlProblem
