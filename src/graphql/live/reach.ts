@@ -74,6 +74,7 @@ export class Reach {
       for (const name of at.indexes?.needed ?? []) needed.add(name)
     }
   }
+
   /** Somebody has these by names of objects: from now on each viewer is asked about them. False where there are too many. */
   addNames(privileges: ReadonlyMap<string, Privilege>): boolean {
     for (const [key, privilege] of privileges) {

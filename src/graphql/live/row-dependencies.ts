@@ -35,14 +35,13 @@ export class RowDependencies {
 
   /** A relation has been followed for a row. */
   add(row: string, { reads, condition, isSaid, owner }: FollowedRelation): void {
-    if (condition.form === 'nothing' && (owner !== undefined || (isSaid && reads.length === 1)))
-      return
+    const [only] = reads
+    const isOne = isSaid && reads.length === 1
+    if (condition.form === 'nothing' && (isOne || owner !== undefined)) return
     if (owner !== undefined) {
       for (const { typeName } of reads) this.#addOwner(row, typeName, owner)
       return
     }
-    const [only] = reads
-    const isOne = isSaid && reads.length === 1
     if (!isOne || only === undefined || condition.form !== 'keys') {
       for (const { typeName } of reads) this.#wide.add(typeName)
       return
