@@ -47,6 +47,14 @@ const opened = async (
   for (const one of live) await one.until((held) => held.size > 0)
   return live
 }
+/** Leaves, and goes on from there without a reset. */
+const goesOn = async (selection: string, who: Caller, live: Resumed): Promise<void> => {
+  const from = live.seen.at(-1)
+  live.leave()
+  const [again] = await opened(selection, [who], from)
+  expect(again?.seen[0]?.frame).toMatchObject({ reset: false })
+  again?.leave()
+}
 const hasReset = ({ seen }: Resumed): boolean => seen.slice(1).some(({ frame }) => frame.reset)
 const changesSince = ({ seen }: Resumed, frames: number): readonly Fields[] =>
   seen.slice(frames).flatMap(({ frame }) => frame.changes)
@@ -88,11 +96,8 @@ describe('Subscribers who may look at related objects by their names', () => {
     expect(changesSince(without, frames)).toHaveLength(1)
     expect(live.map(hasReset)).toEqual([false, false, false])
     // Who sees the same may go on there.
-    const from = other.seen.at(-1)
-    other.leave()
-    const [again] = await opened(selection, [ben], from)
-    expect(again?.seen[0]?.frame).toMatchObject({ reset: false })
-    for (const each of [one, without, again]) each?.leave()
+    await goesOn(selection, ben, other)
+    for (const each of [one, without]) each.leave()
   })
 
   it('come to see what a rule names that is made while they are subscribed', async () => {
@@ -138,11 +143,8 @@ describe('Subscribers who ask what they may do', () => {
     await without.until((held) => [...held.values()].every(({ may }) => may === true))
     expect(row(other).may).toBe(true)
     expect(live.map(hasReset)).toEqual([false, false, false])
-    const from = other.seen.at(-1)
-    other.leave()
-    const [again] = await opened(selection, [ben], from)
-    expect(again?.seen[0]?.frame).toMatchObject({ reset: false })
-    for (const each of [one, without, again]) each?.leave()
+    await goesOn(selection, ben, other)
+    for (const each of [one, without]) each.leave()
   })
 
   it('are told of single objects what a rule names', async () => {

@@ -103,3 +103,14 @@ export const follow = (client: Client, field: string, selection: string): Follow
       ),
   }
 }
+
+/** The same, once all that there is has come. */
+export const followSynced = async (
+  client: Client,
+  field: string,
+  selection: string,
+): Promise<FollowedSubscription> => {
+  const live = follow(client, field, selection)
+  await live.until('snapshot', () => live.fold.synced)
+  return live
+}

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { serveGateway } from '../support/gateway.ts'
 import { freshForEachTest } from '../support/served-simulator.ts'
 import { created, sent } from './created.ts'
-import { follow, type FollowedSubscription } from './followed-subscription.ts'
+import { type FollowedSubscription, followSynced } from './followed-subscription.ts'
 import { resume } from './resumed-subscription.ts'
 import type { Fields } from './test-cluster.ts'
 
@@ -20,11 +20,8 @@ describe('subscriptions to objects with those of several kinds that they lead to
   const served = freshForEachTest()
 
   const state = () => served.gateway.gateway.planned.liveState()
-  const following = async (field: string, selection: string): Promise<FollowedSubscription> => {
-    const live = follow(served.gateway.connect(), field, selection)
-    await live.until('snapshot', () => live.fold.synced)
-    return live
-  }
+  const following = async (field: string, selection: string): Promise<FollowedSubscription> =>
+    followSynced(served.gateway.connect(), field, selection)
   const only = (live: FollowedSubscription): Fields => [...live.fold.objects.values()][0]
   const namesIn = ({ nodes }: Fields): readonly string[] =>
     nodes.map(({ kind, metadata }: Fields) => `${kind} ${metadata.name}`)

@@ -3,7 +3,7 @@ import { serveGateway } from '../support/gateway.ts'
 import { freshForEachTest } from '../support/served-simulator.ts'
 import { created, sent } from './created.ts'
 import { definitionOf, definitionsPath, versionOf } from './definitions.ts'
-import { follow, type FollowedSubscription } from './followed-subscription.ts'
+import { type FollowedSubscription, followSynced } from './followed-subscription.ts'
 import { resume } from './resumed-subscription.ts'
 import type { Fields } from './test-cluster.ts'
 
@@ -24,11 +24,8 @@ describe('subscriptions to objects with their owners', () => {
   const served = freshForEachTest()
 
   const state = () => served.gateway.gateway.planned.liveState()
-  const following = async (field: string, selection: string): Promise<FollowedSubscription> => {
-    const live = follow(served.gateway.connect(), field, selection)
-    await live.until('snapshot', () => live.fold.synced)
-    return live
-  }
+  const following = async (field: string, selection: string): Promise<FollowedSubscription> =>
+    followSynced(served.gateway.connect(), field, selection)
   const patched = async (path: string, body: Fields): Promise<Fields> =>
     sent(served.cluster, 'PATCH', path, body)
   const touched = async (path: string, touch: string): Promise<Fields> =>

@@ -11,6 +11,11 @@ const podsOf = { group: '', version: 'v1', resource: 'pods' } as const
 const selection =
   'metadata { name namespace resourceVersion } status { phase } node { spec { unschedulable } }'
 const waitMs = { timeout: 20_000 }
+const pod = (name: string, restartCount: number): Fields => ({
+  metadata: { name, namespace: 'default' },
+  spec: { containers: [{ name: 'main', image: 'nginx:1' }] },
+  status: { containerStatuses: [{ name: 'main', restartCount }] },
+})
 
 describe('readers of live pages', () => {
   let cluster: Simulator
@@ -38,6 +43,12 @@ describe('readers of live pages', () => {
     const reader = new PageReader(from, `podsPage(${args}, coalesceMs: 0`, selected)
     readers.push(reader)
     return reader
+  }
+
+  const restarted = (name: string, restartCount: number): void => {
+    const { storage } = cluster
+    const now = storage.get(podsOf, 'default', name) as Fields
+    storage.update(podsOf, { ...now, status: pod(name, restartCount)['status'] })
   }
 
   it(`hold the first of the list, whatever happens to it, to them and to gateways (SEED=${runSeed})`, async () => {
@@ -176,11 +187,6 @@ describe('readers of live pages', () => {
 
   it('go on after all have left, and at another gateway that has followed the kind meanwhile', async () => {
     const { storage } = cluster
-    const pod = (name: string, restartCount: number): Fields => ({
-      metadata: { name, namespace: 'default' },
-      spec: { containers: [{ name: 'main', image: 'nginx:1' }] },
-      status: { containerStatuses: [{ name: 'main', restartCount }] },
-    })
     for (const [at, name] of ['a', 'b', 'c', 'd', 'e'].entries())
       storage.create(podsOf, pod(name, at))
     const args = 'first: 3, orderBy: [{ restarts: DESC }], coalesceMs: 0'
@@ -193,8 +199,7 @@ describe('readers of live pages', () => {
     const elsewhere = followPage(another.connect(), { ...page, selection: 'id' })
     await elsewhere.until(({ rows: held }) => held.length === 3)
     elsewhere.leave()
-    const restarted = storage.get(podsOf, 'default', 'a') as Fields
-    storage.update(podsOf, { ...restarted, status: pod('a', 9)['status'] })
+    restarted('a', 9)
     storage.delete(podsOf, 'default', 'd')
     storage.create(podsOf, pod('f', 3))
     for (const client of [gateway.connect(), another.connect()]) {
@@ -214,11 +219,6 @@ describe('readers of live pages', () => {
 
   it('go on after a restart of the gateway, whatever has happened to their rows meanwhile', async () => {
     const { storage } = cluster
-    const pod = (name: string, restartCount: number): Fields => ({
-      metadata: { name, namespace: 'default' },
-      spec: { containers: [{ name: 'main', image: 'nginx:1' }] },
-      status: { containerStatuses: [{ name: 'main', restartCount }] },
-    })
     for (const [at, name] of ['a', 'b', 'c', 'd', 'e'].entries())
       storage.create(podsOf, pod(name, at))
     const server = { clusters: [{ name: 'one', server: cluster.url }] }
@@ -231,16 +231,12 @@ describe('readers of live pages', () => {
     await before.until(({ rows }) => rows.length === 3)
     before.leave()
     await stopped[Symbol.asyncDispose]()
-    const changed = (name: string, restartCount: number): void => {
-      const now = storage.get(podsOf, 'default', name) as Fields
-      storage.update(podsOf, { ...now, status: pod(name, restartCount)['status'] })
-    }
     // On the page: one stays and is another, one goes down, one is made again under its name; behind it: one comes in.
-    changed('e', 7)
-    changed('c', 0)
+    restarted('e', 7)
+    restarted('c', 0)
     storage.delete(podsOf, 'default', 'd')
     storage.create(podsOf, pod('d', 6))
-    changed('a', 9)
+    restarted('a', 9)
     await using begun = await serveGateway(server)
     const after = followPage(begun.connect(), page, before.seen.at(-1))
     await after.until(({ rows }) => rows.map(({ metadata }) => metadata.name).join() === 'a,e,d')
