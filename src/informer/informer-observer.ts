@@ -34,9 +34,9 @@ export interface InformerObserver {
   }): void
   /**
    * The store has come to a position, by these changes; none for a bookmark, and for the first list. Called in the tick in which
-   * the listeners are told.
+   * the listeners are told. `isList`: by a list, of which nobody can tell what has come and gone since the last position.
    */
-  advanced?(resourceVersion: ResourceVersion, changes: readonly Change[]): void
+  advanced?(resourceVersion: ResourceVersion, changes: readonly Change[], isList: boolean): void
   /** A watch has begun. */
   watching?(resourceVersion: string): void
   /** A watch has ended. `isShort`: sooner than `shortWatchMs`, and without an event. */

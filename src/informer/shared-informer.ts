@@ -273,7 +273,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       if (delta.type === 'REPLACED') return this.#replace(delta)
       const { changes, valuesOf } = this.#writer.apply(delta, this.#processor.routedIndexes)
       this.#processor.distribute(changes, valuesOf)
-      this.#advanced?.(this.#store.resourceVersion, changes)
+      this.#advanced?.(this.#store.resourceVersion, changes, false)
     }
     return undefined
   }
@@ -283,7 +283,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     if (found === undefined || this.#phase === 'stopped') return
     const isFirst = !this.#writer.hasList
     const { changes, valuesOf } = this.#writer.replace(delta, found)
-    this.#advanced?.(this.#store.resourceVersion, changes)
+    this.#advanced?.(this.#store.resourceVersion, changes, true)
     if (isFirst) {
       this.#processor.distributeInitial()
       this.#firstSync.resolve()
