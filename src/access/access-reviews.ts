@@ -1,11 +1,10 @@
 import DataLoader from 'dataloader'
 import type { AccessLimits } from './access-limits.ts'
-import { type AccessQuestion, questionKey } from './access-question.ts'
-import { type Decision, DecisionCache } from './decision-cache.ts'
+import type { AccessQuestion } from './access-question.ts'
+import { type Asked, askedKey, type Decision, DecisionCache } from './decision-cache.ts'
 import { ReviewSlots } from './review-slots.ts'
 import { AccessReviewError, reviewAccess, type ReviewRequests } from './subject-access-review.ts'
 import type { Viewer } from './viewer.ts'
-import { viewerKey } from './viewer-key.ts'
 
 export interface AccessReviewsOptions {
   /** The cluster's name. */
@@ -13,11 +12,6 @@ export interface AccessReviewsOptions {
   /** What is asked; throws where there is no connection. */
   readonly server: () => ReviewRequests
   readonly limits: AccessLimits
-}
-
-interface Asked {
-  readonly viewer: Viewer
-  readonly question: AccessQuestion
 }
 
 /** An answer may be outdated by a change of RBAC while it is on its way: then it is asked for again, so often. */
@@ -41,7 +35,7 @@ export class AccessReviews {
     this.#slots = new ReviewSlots(limits.maxReviewsInFlight, limits.maxReviewsWaiting)
     this.#loader = new DataLoader(
       (asked) => Promise.all(asked.map((one) => this.#review(one).catch(asError))),
-      { cacheKeyFn: keyOf },
+      { cacheKeyFn: askedKey },
     )
   }
 
@@ -52,16 +46,15 @@ export class AccessReviews {
 
   /** The answer, where it is known and still holds. */
   known(viewer: Viewer, question: AccessQuestion): Decision | undefined {
-    return this.decisions.get(keyOf({ viewer, question }), question.namespace)
+    return this.decisions.get({ viewer, question })
   }
 
   /** The answer. Rejects with `AccessReviewError`. */
   async ask(viewer: Viewer, question: AccessQuestion): Promise<boolean> {
     const asked = { viewer, question }
-    const key = keyOf(asked)
     let last = false
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const known = this.decisions.get(key, question.namespace)
+      const known = this.decisions.get(asked)
       if (known !== undefined) return known.allowed
       try {
         last = (await this.#loader.load(asked)).allowed
@@ -69,7 +62,7 @@ export class AccessReviews {
         this.#loader.clear(asked)
       }
     }
-    return this.decisions.get(key, question.namespace)?.allowed ?? last
+    return this.decisions.get(asked)?.allowed ?? last
   }
 
   async #review(asked: Asked): Promise<Decision> {
@@ -79,9 +72,9 @@ export class AccessReviews {
         const askedMs = performance.now()
         this.#sent += 1
         const { viewer, question } = asked
-        const allowed = await reviewAccess(server(), viewer, question, limits.reviewDeadlineMs)
-        const decision = { allowed, askedMs }
-        this.decisions.set(keyOf(asked), decision)
+        const answer = await reviewAccess(server(), viewer, question, limits.reviewDeadlineMs)
+        const decision = { ...answer, askedMs }
+        this.decisions.set(asked, decision)
         return decision
       })
     } catch (cause) {
@@ -92,8 +85,4 @@ export class AccessReviews {
 
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error))
-}
-
-function keyOf({ viewer, question }: Asked): string {
-  return `${viewerKey(viewer)}\n${questionKey(question)}`
 }

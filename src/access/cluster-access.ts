@@ -3,13 +3,14 @@ import type { ReflectorOptions } from '../informer/reflector/reflector-options.t
 import type { AccessLimits } from './access-limits.ts'
 import { type AccessQuestion, widened } from './access-question.ts'
 import { AccessReviews } from './access-reviews.ts'
-import { settleTimesMs } from './decision-cache.ts'
 import {
   type ListAccess,
   type ListQuestion,
   listAccess,
   type PresentNamespaces,
 } from './list-access.ts'
+import { changeForAll, type RbacChange } from './rbac-change.ts'
+import { settleTimesMs } from './rbac-changes.ts'
 import { type FollowedResource, RbacWatch, type WatchedCluster } from './rbac-watch.ts'
 import type { ReviewRequests } from './subject-access-review.ts'
 import type { Viewer } from './viewer.ts'
@@ -51,14 +52,12 @@ export class ClusterAccess implements AsyncDisposable {
   readonly #options: ClusterAccessOptions
   readonly #reviews: AccessReviews
   readonly #stop = new AbortController()
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Set<{ readonly viewer: Viewer; readonly changed: () => void }>()
   readonly #scopes = new LRUCache<string, KnownScope>({ max: maxScopes })
   readonly #timers = new Set<NodeJS.Timeout>()
   #watch: RbacWatch | undefined
   #running: Promise<void> = Promise.resolve()
   #ready: Promise<void> | undefined
-  /** Counts what may have changed any answer. */
-  #version = 0
 
   constructor(options: ClusterAccessOptions) {
     this.#options = options
@@ -74,16 +73,11 @@ export class ClusterAccess implements AsyncDisposable {
     return this.#options.limits
   }
 
-  /** Counts what may have changed any answer: as long as it is the same, and nothing grows too old, so are all answers. */
-  get version(): number {
-    return this.#version
-  }
-
   /** `undefined` where nobody has been asked about. */
   get state(): AccessState | undefined {
     if (this.#watch === undefined) return undefined
     if (!this.#watch.isFollowing) return 'EXPIRING'
-    return this.#reviews.decisions.isSettled ? 'FOLLOWING' : 'SETTLING'
+    return this.#reviews.decisions.changes.isSettled ? 'FOLLOWING' : 'SETTLING'
   }
 
   /** How far RBAC is followed. */
@@ -129,8 +123,9 @@ export class ClusterAccess implements AsyncDisposable {
     const key = `${viewerKey(viewer)}\n${resource.group}/${resource.resource}\n${verbs.join()}\n${place}`
     const known = this.#scopes.get(key)
     const present = question.present()
-    if (known !== undefined && this.#isCurrent(known, present)) return known.access
+    if (known !== undefined && this.#isCurrent(known, viewer, present)) return known.access
     let untilMs = Number.POSITIVE_INFINITY
+    let isByOthers = false
     const access = listAccess(
       { ...question, present: () => present?.namespaces() },
       {
@@ -138,6 +133,7 @@ export class ClusterAccess implements AsyncDisposable {
           const decision = this.#reviews.known(viewer, one)
           if (decision === undefined) return undefined
           untilMs = Math.min(untilMs, this.#reviews.decisions.untilMs(decision))
+          isByOthers ||= decision.grounds === undefined
           return decision.allowed
         },
         namespaces: () => this.#watch?.namespaces(),
@@ -149,7 +145,8 @@ export class ClusterAccess implements AsyncDisposable {
       const depends = within === undefined && !isWhole
       const candidates = depends ? new Set(present?.namespaces()) : undefined
       const position = present?.position
-      this.#scopes.set(key, { access, version: this.#version, untilMs, candidates, position })
+      const version = this.#versionOf(viewer, isByOthers)
+      this.#scopes.set(key, { access, version, isByOthers, untilMs, candidates, position })
     } else this.#scopes.delete(key)
     return access
   }
@@ -167,8 +164,9 @@ export class ClusterAccess implements AsyncDisposable {
     return Math.max(...untilMs)
   }
 
-  /** Calls `listener` whenever a permission may have changed, until the function that it returns is called. */
-  onChange(listener: () => void): () => void {
+  /** Calls `changed` whenever a permission of a viewer may have changed, until the function that it returns is called. */
+  onChange(viewer: Viewer, changed: () => void): () => void {
+    const listener = { viewer, changed }
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
@@ -182,9 +180,15 @@ export class ClusterAccess implements AsyncDisposable {
     await this.#running
   }
 
-  #isCurrent(known: KnownScope, present: PresentNamespaces | undefined): boolean {
-    const { version, untilMs, candidates } = known
-    if (version !== this.#version || performance.now() >= untilMs) return false
+  #versionOf(viewer: Viewer, isByOthers: boolean): number {
+    const { changes } = this.#reviews.decisions
+    return isByOthers ? changes.count : changes.versionOf(viewer)
+  }
+
+  #isCurrent(known: KnownScope, viewer: Viewer, present: PresentNamespaces | undefined): boolean {
+    const { version, isByOthers, untilMs, candidates } = known
+    if (version !== this.#versionOf(viewer, isByOthers)) return false
+    if (performance.now() >= untilMs) return false
     if (candidates === undefined || known.position === present?.position) return true
     // Much may have changed, and the namespaces be the same.
     const namespaces = present?.namespaces() ?? []
@@ -214,36 +218,44 @@ export class ClusterAccess implements AsyncDisposable {
     this.#watch = new RbacWatch({
       cluster,
       reflector,
-      changed: (namespace) => this.#changed(namespace),
-      namespacesChanged: () => this.#tell(),
+      changed: (changes) => this.#changed(changes),
+      namespacesChanged: () => this.#tell([changeForAll('')]),
       failed,
     })
     this.#running = this.#watch.run(this.#stop.signal)
     await this.#watch.ready(watchReadyMs)
   }
 
-  #changed(namespace: string): void {
-    this.#reviews.decisions.changed(namespace)
-    this.#tell()
+  #changed(changes: readonly RbacChange[]): void {
+    const known = this.#reviews.decisions.changes
+    known.add(changes)
+    this.#tellListeners(changes)
     for (const settle of settleTimesMs) {
       const timer = setTimeout(() => {
         this.#timers.delete(timer)
-        this.#tell()
+        this.#tell(changes)
       }, settle)
       timer.unref()
       this.#timers.add(timer)
     }
   }
 
-  #tell(): void {
-    this.#version += 1
-    for (const listener of this.#listeners) listener()
+  #tell(changes: readonly RbacChange[]): void {
+    this.#reviews.decisions.changes.tell(changes)
+    this.#tellListeners(changes)
+  }
+
+  #tellListeners(changes: readonly RbacChange[]): void {
+    const isConcerned = this.#reviews.decisions.changes.concerned(changes)
+    for (const { viewer, changed } of this.#listeners) if (isConcerned(viewer)) changed()
   }
 }
 
 interface KnownScope {
   readonly access: ListAccess
   readonly version: number
+  /** Whether anything of it was decided by others than RBAC. */
+  readonly isByOthers: boolean
   readonly untilMs: number
   /** The namespaces of the store, where they matter. */
   readonly candidates: ReadonlySet<string> | undefined

@@ -2,7 +2,10 @@ import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { createSharedInformer, type SharedInformer } from '../informer/shared-informer.ts'
 import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
-import { splitObjectKey } from '../kubernetes/object.ts'
+import { splitObjectKey, type Unstructured } from '../kubernetes/object.ts'
+import type { Change } from '../informer/store/change.ts'
+import { changeForAll, type RbacChange } from './rbac-change.ts'
+import { bindingIndexers, concernedByBinding, concernedByRole } from './role-bindings.ts'
 
 /** How a cluster is watched. */
 export interface WatchedCluster {
@@ -18,8 +21,8 @@ export interface WatchedCluster {
 export interface RbacWatchOptions {
   readonly cluster: WatchedCluster
   readonly reflector: ReflectorOptions
-  /** RBAC has changed in a namespace; `''`: for all of them. */
-  readonly changed: (namespace: string) => void
+  /** RBAC has changed, for these. */
+  readonly changed: (changes: readonly RbacChange[]) => void
   /** There is a namespace more or less. */
   readonly namespacesChanged: () => void
   /** Something cannot be watched; it is tried again. */
@@ -35,12 +38,14 @@ export interface FollowedResource {
 }
 
 const bound = 'rolebindings'
-const watched = ['roles', 'clusterroles', bound, 'clusterrolebindings']
+const ofBindings = [bound, 'clusterrolebindings']
+const watched = ['roles', 'clusterroles', ...ofBindings]
 
 /**
- * Hears of every change of RBAC in one cluster, and knows its namespaces: by metadata alone, as nobody here decides by what
- * roles say. The gateway's own account must be allowed to list and watch the five resources; of those that it may not,
- * nothing is heard.
+ * Hears of every change of RBAC in one cluster and tells whom it may concern, and knows its namespaces. Of roles the metadata are
+ * enough: what they say is decided by the API server alone; a change of one concerns whom bindings give it to. The
+ * gateway's own account must be allowed to list and watch the five resources; of those that it may not, nothing is heard, and
+ * changes of the others are taken to concern everybody.
  */
 export class RbacWatch {
   readonly #options: RbacWatchOptions
@@ -115,47 +120,62 @@ export class RbacWatch {
   #followedOf(resource: ApiResource): Followed {
     const { cluster, reflector, failed } = this.#options
     const firstFailure = Promise.withResolvers<void>()
-    const informer = createSharedInformer({
-      ...reflector,
-      resource,
-      metadataOnly: true,
-      source: cluster.source(resource, { metadataOnly: true }),
-      resourceVersionsComparable: cluster.resourceVersionsComparable,
-      observer: {
-        failed: (_failure, error) => {
-          failed(groupResourceOf(resource), error)
-          firstFailure.resolve()
+    const isBinding = ofBindings.includes(resource.resource)
+    const followed: Followed = {
+      informer: createSharedInformer({
+        ...reflector,
+        resource,
+        metadataOnly: !isBinding,
+        ...(isBinding ? { indexers: bindingIndexers } : {}),
+        source: cluster.source(resource, { metadataOnly: !isBinding }),
+        resourceVersionsComparable: cluster.resourceVersionsComparable,
+        observer: {
+          failed: (failure, error) => {
+            failed(groupResourceOf(resource), error)
+            firstFailure.resolve()
+            // Something of it is not known: nor is whom it concerns.
+            if (failure !== 'list' && failure !== 'watch') this.#told(followed, forEverybody)
+          },
+          advanced: (position, changes, isList) => {
+            // What came and went before a list is not known, and what was decided meanwhile may rest on it.
+            if (isList) this.#told(followed, forEverybody)
+            else if (changes.length > 0) this.#told(followed, this.#concernedBy(followed, changes))
+            followed.position = position
+          },
         },
-      },
-    })
-    return { informer, position: null, firstFailure }
+      }),
+      position: null,
+      firstFailure,
+    }
+    return followed
   }
 
-  async #follow(followed: Followed, signal: AbortSignal): Promise<void> {
-    const { informer } = followed
-    const listener = informer.listen({ bufferLimit: 0, overflow: 'coalesce' })
-    const listening = (async () => {
-      for await (const { changes, position, synced } of listener) {
-        // What was decided before the first list may have been outdated by what came before it.
-        if (synced) this.#told(followed, '')
-        else if (followed.position !== null) {
-          const namespaces = new Set(changes.map(({ key }) => splitObjectKey(key).namespace))
-          for (const namespace of namespaces) this.#told(followed, namespace)
-        }
-        if (synced || followed.position !== null) followed.position = position
-      }
-    })()
-    await Promise.all([informer.run(signal), listening])
+  async #follow({ informer }: Followed, signal: AbortSignal): Promise<void> {
+    await informer.run(signal)
   }
 
-  #told(followed: Followed, namespace: string): void {
+  #told(followed: Followed, changes: readonly RbacChange[]): void {
     if (followed === this.#namespaces) this.#options.namespacesChanged()
-    else this.#options.changed(namespace)
+    else this.#options.changed(changes)
+  }
+
+  #concernedBy({ informer }: Followed, changes: readonly Change[]): readonly RbacChange[] {
+    const isBinding = ofBindings.includes(informer.resource.resource)
+    return changes.flatMap((change) => {
+      const { namespace, name } = splitObjectKey(change.key)
+      // Bindings of which nothing is heard may lead from it to anybody.
+      if (!this.isFollowing || !change.finalStateKnown) return changeForAll(namespace)
+      if (isBinding) return concernedByBinding(change)
+      const stores = this.#followed.map(({ informer: { store } }) => store)
+      return concernedByRole(stores, { namespace, name })
+    })
   }
 }
 
+const forEverybody: readonly RbacChange[] = [changeForAll('')]
+
 interface Followed {
-  readonly informer: SharedInformer
+  readonly informer: SharedInformer<Unstructured>
   /** The last position whose changes have been told; `null` before the first list. */
   position: string | null
   readonly firstFailure: PromiseWithResolvers<void>

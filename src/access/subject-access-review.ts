@@ -1,6 +1,7 @@
 import { CodedError } from '../lib/coded-error.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
 import type { AccessQuestion } from './access-question.ts'
+import { type ReviewGrounds, reviewGrounds, type ReviewStatus } from './review-grounds.ts'
 import type { Viewer } from './viewer.ts'
 
 /** What reviews ask of the connection to a cluster. */
@@ -36,13 +37,19 @@ export class AccessReviewError extends CodedError {
 
 const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
 
-/** Asks the API server whether a viewer may do something. An answer that cannot be read is none. Rejects as `request` does. */
+/** What an API server says of a question, and by what of RBAC. */
+export interface ReviewAnswer {
+  readonly allowed: boolean
+  readonly grounds: ReviewGrounds | undefined
+}
+
+/** Asks the API server whether a viewer may do something. An answer that cannot be read is a refusal. Rejects as `request` does. */
 export async function reviewAccess(
   server: ReviewRequests,
   viewer: Viewer,
   question: AccessQuestion,
   deadlineMs: number,
-): Promise<boolean> {
+): Promise<ReviewAnswer> {
   const { username, uid, groups, extra } = viewer
   const answer = await server.request('POST', path, {
     deadlineMs,
@@ -58,6 +65,6 @@ export async function reviewAccess(
       },
     },
   })
-  const { status } = (answer ?? {}) as { readonly status?: { readonly allowed?: unknown } }
-  return status?.allowed === true
+  const { status } = (answer ?? {}) as { readonly status?: ReviewStatus }
+  return { allowed: status?.allowed === true, grounds: reviewGrounds(status ?? {}) }
 }

@@ -1,3 +1,4 @@
+import type { Caller } from '../support/viewed-gateway.ts'
 import { inParallel } from '../gateway/test-cluster.ts'
 import type { AccessCluster, users } from './access-cluster.ts'
 
@@ -12,7 +13,7 @@ export interface AskedAccess {
 /** What the authorizer itself says to whether somebody may do something. */
 export const isAllowed = async (
   { must }: AccessCluster,
-  { username, uid, groups }: (typeof users)[number],
+  { username, uid, groups }: Caller,
   asked: AskedAccess,
 ): Promise<boolean> => {
   const body = {

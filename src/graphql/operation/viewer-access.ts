@@ -44,9 +44,9 @@ export class ViewerAccess {
     this.#reviews = 0
   }
 
-  /** Calls this whenever a permission in a cluster may have changed, until what it returns is called. */
+  /** Calls this whenever a permission of the viewer in a cluster may have changed, until what it returns is called. */
   onChange(cluster: string, changed: () => void): () => void {
-    return this.#served.access.get(cluster)?.onChange(changed) ?? (() => {})
+    return this.#served.access.get(cluster)?.onChange(this.viewer, changed) ?? (() => {})
   }
 
   /** How long an answer may be believed of which nothing is heard. */
