@@ -23,15 +23,27 @@ function valueOf(pod: Unstructured, { index, descending }: OrderTerm): string | 
   return descending ? values.at(-1) : values[0]
 }
 
-function compare(a: Unstructured, b: Unstructured, terms: readonly OrderTerm[]): number {
-  for (const term of terms) {
-    const [left, right] = [valueOf(a, term), valueOf(b, term)]
+/** Where an object stands in an order. */
+interface Place {
+  readonly key: string
+  /** One for each term. */
+  readonly values: readonly (string | undefined)[]
+}
+
+const placeOf = (pod: Unstructured, terms: readonly OrderTerm[]): Place => ({
+  key: objectKey(pod.metadata),
+  values: terms.map((term) => valueOf(pod, term)),
+})
+
+function compare(a: Place, b: Place, terms: readonly OrderTerm[]): number {
+  for (const [at, { descending }] of terms.entries()) {
+    const [left, right] = [a.values[at], b.values[at]]
     if (left === right) continue
     if (left === undefined) return 1
     if (right === undefined) return -1
-    return left < right === term.descending ? 1 : -1
+    return left < right === descending ? 1 : -1
   }
-  return compareKeys(objectKey(a.metadata), objectKey(b.metadata))
+  return compareKeys(a.key, b.key)
 }
 
 interface Case {
@@ -84,9 +96,10 @@ describe('a list is answered in any order', () => {
       const condition = compileListCondition({ where }, podIndexes)
       const all = new Set(keysOf(store.view, walkAll(made, condition, terms, false, 500)))
       const expected = [...pods.values()]
-        .filter((pod) => all.has(objectKey(pod.metadata)))
+        .map((pod) => placeOf(pod, terms))
+        .filter(({ key }) => all.has(key))
         .toSorted((a, b) => compare(a, b, terms))
-        .map(({ metadata }) => objectKey(metadata))
+        .map(({ key }) => key)
       const size = random.pick([1, 3, 50, 400])
       const bound = size < 10 ? 60 : Infinity
       const about = JSON.stringify({ terms, where, size })

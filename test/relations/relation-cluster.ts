@@ -68,7 +68,7 @@ export class RelationCluster implements AsyncDisposable {
     options: Partial<GatewayOptions> = {},
     prepare?: (simulator: Simulator) => Promise<void>,
   ): Promise<RelationCluster> {
-    const stack = new AsyncDisposableStack()
+    await using stack = new AsyncDisposableStack()
     const simulator = stack.use(await startSimulator({ bookmarkIntervalMs: 0 }))
     await prepare?.(simulator)
     const lines: string[] = []
@@ -83,7 +83,7 @@ export class RelationCluster implements AsyncDisposable {
       stack.use(await startGraphQLServer({ ...rest, readiness, planned: gateway.planned })),
       stack.use(await startGraphQLServer({ ...rest, readiness })),
     ]
-    return new RelationCluster(simulator, gateway, lines, servers, stack)
+    return new RelationCluster(simulator, gateway, lines, servers, stack.move())
   }
 
   /** Creates the objects of a test in its namespace. */

@@ -25,6 +25,7 @@ interface Started {
   readonly ended: Promise<Ended>
 }
 
+const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
 const children: ChildProcess[] = []
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL')
@@ -32,7 +33,7 @@ afterEach(() => {
 
 function start(args: readonly string[], env: Record<string, string> = {}): Started {
   const child = spawn(process.execPath, ['src/main.ts', ...args], {
-    env: { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', ...env },
+    env: { PATH, NODE_COMPILE_CACHE, HOME: '/nonexistent', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   children.push(child)

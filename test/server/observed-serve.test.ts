@@ -65,6 +65,7 @@ describe('informerql serve, observed', () => {
         'current-context': 'a',
       }),
     )
+    const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
     child = spawn(
       process.execPath,
       [
@@ -83,7 +84,7 @@ describe('informerql serve, observed', () => {
         '--log-level',
         'debug',
       ],
-      { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] ?? '' } },
+      { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH, NODE_COMPILE_CACHE } },
     )
     const hear = (chunk: Buffer): void => void (said += chunk.toString())
     child.stdout?.on('data', hear)

@@ -102,12 +102,14 @@ export const serveGateway = async (
   const lines: string[] = []
   const write = (message: string): void => void lines.push(message)
   const log = { info: write, warn: write, error: write }
+  await using stack = new AsyncDisposableStack()
   const gateway = await createGateway({
     // A cluster that comes back is to be found at once.
     reflector: { backoff: { initialMs: 50, factor: 1.5, maxMs: 500, resetAfterMs: 10_000 } },
     ...options,
     log,
   })
+  stack.use(gateway)
   const running = await startGraphQLServer({
     server: { ...defaultServerOptions(), port: 0, ...server },
     plugins: [gateway.plugin],
@@ -118,7 +120,11 @@ export const serveGateway = async (
     readiness: gateway.readiness,
     defaultQuery: '{ __typename }',
   })
+  stack.use(running)
   const clients: Client[] = []
+  stack.defer(async () => {
+    await Promise.all(clients.map(async (client) => client.dispose()))
+  })
   const callerWith = (authorization?: string): GatewayCaller => {
     const headers = authorization === undefined ? {} : { authorization }
     const queryText = async (query: string, variables: Variables = {}): Promise<string> => {
@@ -154,16 +160,14 @@ export const serveGateway = async (
       },
     }
   }
+  const caller = callerWith()
+  const started = stack.move()
   return {
     url: running.url,
     gateway,
     log: lines,
-    ...callerWith(),
+    ...caller,
     as: (token) => callerWith(`Bearer ${token}`),
-    [Symbol.asyncDispose]: async () => {
-      await Promise.all(clients.map(async (client) => client.dispose()))
-      await running[Symbol.asyncDispose]()
-      await gateway[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: async () => started.disposeAsync(),
   }
 }

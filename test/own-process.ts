@@ -1,0 +1,17 @@
+/**
+ * Files and folders whose tests have a process of their own, since they look at the one that they run in (its memory, timers, warnings, clock), set it
+ * under pressure, or run long. All others share one per worker, where modules are loaded and compiled once.
+ */
+export const ownProcess: readonly string[] = [
+  'test/abuse/',
+  'test/live-schedules/',
+  'test/soak/',
+  'test/work-queue/',
+  'test/access/random-worlds.test.ts',
+  'test/access/token-review.test.ts',
+  'test/codec/object-codec.test.ts',
+  'test/gateway/stop.test.ts',
+  'test/informer/memory.test.ts',
+  'test/library/failures-heard.test.ts',
+  'test/population/population.test.ts',
+]
