@@ -2,6 +2,7 @@ import type { VariableValues } from 'graphql'
 import type { RelatedStores } from '../../query/condition/related-by.ts'
 import type { Condition } from '../../query/condition/condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import { LastSteps } from '../../query/relation/last-steps.ts'
 import type { Kind } from '../model/kind.ts'
 import { type ListRequest, listRequest } from '../operation/list-request.ts'
 import { filterParts } from '../operation/filter-parts.ts'
@@ -53,6 +54,8 @@ export class PlanRun {
   /** What conditions on related objects read in a cluster. */
   readonly related: (cluster: string) => RelatedStores
   readonly followed: PlanRunOptions['followed']
+  /** Where relations led from the row that is being written. */
+  readonly steps: LastSteps = new LastSteps()
   readonly parts: SettledParts
   readonly #variables: VariableValues
   readonly #requests = new Map<FieldArguments, ListRequest>()

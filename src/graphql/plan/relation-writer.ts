@@ -44,7 +44,9 @@ export function relationWriter(
     run.budget.report?.at(place)
     const part = (type: string): KindPart =>
       partOnTheWay(run, found, { cluster, type, namespace: namespaceOf(view, id) })
-    const condition = relation.follow({ view, id, withRelated, part, budget: run.budget })
+    const origin = { view, id, withRelated, part, budget: run.budget, steps: run.steps }
+    const condition =
+      field.many && !withRelated ? run.steps.follow(relation, origin) : relation.follow(origin)
     run.followed?.({ reads, condition, isSaid })
     return condition
   }

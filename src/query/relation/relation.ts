@@ -2,6 +2,7 @@ import type { Indexers, ObjectId, StoreView } from '../../informer/store/store-v
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { Condition } from '../condition/condition.ts'
 import type { RelatedOrigin } from '../condition/related-by.ts'
+import type { LastSteps } from './last-steps.ts'
 import type { RelationInverse } from './relation-inverse.ts'
 import type { RelationDefinition } from './relation-definition.ts'
 
@@ -11,6 +12,8 @@ export interface RelationOrigin extends RelatedOrigin {
   readonly object?: KubernetesObject | undefined
   /** Of Events only: whether also those count which name the object as related. */
   readonly withRelated?: boolean
+  /** Where relations led from this object already; absent: nobody remembers. */
+  readonly steps?: LastSteps | undefined
 }
 
 /** The object that a relation is followed from; where it has to be decoded, that is paid for. */

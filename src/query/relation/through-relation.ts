@@ -1,6 +1,7 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { anyOf, type Condition, nothing } from '../condition/condition.ts'
 import { type OriginView, testsPerStep } from '../condition/related-by.ts'
+import { LastSteps } from './last-steps.ts'
 import type { IndexersByType, Relation, RelationOrigin } from './relation.ts'
 import type { ThroughRelation } from './relation-definition.ts'
 import type { RelationInverse } from './relation-inverse.ts'
@@ -17,13 +18,19 @@ export function compileThrough(definition: ThroughRelation, steps: readonly Rela
     indexers: merged(steps.map(({ indexers }) => indexers)),
     shortcuts: merged(steps.map(({ shortcuts = {} }) => shortcuts)),
     follow(origin) {
+      const known = origin.steps ?? new LastSteps()
       let from: { readonly view: StoreView; readonly ids: readonly ObjectId[] } | undefined
       let condition: Condition = nothing
       for (const [at, step] of steps.entries()) {
-        condition = from === undefined ? step.follow(origin) : followEach(step, origin, from)
+        condition =
+          from === undefined ? known.follow(step, origin) : followEach(step, origin, from)
         if (condition.form === 'nothing' || at === steps.length - 1) break
         const part = origin.part(step.definition.to)
-        from = { view: part.view, ids: visibleIds(condition, part, origin.budget) ?? [] }
+        const ids =
+          from === undefined
+            ? known.ids(step, origin, part)
+            : (visibleIds(condition, part, origin.budget) ?? [])
+        from = { view: part.view, ids }
       }
       return condition
     },
