@@ -6,6 +6,7 @@ import { LastSteps } from '../../query/relation/last-steps.ts'
 import type { Kind } from '../model/kind.ts'
 import { type ListRequest, listRequest } from '../operation/list-request.ts'
 import { filterParts } from '../operation/filter-parts.ts'
+import type { KindAt, KindPart } from '../operation/kind-part.ts'
 import type { SettledParts } from '../operation/preparation.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
 import type { FieldArguments } from './field-arguments.ts'
@@ -86,6 +87,18 @@ export class PlanRun {
       if (this.parts.isLacking) return undefined
       throw error
     }
+  }
+
+  /** Whether somebody wants to know what is read. */
+  get isTraced(): boolean {
+    return this.followed !== undefined || this.budget.report !== undefined
+  }
+
+  /** A kind whose every object the viewer may look up; `undefined` where that depends on the object, or is not known. Throws as `named` does. */
+  openPart(at: KindAt): KindPart | undefined {
+    if (this.access !== undefined && this.access.looksEverywhere(at) !== true) return undefined
+    const part = this.named(at)
+    return part?.scope.form === 'all' && part.byName === undefined ? part : undefined
   }
 
   /** The coerced arguments of a field. Throws the GraphQLError of one that cannot be. */

@@ -7,6 +7,7 @@ import { findObject } from '../../query/page/page.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import type { KindAt, KindPart } from '../operation/kind-part.ts'
 import { namespacesOfRelated, partOnTheWay, targetOf } from '../operation/related-parts.ts'
+import { DirectReference } from './direct-reference.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
@@ -60,7 +61,21 @@ export function relationWriter(
   }
   if (!field.many) {
     const write = compiler.row(to, selectionSets)
+    const direct =
+      relation.keysIndex === undefined
+        ? undefined
+        : new DirectReference(relation.keysIndex, targetIn)
     return (run, part, id) => {
+      const named = direct?.partOf(run, part)
+      const key = named && direct?.keyOf(id)
+      if (named !== undefined && key !== undefined) {
+        if (key === '') return 'null'
+        run.budget.spend('examined', 1)
+        const namedId = named.view.idOf(key)
+        if (namedId === undefined) return 'null'
+        run.budget.spend('rows', 1)
+        return write(run, named, namedId)
+      }
       const condition = follow(run, part, id)
       const at = targetIn(part.cluster)
       const target =

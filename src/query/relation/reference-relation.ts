@@ -34,7 +34,8 @@ export function compileReference(
   if (only !== undefined) {
     return { definition, reads: [to], indexers: {}, follow: () => hasKey([only]) }
   }
-  return forwards(definition, keyIndexOf(definition, context), hasKey)
+  const index = keyIndexOf(definition, context)
+  return { ...forwards(definition, index, hasKey), keysIndex: index.name }
 }
 
 /** As {@link compileReference}, where the object says UIDs. */

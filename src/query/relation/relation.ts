@@ -34,6 +34,8 @@ export interface Relation {
   readonly shortcuts?: IndexersByType
   /** The key of the only object that it leads from, where it is read backwards from one that all others mean. */
   readonly only?: string
+  /** The index on the store of `from`, where there is one, whose values are the keys of what it leads to, and nothing else is. */
+  readonly keysIndex?: string
   /** Whether it leads to the same objects from all that are in one namespace and have the same labels. */
   readonly ofSiblings?: boolean
   /**

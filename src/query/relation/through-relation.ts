@@ -22,8 +22,7 @@ export function compileThrough(definition: ThroughRelation, steps: readonly Rela
       let from: { readonly view: StoreView; readonly ids: readonly ObjectId[] } | undefined
       let condition: Condition = nothing
       for (const [at, step] of steps.entries()) {
-        condition =
-          from === undefined ? known.follow(step, origin) : followEach(step, origin, from)
+        condition = from === undefined ? known.follow(step, origin) : followEach(step, origin, from)
         if (condition.form === 'nothing' || at === steps.length - 1) break
         const part = origin.part(step.definition.to)
         const ids =
