@@ -35,6 +35,8 @@ export function relationWriter(
   compiler.leadsTo(reads)
   for (const { kind, indexes } of needs.values()) compiler.reads(kind, indexes)
   const { place } = compiler
+  // What others may go through, to go on from there. Events are followed in two ways.
+  const isStep = field.many && !['through', 'events'].includes(relation.definition.form)
   const isSaid = field.definition.form === 'reference' && !field.many
   const follow = (
     run: PlanRun,
@@ -46,8 +48,7 @@ export function relationWriter(
     const part = (type: string): KindPart =>
       partOnTheWay(run, found, { cluster, type, namespace: namespaceOf(view, id) })
     const origin = { view, id, withRelated, part, budget: run.budget, steps: run.steps }
-    const condition =
-      field.many && !withRelated ? run.steps.follow(relation, origin) : relation.follow(origin)
+    const condition = isStep ? run.steps.take(relation, origin).condition : relation.follow(origin)
     run.followed?.({ reads, condition, isSaid })
     return condition
   }

@@ -1,8 +1,8 @@
 import type { Indexers, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { Condition } from '../condition/condition.ts'
-import type { RelatedOrigin } from '../condition/related-by.ts'
-import type { LastSteps } from './last-steps.ts'
+import type { RelatedOrigin, RelatedPart } from '../condition/related-by.ts'
+import type { WorkBudget } from '../condition/work-budget.ts'
 import type { RelationInverse } from './relation-inverse.ts'
 import type { RelationDefinition } from './relation-definition.ts'
 
@@ -13,7 +13,20 @@ export interface RelationOrigin extends RelatedOrigin {
   /** Of Events only: whether also those count which name the object as related. */
   readonly withRelated?: boolean
   /** Where relations led from this object already; absent: nobody remembers. */
-  readonly steps?: LastSteps | undefined
+  readonly steps?: RelationSteps | undefined
+}
+
+/** Where relations lead from objects, remembered within one tick. */
+export interface RelationSteps {
+  /** Where a relation leads; paid for where it is new. */
+  take(relation: Relation, origin: RelationOrigin): FollowedStep
+}
+
+/** Where a relation leads from one object. */
+export interface FollowedStep {
+  readonly condition: Condition
+  /** The objects that meet the condition and may be seen; paid for where they are looked for. */
+  ids(part: RelatedPart, budget: WorkBudget): readonly ObjectId[]
 }
 
 /** The object that a relation is followed from; where it has to be decoded, that is paid for. */

@@ -12,24 +12,25 @@ import { visibleIds } from './visible-ids.ts'
  * the definition, at least two.
  */
 export function compileThrough(definition: ThroughRelation, steps: readonly Relation[]): Relation {
+  const [first, ...further] = steps
+  if (first === undefined) throw new RangeError(`${definition.name} has no steps`)
   return {
     definition,
     reads: [...new Set(steps.flatMap(({ reads }) => reads))].toSorted(last(definition.to)),
     indexers: merged(steps.map(({ indexers }) => indexers)),
     shortcuts: merged(steps.map(({ shortcuts = {} }) => shortcuts)),
     follow(origin) {
-      const known = origin.steps ?? new LastSteps()
-      let from: { readonly view: StoreView; readonly ids: readonly ObjectId[] } | undefined
-      let condition: Condition = nothing
-      for (const [at, step] of steps.entries()) {
-        condition = from === undefined ? known.follow(step, origin) : followEach(step, origin, from)
-        if (condition.form === 'nothing' || at === steps.length - 1) break
-        const part = origin.part(step.definition.to)
+      const { budget, steps: known = new LastSteps() } = origin
+      const taken = known.take(first, origin)
+      let { condition } = taken
+      let from = first
+      for (const step of further) {
+        if (condition.form === 'nothing') break
+        const part = origin.part(from.definition.to)
         const ids =
-          from === undefined
-            ? known.ids(step, origin, part)
-            : (visibleIds(condition, part, origin.budget) ?? [])
-        from = { view: part.view, ids }
+          from === first ? taken.ids(part, budget) : (visibleIds(condition, part, budget) ?? [])
+        condition = followEach(step, origin, { view: part.view, ids })
+        from = step
       }
       return condition
     },
