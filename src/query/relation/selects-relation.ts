@@ -20,6 +20,7 @@ import {
   type RelationOrigin,
 } from './relation.ts'
 import { relationName, type ReverseRelation, type SelectsRelation } from './relation-definition.ts'
+import { SelectingMemo } from './selecting-memo.ts'
 import { siblingsOf } from './siblings.ts'
 import { visibleIds } from './visible-ids.ts'
 
@@ -120,6 +121,7 @@ export function compileReverseSelects(
   const reachesFar =
     readsLabels || selects.namespacesPath !== undefined || !context.isNamespaced(selects.from)
   const last = new WeakMap<StoreView, LastSelected>()
+  const memo = new SelectingMemo()
   const follow = (origin: Omit<RelationOrigin, 'object'>): Condition => {
     const { view, id, part, budget } = origin
     const { namespace } = splitObjectKey(view.keyOf(id))
@@ -173,12 +175,14 @@ export function compileReverseSelects(
     follow,
     followAll(origin, ids) {
       const { view } = origin
+      const selecting = origin.part(definition.to).view
       const found = new Set<Condition>()
       let isSibling: ((id: ObjectId) => boolean) | undefined
       for (const id of ids) {
         if (isSibling?.(id) === true) continue
         isSibling = siblingsOf(view, id)
-        found.add(follow({ ...origin, id }))
+        const find = (): Condition => follow({ ...origin, id })
+        found.add(readsLabels ? find() : memo.of(selecting, view, id, find))
       }
       return anyOf([...found])
     },
