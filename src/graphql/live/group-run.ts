@@ -78,6 +78,7 @@ export function groupParts(
     ...(may && { may: (_cluster, question) => unlessBeyond(() => may(question), false) }),
     // Nothing is written by a group that is different for each of its members.
     access: undefined,
+    isOpen: false,
     get isLacking() {
       return beyond.size > 0
     },

@@ -84,6 +84,8 @@ export interface SettledParts {
   readonly cachedPart: CachedParts['cachedPart']
   /** What the viewer may see; `undefined`: everything. */
   readonly access: ViewerAccess | undefined
+  /** Whether everything may be seen: then what may be read of a kind is the same for whatever asks. */
+  readonly isOpen: boolean
   /** What is decided already of what may be done, in place of `access`. */
   readonly may?: (cluster: string, question: AccessQuestion) => boolean
   /** Whether something was asked for that has to be prepared first: then what was read is not the whole answer. */
@@ -121,6 +123,7 @@ export function settleKinds(
       named: (at, keys) => parts.named(at, keys),
       cachedPart: (at, reading) => parts.cachedPart(at, reading),
       access,
+      isOpen: access === undefined,
       get isLacking() {
         return parts.needed.length > 0 || questions.size > 0
       },

@@ -2,6 +2,13 @@ import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-
 import type { KindAt, KindPart } from '../operation/kind-part.ts'
 import type { PlanRun } from './plan-run.ts'
 
+/** What the rows of one store say, and where the objects are that they name. */
+export interface NamedObjects {
+  readonly view: StoreView
+  readonly said: IndexView
+  readonly part: KindPart
+}
+
 /**
  * References to one object, read row by row without a condition each: what a row says stands in an index of its store, and is the
  * key of an object that may be looked at like any other of its kind. It is what a list with such a field is made of.
@@ -9,10 +16,8 @@ import type { PlanRun } from './plan-run.ts'
 export class DirectReference {
   readonly #index: string
   readonly #target: (cluster: string) => KindAt
-  #run = 0
-  #view: StoreView | undefined
-  #said: IndexView | undefined
-  #part: KindPart | undefined
+  /** Nothing of a store is kept longer than the run. */
+  readonly #found = new WeakMap<PlanRun, NamedObjects | 'none'>()
 
   /** Named is the index of the rows by the key that they say. */
   constructor(index: string, target: (cluster: string) => KindAt) {
@@ -24,20 +29,23 @@ export class DirectReference {
    * Where the rows of a store have their objects. `undefined` where the relation has to be followed: somebody wants to know what
    * is read, there is no index, or the viewer may look at some objects only.
    */
-  partOf(run: PlanRun, { cluster, view }: KindPart): KindPart | undefined {
-    if (run.number !== this.#run || view !== this.#view) {
-      this.#run = run.number
-      this.#view = view
-      this.#said = view.hasIndex(this.#index) ? view.index(this.#index) : undefined
-      const isDirect = this.#said !== undefined && !run.isTraced
-      this.#part = isDirect ? run.openPart(this.#target(cluster)) : undefined
+  objects(run: PlanRun, { cluster, view }: KindPart): NamedObjects | undefined {
+    let found = this.#found.get(run)
+    if (found === undefined || (found !== 'none' && found.view !== view)) {
+      this.#found.set(run, (found = this.#find(run, cluster, view)))
     }
-    return this.#part
+    return found === 'none' ? undefined : found
   }
 
-  /** The key that a row of that store says, `''` where it says none; `undefined` where it says several. */
-  keyOf(id: ObjectId): string | undefined {
-    const keys = this.#said?.valuesOf(id)
-    return keys === undefined || keys.length > 1 ? undefined : (keys[0] ?? '')
+  #find(run: PlanRun, cluster: string, view: StoreView): NamedObjects | 'none' {
+    if (run.isTraced || !view.hasIndex(this.#index)) return 'none'
+    const part = run.openPart(this.#target(cluster))
+    return part === undefined ? 'none' : { view, said: view.index(this.#index), part }
   }
+}
+
+/** The key that a row says, `''` where it says none; `undefined` where it says several. */
+export function saidKey({ said }: NamedObjects, id: ObjectId): string | undefined {
+  const keys = said.valuesOf(id)
+  return keys.length > 1 ? undefined : (keys[0] ?? '')
 }

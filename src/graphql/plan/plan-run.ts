@@ -96,9 +96,8 @@ export class PlanRun {
 
   /** A kind whose every object the viewer may look up; `undefined` where that depends on the object, or is not known. Throws as `named` does. */
   openPart(at: KindAt): KindPart | undefined {
-    if (this.access !== undefined && this.access.looksEverywhere(at) !== true) return undefined
-    const part = this.named(at)
-    return part?.scope.form === 'all' && part.byName === undefined ? part : undefined
+    const isOpen = this.parts.isOpen || this.access?.looksEverywhere(at) === true
+    return isOpen ? this.named(at) : undefined
   }
 
   /** The coerced arguments of a field. Throws the GraphQLError of one that cannot be. */

@@ -6,12 +6,13 @@ import { objectByKey } from '../../query/page/lookup.ts'
 import { findObject } from '../../query/page/page.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import type { KindAt, KindPart } from '../operation/kind-part.ts'
-import { namespacesOfRelated, partOnTheWay, targetOf } from '../operation/related-parts.ts'
-import { DirectReference } from './direct-reference.ts'
+import { namespacesOfRelated, targetOf } from '../operation/related-parts.ts'
+import { DirectReference, saidKey } from './direct-reference.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
+import { RelationWays } from './relation-ways.ts'
 import type { RowWriter } from './writers.ts'
 
 /** A relation as a field of a selection. */
@@ -38,6 +39,7 @@ export function relationWriter(
   // What others may go through, to go on from there. Events are followed in two ways.
   const isStep = field.many && !['through', 'events'].includes(relation.definition.form)
   const isSaid = field.definition.form === 'reference' && !field.many
+  const ways = new RelationWays(found)
   const follow = (
     run: PlanRun,
     { cluster, view }: KindPart,
@@ -46,7 +48,7 @@ export function relationWriter(
   ): Condition => {
     run.budget.report?.at(place)
     const part = (type: string): KindPart =>
-      partOnTheWay(run, found, { cluster, type, namespace: namespaceOf(view, id) })
+      ways.part(run, cluster, type, () => namespaceOf(view, id))
     const origin = { view, id, withRelated, part, budget: run.budget, steps: run.steps }
     const condition = isStep ? run.steps.take(relation, origin).condition : relation.follow(origin)
     run.followed?.({ reads, condition, isSaid })
@@ -67,15 +69,15 @@ export function relationWriter(
         ? undefined
         : new DirectReference(relation.keysIndex, targetIn)
     return (run, part, id) => {
-      const named = direct?.partOf(run, part)
-      const key = named && direct?.keyOf(id)
+      const named = direct?.objects(run, part)
+      const key = named && saidKey(named, id)
       if (named !== undefined && key !== undefined) {
         if (key === '') return 'null'
         run.budget.spend('examined', 1)
-        const namedId = named.view.idOf(key)
+        const namedId = named.part.view.idOf(key)
         if (namedId === undefined) return 'null'
         run.budget.spend('rows', 1)
-        return write(run, named, namedId)
+        return write(run, named.part, namedId)
       }
       const condition = follow(run, part, id)
       const at = targetIn(part.cluster)
