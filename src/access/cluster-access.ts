@@ -179,7 +179,7 @@ export class ClusterAccess implements AsyncDisposable {
     this.#leaving = new AbortController()
     this.#watch = undefined
     this.#ready = undefined
-    this.#changed('')
+    this.#changed([changeForAll('')])
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
