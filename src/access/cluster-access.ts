@@ -55,6 +55,8 @@ export class ClusterAccess implements AsyncDisposable {
   readonly #listeners = new Set<{ readonly viewer: Viewer; readonly changed: () => void }>()
   readonly #scopes = new LRUCache<string, KnownScope>({ max: maxScopes })
   readonly #timers = new Set<NodeJS.Timeout>()
+  /** Aborted when the cluster is another one. */
+  #leaving = new AbortController()
   #watch: RbacWatch | undefined
   #running: Promise<void> = Promise.resolve()
   #ready: Promise<void> | undefined
@@ -171,7 +173,15 @@ export class ClusterAccess implements AsyncDisposable {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** The cluster is reached in another way: what was heard of it before is forgotten. */
+  /** The cluster is another one now: whatever was asked and heard of it is forgotten, and asked and followed anew. */
+  forget(): void {
+    this.#leaving.abort(new Error('the cluster is another one now'))
+    this.#leaving = new AbortController()
+    this.#watch = undefined
+    this.#ready = undefined
+    this.#changed([changeForAll('')])
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(new Error('the gateway is stopping'))
     for (const timer of this.#timers) clearTimeout(timer)
@@ -222,7 +232,9 @@ export class ClusterAccess implements AsyncDisposable {
       namespacesChanged: () => this.#tell([changeForAll('')]),
       failed,
     })
-    this.#running = this.#watch.run(this.#stop.signal)
+    const ended = this.#running
+    const signal = AbortSignal.any([this.#stop.signal, this.#leaving.signal])
+    this.#running = Promise.all([ended, this.#watch.run(signal)]).then(() => {})
     await this.#watch.ready(watchReadyMs)
   }
 

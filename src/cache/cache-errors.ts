@@ -73,6 +73,13 @@ export function reindexed(place: UnreadablePlace): UnreadableResourceError {
   return new UnreadableResourceError('NOT_SYNCED', place, problem, { retryAfterMs })
 }
 
+/** A cache that is read anew, as its cluster is another one now, or was restored from a backup. */
+export function renewed(place: UnreadablePlace): UnreadableResourceError {
+  const name = groupResourceOf(place.resource)
+  const problem = `${name} is read anew: cluster ${place.cluster} is another one now, or was restored`
+  return new UnreadableResourceError('NOT_SYNCED', place, problem, { retryAfterMs })
+}
+
 /** A cache that lacks an index, which is being built. */
 export function notIndexed(place: UnreadablePlace, index: string): UnreadableResourceError {
   const name = groupResourceOf(place.resource)

@@ -1,11 +1,14 @@
 import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
+import { isBuiltInGroup } from '../kubernetes/built-in-groups.ts'
+import { compareResourceVersions, type ResourceVersion } from '../kubernetes/resource-version.ts'
 import type { InformerObserver } from '../informer/informer-observer.ts'
 import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { createSharedInformer } from '../informer/shared-informer.ts'
 import type { IndexFunction, Indexers, StoreView } from '../informer/store/store-view.ts'
 import type { CacheBounds } from './cache-bounds.ts'
-import { notCached, notServed, reindexed, stopped, unreachable } from './cache-errors.ts'
+import { notCached, notServed, reindexed, renewed, stopped, unreachable } from './cache-errors.ts'
+import { Incarnation } from './incarnation.ts'
 import { missedChanges } from './missed-changes.ts'
 import { RecentChanges } from './recent-changes.ts'
 import { ResourceHistory } from './resource-history.ts'
@@ -34,6 +37,10 @@ export type ClusterConnection =
       /** `v1.36.3`. */
       readonly version: string
       readonly resourceVersionsComparable: boolean
+      /** By what the cluster is known; `undefined` where it does not say. */
+      readonly uid?: string | undefined
+      /** Asks it again. Rejects where it cannot be asked now. */
+      readonly askUid?: (signal: AbortSignal) => Promise<string | undefined>
       /** Reads what no cache holds. */
       readonly live: LiveApi
       /** Reads it as the bearer of a token, and as nobody else. */
@@ -66,6 +73,8 @@ export class ClusterCache implements AsyncDisposable {
   /** What the indexes of a store are made from, by name. */
   readonly #made = new WeakMap<CachedResource, Readonly<Record<string, string>>>()
   readonly #listeners = new Set<(resource: ApiResource) => void>()
+  readonly #renewals = new Set<() => void>()
+  readonly #incarnation: Incarnation
   /** The lazy indexes that have been asked for, by resource: informers that start anew have them from the start. */
   readonly #wanted = new Map<string, Set<string>>()
   #connection: ClusterConnection
@@ -76,6 +85,11 @@ export class ClusterCache implements AsyncDisposable {
     this.name = options.name
     this.#options = options
     this.#connection = connection
+    this.#incarnation = new Incarnation({
+      ask: (signal) => this.#askUid(signal),
+      renewed: () => this.#renew(),
+    })
+    this.connect(connection)
   }
 
   get connection(): ClusterConnection {
@@ -85,6 +99,39 @@ export class ClusterCache implements AsyncDisposable {
   /** The cluster has been reached, or is lost; what is cached goes on. */
   connect(connection: ClusterConnection): void {
     this.#connection = connection
+    if (connection.state === 'connected') this.#incarnation.learn(connection.uid)
+  }
+
+  /** By what the cluster is known; `undefined` where that is not known. */
+  get uid(): string | undefined {
+    return this.#incarnation.uid
+  }
+
+  /** Which cluster all that is cached is of, and which of its histories: {@link Incarnation} says why. */
+  get incarnation(): string {
+    return this.#incarnation.text
+  }
+
+  /** Somebody's watch has begun: whoever answers now may be another cluster than before. */
+  verify(): void {
+    this.#incarnation.verify()
+  }
+
+  /**
+   * Calls `listener` whenever the cluster has turned out to be another one, or one that was restored, until the function that it
+   * returns is called. All that was cached has been let go of then, and whoever acquires something reads it anew.
+   */
+  onRenewed(listener: () => void): () => void {
+    this.#renewals.add(listener)
+    return () => void this.#renewals.delete(listener)
+  }
+
+  /** Somebody's store has come from one position to another. */
+  moved(resource: ApiResource, from: ResourceVersion | undefined, to: ResourceVersion): void {
+    // Other servers may count as they like.
+    if (from === undefined || !isBuiltInGroup(resource.group)) return
+    const order = compareResourceVersions(from, to)
+    if (order !== undefined && order > 0) this.#incarnation.wentBack()
   }
 
   /**
@@ -185,6 +232,7 @@ export class ClusterCache implements AsyncDisposable {
   /** Stops all informers. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped = true
+    await this.#incarnation[Symbol.asyncDispose]()
     await Promise.all([...this.#cached.values()].map((cached) => cached.stop()))
   }
 
@@ -222,7 +270,15 @@ export class ClusterCache implements AsyncDisposable {
         resourceVersionsComparable,
         observer: {
           ...observer,
-          advanced: (position, changes) => recent.add(position, changes),
+          watching: (position) => {
+            observer.watching?.(position)
+            this.verify()
+          },
+          advanced: (position, changes) => {
+            const before = recent.newest
+            recent.add(position, changes)
+            this.moved(resource, before, position)
+          },
           failed(failure, error) {
             observer.failed?.(failure, error)
             if (failure === 'list') cached.listFailed(error)
@@ -248,6 +304,19 @@ export class ClusterCache implements AsyncDisposable {
       () => {},
     )
     return cached
+  }
+
+  #askUid(signal: AbortSignal): Promise<string | undefined> {
+    const connection = this.#connection
+    if (connection.state !== 'connected') return Promise.reject(connection.error)
+    return connection.askUid?.(signal) ?? Promise.resolve(undefined)
+  }
+
+  #renew(): void {
+    for (const cached of this.#cached.values()) {
+      cached.refuse(renewed({ cluster: this.name, resource: cached.resource }))
+    }
+    for (const listener of this.#renewals) listener()
   }
 
   #connected(resource: ApiResource): ClusterConnection & { readonly state: 'connected' } {

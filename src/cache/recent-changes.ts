@@ -50,9 +50,20 @@ export class RecentChanges {
     return this.#from
   }
 
-  /** The informer's: this has led to a position. The first is that of the first list. */
+  /** The position that was come to last; `undefined` before the first list. */
+  get newest(): ResourceVersion | undefined {
+    return this.#steps.at(-1)?.position ?? this.#from
+  }
+
+  /**
+   * The informer's: this has led to a position. The first is that of the first list. Where it is one that was passed already, what
+   * was there is of another history, and forgotten.
+   */
   add(position: ResourceVersion, changes: readonly Change[]): void {
-    if (this.#from === undefined) {
+    if (this.#from === undefined || isBehind(position, this.newest)) {
+      this.#steps = []
+      this.#first = 0
+      this.#changes = 0
       this.#from = position
       return
     }
@@ -84,8 +95,7 @@ export class RecentChanges {
       const found = this.#steps.findLastIndex((step) => step?.position === position)
       return found < this.#first ? undefined : found + 1
     }
-    const last = this.#steps.at(-1)?.position ?? this.#from
-    if (!isOrdered(this.#from, position) || !isOrdered(position, last)) return undefined
+    if (!isOrdered(this.#from, position) || !isOrdered(position, this.newest)) return undefined
     let [low, high] = [this.#first, this.#steps.length]
     while (low < high) {
       const middle = (low + high) >>> 1
@@ -120,6 +130,12 @@ export class RecentChanges {
   get #size(): number {
     return Math.max(this.#changes, this.#steps.length - this.#first)
   }
+}
+
+/** Whether one is known to come before the other. */
+function isBehind(a: ResourceVersion, b: ResourceVersion | undefined): boolean {
+  const order = b === undefined ? undefined : compareResourceVersions(a, b)
+  return order !== undefined && order < 0
 }
 
 /** Whether one comes before the other, or is the same. */

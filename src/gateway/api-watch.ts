@@ -3,6 +3,7 @@ import type { ReflectorOptions } from '../informer/reflector/reflector-options.t
 import { createSharedInformer, type SharedInformer } from '../informer/shared-informer.ts'
 import type { Change } from '../informer/store/change.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
+import type { ResourceVersion } from '../kubernetes/resource-version.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
 import { Backoff, sleep } from '../lib/backoff.ts'
 import type { DefinitionMetadata } from './cluster-definitions.ts'
@@ -45,6 +46,14 @@ export interface ApiWatchOptions {
     signal: AbortSignal,
   ) => Promise<readonly string[]>
   readonly failed: (what: string, error: Error) => void
+  /** Told that a watch has begun: whoever answers now may be another cluster. */
+  readonly watching: () => void
+  /** Told from where to where one of the two has come. */
+  readonly moved: (
+    resource: ApiResource,
+    from: ResourceVersion | undefined,
+    to: ResourceVersion,
+  ) => void
 }
 
 /** On APIServices that the API server makes by itself, for its own groups and those of definitions. */
@@ -97,7 +106,9 @@ export class ApiWatch {
   }
 
   #informer(resource: ApiResource): SharedInformer {
-    const { apiServer, reflector, resourceVersionsComparable, failed } = this.#options
+    const { apiServer, reflector, resourceVersionsComparable, failed, watching, moved } =
+      this.#options
+    let last: ResourceVersion | undefined
     return createSharedInformer({
       ...reflector,
       resource,
@@ -105,6 +116,11 @@ export class ApiWatch {
       resourceVersionsComparable,
       source: apiServer.resource(resource, { metadataOnly: true }),
       observer: {
+        watching,
+        advanced: (position) => {
+          moved(resource, last, position)
+          last = position
+        },
         failed: (failure, error) => {
           failed(`${failure} of ${resource.resource}`, error)
           // It may be one that is not allowed to watch: then the time begins to run.

@@ -5,11 +5,14 @@ import { atLeast, type ServerVersion } from '../api-server/discovery/server-vers
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import type { OpenApiDocument, OpenApiDocuments } from '../kubernetes/open-api.ts'
 import { ClusterDefinitions } from './cluster-definitions.ts'
+import { askClusterUid } from './cluster-uid.ts'
 
 /** What a cluster said of itself. */
 export interface ClusterApi {
   readonly apiServer: ApiServer
   readonly version: ServerVersion
+  /** By what it is known; `undefined` where that could not be learned. */
+  readonly uid: string | undefined
   /** Whether the server promises an order of resource versions. */
   readonly resourceVersionsComparable: boolean
   /** All versions of each resource, the preferred one first. */
@@ -27,9 +30,11 @@ export async function askApi(apiServer: ApiServer, signal: AbortSignal): Promise
   // The version first and alone: a server that cannot be reached is then reported once.
   const version = await apiServer.version(signal)
   const definitions = new ClusterDefinitions(apiServer)
-  const [discovery, openApi] = await Promise.all([
+  const [discovery, openApi, uid] = await Promise.all([
     apiServer.discover(signal),
     apiServer.openApi({ signal }),
+    // It is asked again with each watch.
+    askClusterUid(apiServer, signal).catch(() => undefined),
   ])
   const resources = resourcesByPreference(discovery)
   const failures = failuresOf(discovery, openApi)
@@ -45,6 +50,7 @@ export async function askApi(apiServer: ApiServer, signal: AbortSignal): Promise
   return {
     apiServer,
     version,
+    uid,
     resourceVersionsComparable: atLeast(version, 1, 35),
     resources,
     openapi: openApi.documents,

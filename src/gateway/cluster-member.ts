@@ -11,6 +11,7 @@ import { CodedError } from '../lib/coded-error.ts'
 import { ApiWatch, type ApiWatchTimes, defaultApiWatchTimes } from './api-watch.ts'
 import {
   askAgain,
+  askApi,
   type ClusterApi,
   definitionsResourceOf,
   servicesResourceOf,
@@ -47,6 +48,8 @@ export class ClusterMember implements AsyncDisposable {
   readonly #said = new Map<string, string>()
   #cluster: Cluster
   #following: Promise<void> = Promise.resolve()
+  /** Aborted when the cluster has turned out to be another one: {@link ClusterCache.onRenewed}. */
+  #renewal = new AbortController()
 
   private constructor(
     selection: NamedClusterSelection,
@@ -57,6 +60,7 @@ export class ClusterMember implements AsyncDisposable {
     this.#cluster = cluster
     this.#options = options
     this.cache = options.cache(cluster)
+    this.cache.onRenewed(() => this.#renewal.abort())
     this.access = new ClusterAccess({
       cluster: selection.name,
       connection: () => accessConnectionOf(this.#cluster),
@@ -122,7 +126,23 @@ export class ClusterMember implements AsyncDisposable {
     if (this.#cluster.state === 'connected') await this.#watch(this.#cluster.api, changed, signal)
   }
 
-  async #watch(api: ClusterApi, changed: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  async #watch(
+    first: ClusterApi,
+    changed: () => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    let api: ClusterApi | undefined = first
+    while (api !== undefined) {
+      await this.#watchOne(api, changed, AbortSignal.any([signal, this.#renewal.signal]))
+      api = signal.aborted ? undefined : await this.#askAnew(api, changed, signal)
+    }
+  }
+
+  async #watchOne(
+    api: ClusterApi,
+    changed: () => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { reflector, watch } = this.#options
     const { apiServer, resources, resourceVersionsComparable, definitions } = api
     await new ApiWatch({
@@ -135,7 +155,36 @@ export class ClusterMember implements AsyncDisposable {
       changedSince: (present) => definitions.changedSince(present),
       ask: (present, touched, until) => this.#ask(present, touched, changed, until),
       failed: (what, error) => this.#warn(what, error),
+      watching: () => this.cache.verify(),
+      moved: (resource, from, to) => this.cache.moved(resource, from, to),
     }).run(signal)
+  }
+
+  /** Another cluster answers than before, or the same as it once was: whatever was known of it may be otherwise. */
+  async #askAnew(
+    { apiServer }: ClusterApi,
+    changed: () => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<ClusterApi | undefined> {
+    const { log, retryMs } = this.#options
+    this.#renewal = new AbortController()
+    this.access.forget()
+    log.warn(`${this.name}: is another cluster now, or was restored from a backup: is read anew`)
+    while (!signal.aborted) {
+      try {
+        const api = await askApi(apiServer, signal)
+        this.#cluster = { name: this.name, state: 'connected', api }
+        this.cache.connect(connectionOf(this.#cluster))
+        await changed()
+        this.#announce()
+        return api
+      } catch (error) {
+        if (signal.aborted) return undefined
+        this.#warn('asking it anew', error as Error)
+        await sleep(retryMs, signal)
+      }
+    }
+    return undefined
   }
 
   async #ask(

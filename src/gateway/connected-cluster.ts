@@ -6,6 +6,7 @@ import { loadClusterConfig } from '../api-server/kubeconfig/cluster-lookup.ts'
 import type { ClusterConnection } from '../cache/cluster-cache.ts'
 import { createLiveApi } from '../cache/live-api.ts'
 import { askApi, type ClusterApi } from './cluster-api.ts'
+import { askClusterUid } from './cluster-uid.ts'
 
 /** A cluster of the gateway. */
 export type Cluster =
@@ -39,9 +40,11 @@ export async function connectCluster(
 /** How the caches read the cluster. */
 export function connectionOf(cluster: Cluster): ClusterConnection {
   if (cluster.state !== 'connected') return { state: 'unreachable', error: cluster.error }
-  const { apiServer, version, resourceVersionsComparable } = cluster.api
+  const { apiServer, version, resourceVersionsComparable, uid } = cluster.api
   return {
     state: 'connected',
+    uid,
+    askUid: (signal) => askClusterUid(apiServer, signal),
     source: (resource, how) => apiServer.resource(resource, how),
     live: createLiveApi(apiServer),
     liveAs: (token) => {

@@ -7,6 +7,7 @@ import { type Scope, unrestricted } from '../../src/query/condition/scope.ts'
 
 const part = (resource: string, scope: Scope, viewer?: string): KindPart => ({
   cluster: 'one',
+  incarnation: '',
   kind: {
     resource: { group: '', version: 'v1', resource, kind: resource, namespaced: true },
   } as unknown as Kind,

@@ -24,6 +24,7 @@ it('Frames: an object that a frame showed before its addition was read, and that
     informer,
     kind,
     cluster: 'test',
+    incarnation: '',
     view: informer.store,
     scope: unrestricted,
     condition: everything,

@@ -142,6 +142,7 @@ const readStalled = async (
     informer,
     kind: configMaps,
     cluster: 'test',
+    incarnation: '',
     view: informer.store,
     scope: unrestricted,
     condition: hasLabel('wanted', ['yes']),

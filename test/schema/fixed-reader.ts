@@ -18,6 +18,7 @@ const clusterState: ClusterState = {
   name: 'test',
   state: 'CONNECTED',
   version: 'v1.36.3',
+  uid: null,
   permissions: null,
   resources: [],
 }

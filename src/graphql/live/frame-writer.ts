@@ -75,7 +75,7 @@ export class FrameWriter {
     { changes, text }: FramePart,
     at: Pick<FramesAt, 'reset' | 'positions' | 'page'> & { readonly synced: boolean },
   ): WrittenFrame {
-    const { plan, cluster, list, access } = this.#options
+    const { plan, cluster, incarnation, list, access } = this.#options
     const { reset, synced, positions, page } = at
     const rows = page?.rows
     const payload = plan.frame({
@@ -83,7 +83,7 @@ export class FrameWriter {
       synced,
       totalCount: page?.totalCount,
       changes: `[${text}]`,
-      resumeToken: encodeResumeToken({ cluster, list, access, positions, rows }),
+      resumeToken: encodeResumeToken({ cluster, incarnation, list, access, positions, rows }),
       resourceVersion: positions[plan.kind.typeName] ?? '',
     })
     return { changes, payload: utf8(payload), positions, rows }

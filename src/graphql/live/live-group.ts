@@ -1,5 +1,3 @@
-import { sleep } from '../../lib/backoff.ts'
-import type { Listener } from '../../informer/delivery/listener.ts'
 import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
 import type { ResumePosition } from '../operation/resume-token.ts'
 import type { FramePlan } from './frame-plan.ts'
@@ -14,11 +12,12 @@ import type {
 } from './group-member.ts'
 import { GroupFilter } from './group-filter.ts'
 import { GroupFlush } from './group-flush.ts'
-import { contentOf, type HeldContent, missedBy } from './group-forms.ts'
+import { contentOf, type HeldContent } from './group-forms.ts'
+import { GroupListeners } from './group-listeners.ts'
+import { GroupResumption } from './group-resumption.ts'
 import { GroupSnapshot } from './group-snapshot.ts'
 import { GroupSnapshots } from './group-snapshots.ts'
 import { MergedFrames } from './merged-frames.ts'
-import { isReached, reachMs } from './resumption.ts'
 import { Announcer } from './announcer.ts'
 import { GroupReading, type GroupReadingOptions } from './group-reading.ts'
 import { GroupSeats, type Leaving } from './group-seats.ts'
@@ -60,6 +59,8 @@ export interface LiveGroupOptions extends GroupReadingOptions {
 export class LiveGroup implements MemberGroup {
   readonly ring: FrameRing
   readonly writer: FrameWriter
+  /** Which cluster it reads, and which of its histories. */
+  readonly incarnation: string
   readonly counts: MemberCounts
   readonly rows: HeldContent
   readonly merged: MergedFrames
@@ -70,8 +71,8 @@ export class LiveGroup implements MemberGroup {
   readonly #seats: GroupSeats
   readonly #reading: GroupReading
   readonly #filter: GroupFilter
-  #listeners: Listener[] = []
-  #forgetAround = (): void => {}
+  readonly #listeners: GroupListeners
+  readonly #resumption: GroupResumption
   readonly #snapshots: GroupSnapshots
   readonly #flush: GroupFlush
   #expected = 0
@@ -80,45 +81,46 @@ export class LiveGroup implements MemberGroup {
   #isLeft = false
 
   constructor(options: LiveGroupOptions) {
-    const { plan, list, sight, limits, ring, counts } = options
-    const { fingerprint: access } = sight
-    this.#options = options
-    this.ring = new FrameRing(ring)
-    this.#snapshots = new GroupSnapshots(this.ring)
-    this.counts = counts
+    const { plan, list, sight, limits, counts, coalesceMs } = options
     const { cluster } = list.at
-    this.writer = new FrameWriter({ ...limits, cluster, list: list.list, access, plan })
-    this.rows = contentOf(plan, list)
-    this.merged = new MergedFrames({
-      ring: this.ring,
-      writer: this.writer,
-      rows: this.rows,
-      written: this.#hold,
-    })
+    const cache = options.served.clusters.get(cluster)
+    const leaving = this.#leaving.signal
+    const failed = (error: unknown): void => this.#failed(error)
+    this.#options = options
+    this.counts = counts
+    this.incarnation = cache?.incarnation ?? ''
+    const { fingerprint: access } = sight
+    const known = { cluster, incarnation: this.incarnation, list: list.list, access }
+    const ring = (this.ring = new FrameRing(options.ring))
+    const rows = (this.rows = contentOf(plan, list))
+    const writer = (this.writer = new FrameWriter({ ...limits, ...known, plan }))
+    this.merged = new MergedFrames({ ring, writer, rows, written: this.#hold })
+    this.#snapshots = new GroupSnapshots(ring)
     const withheld = new WithheldPrivileges(() => this.#seats.askMore())
-    this.#reading = new GroupReading(options, withheld)
-    this.#filter = new GroupFilter(list, this.rows, this.#reading)
-    this.#flush = new GroupFlush({
+    const reading = (this.#reading = new GroupReading(options, withheld))
+    const filter = (this.#filter = new GroupFilter(list, rows, reading))
+    const parts = { reading, rows, ring, writer, filter, leaving, failed, coalesceMs }
+    const flush = (this.#flush = new GroupFlush({
+      ...parts,
       plan,
       maxFrameObjects: limits.maxFrameObjects,
-      rows: this.rows,
-      reading: this.#reading,
-      filter: this.#filter,
-      writer: this.writer,
-      ring: this.ring,
-      leaving: this.#leaving.signal,
       announce: () => this.#announcer.announce(),
-      written: () => {
-        this.#snapshots.moved()
-        this.merged.moved()
-        this.#forgetRead()
-        this.#hold()
-      },
-      failed: (error) => this.#failed(error),
-    })
+      written: () => this.#written(),
+    }))
+    const { decide, named, further } = options
     const move = async (seat: ViewerSeat): Promise<void> => options.move(this, seat)
-    const { decide, named } = options
-    this.#seats = new GroupSeats({ cluster, sight, withheld, decide, named, move })
+    const seats = (this.#seats = new GroupSeats({ cluster, sight, withheld, decide, named, move }))
+    this.#listeners = new GroupListeners({
+      ...parts,
+      flush,
+      seats,
+      cache,
+      further,
+      ended: (end) => this.end(end),
+      renewed: () => this.#leave(),
+    })
+    const positions = (): Positions => this.positions
+    this.#resumption = new GroupResumption({ ...parts, ...known, followed: list, positions })
   }
 
   /** Where the members of a viewer sit. */
@@ -134,7 +136,7 @@ export class LiveGroup implements MemberGroup {
   /** Where the members are when they have read all. */
   get positions(): Positions {
     // Where nothing waits, everything up to the present has been told.
-    const stages = [this.#flush, ...this.#listeners, this.#filter]
+    const stages = [this.#flush, this.#listeners, this.#filter]
     if (!this.#isLeft && stages.every(({ isDrained }) => isDrained)) this.#flush.reachPresent()
     return this.#flush.positions
   }
@@ -163,32 +165,17 @@ export class LiveGroup implements MemberGroup {
    * Reads what is there, and follows it from then on. Rejects with what makes that impossible, and then graphql-js is to say why.
    */
   async start(): Promise<void> {
-    this.#lookAround()
+    this.#listeners.lookAround()
     try {
       const settled = await this.#reading.settled()
       // In one tick: whatever is not in the snapshot reaches the listeners.
-      this.#listeners = this.#reading.listeners(settled)
-      const byType = new Map(
-        this.#reading.needs.map(({ kind }, at) => [kind.typeName, this.#listeners[at]]),
-      )
-      this.rows.dependencies.listen((type) => byType.get(type)?.hasWaiting === true)
-      this.#filter.listen(settled)
+      this.#listeners.listen(settled)
       await this.#flush.begin(settled)
     } catch (error) {
       this.#refused(error)
       throw error
     }
-    for (const [number, { kind }] of this.#reading.needs.entries()) {
-      const listener = this.#listeners[number]
-      if (listener !== undefined) void this.#follow(kind, listener)
-    }
-    void this.#flush.flush().catch((error: unknown) => this.#failed(error))
-    void this.#filter
-      .follow(this.#pause, () => this.#flush.flush())
-      .then(
-        (end) => end && this.end(end),
-        (error: unknown) => this.#failed(error),
-      )
+    this.#listeners.follow()
   }
 
   /** One more subscriber, from the beginning or from where it stood. */
@@ -223,37 +210,13 @@ export class LiveGroup implements MemberGroup {
    * The frames that lead a subscriber from where it stood to where the members are; `undefined` where that is not known, and it has
    * to begin anew. Rejects where a kind cannot be read.
    */
-  async resume(from: ResumePosition): Promise<Resumption | undefined> {
-    const { list, sight } = this.#options
-    const { fingerprint: access } = sight
-    const { cluster } = list.at
-    if (from.cluster !== cluster || from.list !== list.list || from.access !== access) {
-      return undefined
-    }
-    const settled = await this.#reading.settled()
-    await this.#reading.reach(settled, from.positions)
-    if (!(await this.hasReached(from.positions))) return undefined
-    // What has been told of a kind that was in memory then would never be taken back.
-    if (this.#reading.looksAround && !this.#reading.followsAll(from.positions)) return undefined
-    // From here on in one tick.
-    const { positions, rows, ring } = this
-    const missed = missedBy({ ...this.#reading.moment(), list, rows, ring, from })
-    if (missed === undefined) return undefined
-    const { page } = rows
-    const at = { reset: false, wasSynced: true, before: from.positions, positions, page }
-    const frames = Array.from(this.writer.frames(missed, at), ({ payload }) => payload)
-    return { frames, rows: missed.length, next: ring.next, positions }
+  resume(from: ResumePosition): Promise<Resumption | undefined> {
+    return this.#resumption.from(from)
   }
 
   /** Waits for a while until the members have been told of all that leads to a position. */
-  async hasReached(wanted: Positions): Promise<boolean> {
-    const deadlineMs = performance.now() + 2 * this.#options.coalesceMs + reachMs
-    while (!isReached(wanted, this.positions)) {
-      if (this.isOver || performance.now() > deadlineMs) return false
-      // oxlint-disable-next-line no-await-in-loop -- looks again and again
-      await sleep(10, this.#leaving.signal)
-    }
-    return !this.isOver
+  hasReached(wanted: Positions): Promise<boolean> {
+    return this.#resumption.hasReached(wanted)
   }
 
   leave(member: GroupMember): void {
@@ -279,6 +242,14 @@ export class LiveGroup implements MemberGroup {
     const { writer, positions, ring, rows } = this
     const at = { writer, next: ring.next, positions, written: this.#hold }
     return this.#snapshots.current(() => new GroupSnapshot(rows, at))
+  }
+
+  /** Some rows have been written, and what is held may be more or less than before. */
+  #written(): void {
+    this.#snapshots.moved()
+    this.merged.moved()
+    this.#forgetRead()
+    this.#hold()
   }
 
   /** Frames that all have read are of no more use; but by those of a page one finds out who held which rows. */
@@ -309,48 +280,12 @@ export class LiveGroup implements MemberGroup {
     if (this.#end !== undefined) return
     this.#end = end
     this.#leaving.abort()
-    this.#forgetAround()
-    for (const listener of [...this.#listeners, this.#filter]) listener.close()
+    this.#listeners.close()
     this.#options.prepared[Symbol.dispose]()
     this.#seats.retire()
     this.#options.ended(end)
     for (const member of this.#members) member.finish(end)
     this.#members.clear()
-  }
-
-  /** A further kind in memory may be one that rows lead to. */
-  #lookAround(): void {
-    const { served, list } = this.#options
-    const cache = served.clusters.get(list.at.cluster)
-    const leave = cache?.onSynced(() => {
-      if (!this.#reading.looksAround || this.isOver) return
-      this.#flush.takeAll()
-      void this.#flush.flush().catch((error: unknown) => this.#failed(error))
-    })
-    this.#forgetAround = leave ?? (() => {})
-  }
-
-  async #follow(kind: Kind, listener: Listener): Promise<void> {
-    try {
-      for await (const batch of listener.gathered(this.#pause)) {
-        this.#seats.heard(kind, batch.changes)
-        this.#flush.take(kind.typeName, batch)
-        // What the listeners of other kinds have at the same time goes into the same frame.
-        if (this.#reading.needs.length > 1)
-          await new Promise<void>((resolve) => setImmediate(resolve))
-        await this.#flush.flush()
-      }
-      // Its informer has stopped. That of a kind which only objects named ends nothing that was asked for.
-      if (this.#options.further.has(kind)) await this.#reading.settled()
-      this.end({ form: 'complete' })
-    } catch (error) {
-      this.#failed(error)
-    }
-  }
-
-  readonly #pause = (): Promise<void> | undefined => {
-    const { coalesceMs } = this.#options
-    return coalesceMs === 0 ? undefined : sleep(coalesceMs, this.#leaving.signal)
   }
 
   /** Whatever it is, graphql-js finds it too, and says which field it belongs to. */
@@ -366,11 +301,16 @@ export class LiveGroup implements MemberGroup {
     this.end({ form: 'refused' })
   }
 
-  /** Members go on in a group that follows more. What has been told here is what they hold. */
+  /** Members go on in a group that follows more. */
   #left({ beyond }: BeyondSightError): void {
+    this.#options.beyond(beyond)
+    this.#leave()
+  }
+
+  /** What has been told here is what they hold. */
+  #leave(): void {
     this.#isLeft = true
     this.#leaving.abort()
-    this.#options.beyond(beyond)
     void this.#options.leave(this).then(() => this.end({ form: 'complete' }))
   }
 }

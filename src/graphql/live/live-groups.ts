@@ -161,9 +161,11 @@ export class LiveGroups {
   }
 
   #keyOf(wanted: WantedGroup, { fingerprint }: Sight, reach: string): string {
-    const { coalesceMs, viewer } = wanted
+    const { served, list, coalesceMs, viewer } = wanted
     const isAnybody = viewer === undefined
-    return JSON.stringify([this.#askedBy(wanted), isAnybody, fingerprint, coalesceMs, reach])
+    const incarnation = served.clusters.get(list.at.cluster)?.incarnation
+    const sees = [isAnybody, fingerprint, reach]
+    return JSON.stringify([this.#askedBy(wanted), incarnation, ...sees, coalesceMs])
   }
 
   #askedBy({ plan, list, asked }: WantedGroup): string {
@@ -221,7 +223,10 @@ export class LiveGroups {
         forget()
         reach.add(beyond)
       },
-      leave: (from) => this.#leave(from, wanted),
+      leave: (from) => {
+        forget()
+        return this.#leave(from, wanted)
+      },
       ended: (end) => {
         closed()
         this.#texts.release(group)
@@ -287,7 +292,7 @@ export class LiveGroups {
       )
       if (failure !== undefined) return failure instanceof BeyondSightError ? 'again' : 'refused'
       // What has been told is not to be told as it was before.
-      await group.hasReached(from.positions)
+      if (group.incarnation === from.incarnation) await group.hasReached(from.positions)
       await seat?.ready(this.#options.limits.syncDeadlineMs)
       if (seat?.isAllowedMore === true) return 'refused'
       if (group.isOver || from.hasEnded || seat?.isOpen === false) return 'again'

@@ -6,7 +6,7 @@ import {
   type OpenApiGroupVersionKind,
   type OpenApiSchema,
 } from '../../kubernetes/open-api.ts'
-import { isBuiltInGroup } from '../naming/api-groups.ts'
+import { isBuiltInGroup } from '../../kubernetes/built-in-groups.ts'
 import { compareGroupLabels, splitDefinitionName } from '../naming/nested-name.ts'
 import { type KindSchemaError, schemaProblem } from './check-schema.ts'
 import { fallbackDefinitions } from './fallback-definitions.ts'

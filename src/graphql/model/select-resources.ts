@@ -1,6 +1,7 @@
 import { apiVersionOf, type ApiResource, groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { type GroupAliases, isBuiltInGroup } from '../naming/api-groups.ts'
+import { isBuiltInGroup } from '../../kubernetes/built-in-groups.ts'
+import type { GroupAliases } from '../naming/api-groups.ts'
 import { type KindNames, namesOfKind } from '../naming/kind-name.ts'
 
 /** API versions by kubectl's name of a resource: `{ "horizontalpodautoscalers.autoscaling": "v1" }`. */

@@ -1,34 +1,7 @@
+import { isBuiltInGroup } from '../../kubernetes/built-in-groups.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { graphqlNameOf } from './field-name.ts'
 import { pascalCaseOfDnsName } from './letter-case.ts'
-
-/** The groups that kube-apiserver itself serves, in any version and behind any feature gate. Fixed: names rest on it. */
-const builtInGroups: ReadonlySet<string> = new Set([
-  '',
-  'admissionregistration.k8s.io',
-  'apiextensions.k8s.io',
-  'apiregistration.k8s.io',
-  'apps',
-  'authentication.k8s.io',
-  'authorization.k8s.io',
-  'autoscaling',
-  'batch',
-  'certificates.k8s.io',
-  'coordination.k8s.io',
-  'discovery.k8s.io',
-  'events.k8s.io',
-  'extensions',
-  'flowcontrol.apiserver.k8s.io',
-  'internal.apiserver.k8s.io',
-  'networking.k8s.io',
-  'node.k8s.io',
-  'policy',
-  'rbac.authorization.k8s.io',
-  'resource.k8s.io',
-  'scheduling.k8s.io',
-  'storage.k8s.io',
-  'storagemigration.k8s.io',
-])
 
 /** What stands before the kinds of other well-known groups. Fixed: names are for ever. */
 const fixedAliases: ReadonlyMap<string, string> = new Map([
@@ -80,15 +53,10 @@ export function checkGroupAliases(aliases: GroupAliases): void {
   }
 }
 
-/** Whether kube-apiserver itself serves the group. */
-export function isBuiltInGroup(group: string): boolean {
-  return builtInGroups.has(group)
-}
-
 /** What stands before the names of a group's kinds: `''` for bare ones. Depends on nothing but its arguments. */
 export function prefixOfGroup(group: string, aliases: GroupAliases = {}): string {
   if (Object.hasOwn(aliases, group)) return aliases[group] ?? ''
-  if (builtInGroups.has(group)) return ''
+  if (isBuiltInGroup(group)) return ''
   return fixedAliases.get(group) ?? graphqlNameOf(pascalCaseOfDnsName(group))
 }
 

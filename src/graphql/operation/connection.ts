@@ -42,9 +42,10 @@ export function storeConnection(page: Page, part: KindPart, budget: WorkBudget):
 
 /** A subscription to the list that goes on where the part's store is now. */
 export function resumeTokenOf(part: KindPart, page: Pick<Page, 'listHash'>): string {
-  const { cluster, kind, view } = part
+  const { cluster, kind, view, incarnation } = part
   return encodeResumeToken({
     cluster,
+    incarnation,
     list: page.listHash(),
     access: accessFingerprint([part]),
     positions: { [kind.typeName]: view.resourceVersion },

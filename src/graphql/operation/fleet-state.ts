@@ -61,6 +61,7 @@ function clusterStateOf(
     name,
     state: connection.state === 'connected' ? 'CONNECTED' : 'UNREACHABLE',
     version: connection.state === 'connected' ? connection.version : null,
+    uid: cluster.uid ?? null,
     permissions: permissionStateOf(served, name),
     resources,
   }

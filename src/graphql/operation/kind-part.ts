@@ -15,6 +15,8 @@ export interface KindAt {
 /** One kind in one cluster as one execution reads it: its store, and what of it the viewer may see. */
 export interface KindPart extends KindAt {
   readonly view: StoreView
+  /** Which cluster the store is of, and which of its histories: positions in it mean nothing in another one. */
+  readonly incarnation: string
   /** What may be listed. */
   readonly scope: Scope
   /** What may be looked up by its name besides; absent where that is nothing more. */

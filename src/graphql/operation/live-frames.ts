@@ -199,7 +199,7 @@ async function* partFrames(
 
 /** `position`: who has applied all frames up to this one misses nothing that happened until then; `undefined`: it does. */
 function frame(
-  { cluster, kind, list, access }: LiveFramesOptions,
+  { cluster, kind, list, access, incarnation }: LiveFramesOptions,
   position: ResourceVersion | undefined,
   rest: Pick<Frame, 'reset' | 'synced' | 'changes'>,
 ): Frame {
@@ -207,7 +207,7 @@ function frame(
   return {
     ...rest,
     resourceVersion: position ?? '',
-    resumeToken: encodeResumeToken({ cluster, list, access, positions }),
+    resumeToken: encodeResumeToken({ cluster, incarnation, list, access, positions }),
   }
 }
 

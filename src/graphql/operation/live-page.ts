@@ -108,7 +108,7 @@ function difference(
   before: ReadPage | undefined,
   now: ReadPage,
 ): LivePage | undefined {
-  const { view, kind, cluster, list } = part
+  const { view, kind, cluster, list, incarnation } = part
   const steps = toldSteps(before?.entries ?? [], now.entries)
   if (before !== undefined && steps.length === 0 && before.totalCount === now.totalCount) {
     return undefined
@@ -120,6 +120,7 @@ function difference(
   const { resourceVersion } = view
   const resumeToken = encodeResumeToken({
     cluster,
+    incarnation,
     list,
     access: accessFingerprint([part]),
     positions: { [kind.typeName]: resourceVersion },

@@ -102,6 +102,7 @@ export class PreparedKinds implements Disposable {
       failure: (cluster) => this.#failures.get(cluster),
       lease: (at) => this.#lease(at),
       synced: ({ cluster, kind }) => served.clusters.get(cluster)?.synced(kind.resource),
+      incarnation: (cluster) => served.clusters.get(cluster)?.incarnation ?? '',
     })
   }
 

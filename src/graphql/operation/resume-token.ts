@@ -3,6 +3,8 @@ import { ArgumentError } from '../../query/condition/argument-error.ts'
 /** Where a subscription stood: what a client sends as `resumeFrom`. */
 export interface ResumePosition {
   readonly cluster: string
+  /** Which cluster that was, and which of its histories; `''` where that is not known. */
+  readonly incarnation: string
   /** The hash of the list that was asked for: its arguments, not what was selected. */
   readonly list: string
   /** What the viewer could see, as a fingerprint. */
@@ -17,7 +19,7 @@ export interface ResumePosition {
 }
 
 /** Raised when what stands in a token changes. */
-const version = 2
+const version = 3
 const maxLength = 16_384
 
 /** A `resumeFrom` that no gateway has given out. */
@@ -32,8 +34,9 @@ export class ResumeTokenError extends ArgumentError {
 
 /** A resume token: opaque, the same on every replica, unsigned like a cursor, as a forged one moves only its owner's own position. */
 export function encodeResumeToken(position: ResumePosition): string {
-  const { cluster, list, access, positions, rows } = position
-  const fields = [version, cluster, list, access, positions, ...(rows === undefined ? [] : [rows])]
+  const { cluster, incarnation, list, access, positions, rows } = position
+  const more = rows === undefined ? [] : [rows]
+  const fields = [version, cluster, incarnation, list, access, positions, ...more]
   return Buffer.from(JSON.stringify(fields)).toString('base64url')
 }
 
@@ -41,13 +44,12 @@ export function encodeResumeToken(position: ResumePosition): string {
 export function decodeResumeToken(token: string): ResumePosition | undefined {
   const fields = fieldsOf(token)
   if (fields === undefined) throw new ResumeTokenError(token)
-  const [, cluster, list, access, positions, rows] = fields
+  const [, cluster, incarnation, list, access, positions, rows] = fields
   if (fields[0] !== version) return undefined
-  if (!isText(cluster) || !isText(list) || !isText(access) || !isPositions(positions)) {
-    throw new ResumeTokenError(token)
-  }
+  if (!isText(cluster) || !isText(incarnation)) throw new ResumeTokenError(token)
+  if (!isText(list) || !isText(access) || !isPositions(positions)) throw new ResumeTokenError(token)
   if (rows !== undefined && !isText(rows)) throw new ResumeTokenError(token)
-  return { cluster, list, access, positions, rows }
+  return { cluster, incarnation, list, access, positions, rows }
 }
 
 function fieldsOf(token: string): readonly unknown[] | undefined {

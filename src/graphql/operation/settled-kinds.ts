@@ -5,7 +5,7 @@ import type { SharedInformer } from '../../informer/shared-informer.ts'
 import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
-import { nothingVisible, unrestricted } from '../../query/condition/scope.ts'
+import { nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
 import { ClientError, unlessRefused } from './client-error.ts'
 import type { CachedParts, KindAt, KindPart, ListReading } from './kind-part.ts'
@@ -29,6 +29,7 @@ export interface KindSource {
   readonly failure: (cluster: string) => unknown
   readonly lease: (at: KindAt) => Lease | UnreadableResourceError | undefined
   readonly synced: (at: KindAt) => StoreView | undefined
+  readonly incarnation: (cluster: string) => string
 }
 
 type Outcome = KindPart | ClientError
@@ -105,7 +106,7 @@ export class SettledKinds implements CachedParts {
   cachedPart(at: KindAt, reading?: ListReading): KindPart | undefined {
     const view = this.#source.synced(at)
     if (view === undefined) return undefined
-    if (this.#source.access === undefined) return { ...pick(at), view, scope: unrestricted }
+    if (this.#source.access === undefined) return this.#partOf(at, view, unrestricted)
     return unlessRefused(() => this.part(at, reading))
   }
 
@@ -154,7 +155,7 @@ export class SettledKinds implements CachedParts {
       }
       case 'allowed': {
         const view = this.#view(at, { ...at, list })
-        return view instanceof ClientError ? view : { ...pick(at), view, scope: access.scope }
+        return view instanceof ClientError ? view : this.#partOf(at, view, access.scope)
       }
     }
   }
@@ -163,14 +164,14 @@ export class SettledKinds implements CachedParts {
   #namedPart(at: KindAt, keys: readonly string[], access: ViewerAccess | undefined): KindPart {
     const view = this.#view(at, { ...at, keys })
     if (view instanceof ClientError) throw view
-    if (access === undefined) return { ...pick(at), view, scope: unrestricted }
+    if (access === undefined) return this.#partOf(at, view, unrestricted)
     const allows = (key: string): boolean => this.#looks(at, key)
-    return {
-      ...pick(at),
-      view,
-      scope: nothingVisible,
-      byName: { identity: access.identity, allows },
-    }
+    const byName = { identity: access.identity, allows }
+    return { ...this.#partOf(at, view, nothingVisible), byName }
+  }
+
+  #partOf({ cluster, kind }: KindAt, view: StoreView, scope: Scope): KindPart {
+    return { cluster, kind, view, scope, incarnation: this.#source.incarnation(cluster) }
   }
 
   /** Of an object whose key is not known it can only be told where its kind is in memory, or may be. */
@@ -222,10 +223,6 @@ export class SettledKinds implements CachedParts {
 }
 
 const none: readonly string[] = []
-
-function pick({ cluster, kind }: KindAt): KindAt {
-  return { cluster, kind }
-}
 
 function innerMap<A, B, C>(outer: Map<A, Map<B, C>>, key: A): Map<B, C> {
   let inner = outer.get(key)

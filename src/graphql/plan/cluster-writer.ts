@@ -54,7 +54,7 @@ const permissionMember = valueMembers<PermissionState>(['state'])
 
 const permissionResourceMember = valueMembers<PermissionResource>(['resource', 'resourceVersion'])
 
-const clusterMember = valueMembers<ClusterState>(['name', 'state', 'version'])
+const clusterMember = valueMembers<ClusterState>(['name', 'state', 'version', 'uid'])
 
 const resourceMember = valueMembers<ResourceState>([
   'kind',

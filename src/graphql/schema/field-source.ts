@@ -130,7 +130,7 @@ interface OwnParts {
   readonly graphEdge: 'from' | 'to' | 'relation'
   readonly searchResult: 'object' | 'matched' | 'value'
   readonly searchCount: 'kind' | 'count'
-  readonly clusterState: 'name' | 'state' | 'version' | 'permissions' | 'resources'
+  readonly clusterState: 'name' | 'state' | 'version' | 'uid' | 'permissions' | 'resources'
   readonly permissionState: 'state' | 'resources'
   readonly permissionResource: 'resource' | 'resourceVersion'
   readonly viewer: 'username' | 'groups'

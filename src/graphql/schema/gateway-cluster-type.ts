@@ -101,6 +101,11 @@ export function buildGatewayClusterType(): GraphQLObjectType {
       name: { type: text },
       state: { type: new GraphQLNonNull(clusterState) },
       version: { type: GraphQLString, description: 'The version of Kubernetes.' },
+      uid: {
+        type: GraphQLString,
+        description:
+          'The UID of its namespace `kube-system`, by which clusters are told apart; null where the gateway may not read it.',
+      },
       permissions: {
         type: permissionsType(),
         description:

@@ -3,7 +3,7 @@ import { isRecord } from '../../lib/json-object.ts'
 import type { OwnerReference } from '../../kubernetes/object.ts'
 import { type Path, valuesAt } from '../../query/index/path.ts'
 import type { Kind } from '../model/kind.ts'
-import { isBuiltInGroup } from '../naming/api-groups.ts'
+import { isBuiltInGroup } from '../../kubernetes/built-in-groups.ts'
 import { encodeObjectId } from '../model/object-id.ts'
 import type { ObjectRef, Row, StoreReads } from './read-context.ts'
 

@@ -182,6 +182,8 @@ export interface ClusterState {
   readonly name: string
   readonly state: 'CONNECTED' | 'UNREACHABLE'
   readonly version: string | null
+  /** By what it is known; `null` where that is not known. */
+  readonly uid: string | null
   /** `null` where nobody has been asked about yet. */
   readonly permissions: PermissionState | null
   readonly resources: readonly ResourceState[]
