@@ -200,6 +200,16 @@ it('an explanation counts nothing that may not be seen, nor does it tell which w
   expect(own.fields[0]).toMatchObject(Object.fromEntries(hidden))
 })
 
+it('an explanation tells nobody who may only get objects by their names how many there are', async () => {
+  const dora = caller('dora')
+  await world.allowEverywhere('dora', 'dora', [{ ...reads('', 'pods'), verbs: ['get'] }])
+  await served.query(admin, '{ pods { totalCount } }')
+  const query = '{ pod(namespace: "one", name: "shop-1-x") { metadata { name } } }'
+  const { data, extensions } = await served.explained(dora, query)
+  expect(data.pod).toEqual({ metadata: { name: 'shop-1-x' } })
+  expect(extensions?.explain).toMatchObject({ kinds: [] })
+})
+
 it('an informer starts only for somebody who may list its kind, or get the object', async () => {
   const secret = 'configMap(namespace: "two", name: "settings") { metadata { name } }'
   await using fresh = await serveViewers({ clusters: [world.selection] })

@@ -106,7 +106,7 @@ function explainedField(
   const { examined, tests } = counts
   const isWhole = [...views].every((view) => {
     const at = cached.get(view)
-    return at !== undefined && seenOf(at, viewer) === 'all'
+    return at !== undefined && (viewer === undefined || viewer.looksEverywhere(at) === true)
   })
   const told = <T>(one: T): T | null => (isWhole ? one : null)
   return {
@@ -138,9 +138,9 @@ function cachedKinds({ clusters, kinds }: ServedSchema): ReadonlyMap<StoreView, 
   return cached
 }
 
-/** How much of a kind a viewer may see, as far as that is known. */
-function seenOf(at: KindAt, access: ViewerAccess | undefined): 'all' | 'some' | 'none' {
-  if (access === undefined || access.looksEverywhere(at) === true) return 'all'
+/** How much of a kind a viewer may list, as far as that is known. */
+function listedOf(at: KindAt, access: ViewerAccess | undefined): 'all' | 'some' | 'none' {
+  if (access === undefined) return 'all'
   const list = access.list(at, { watch: false })
   if (list.state !== 'allowed') return 'none'
   return list.scope.form === 'all' ? 'all' : 'some'
@@ -155,7 +155,8 @@ function explainedKinds(
   return Array.from(clusters, ([cluster, cache]) =>
     cache.states().flatMap(({ resource, state, objects, resourceVersion, lagMs }) => {
       const at = wanted.get(keyOf(cluster, resource))
-      const seen = at === undefined ? 'none' : seenOf(at, access)
+      // Who may only look at objects by their names is not told how many there are.
+      const seen = at === undefined ? 'none' : listedOf(at, access)
       if (at === undefined || seen === 'none') return []
       const kind = at.kind.typeName
       const counted = seen === 'all' ? objects : null
