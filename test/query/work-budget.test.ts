@@ -91,6 +91,16 @@ describe('alternatives on one index', () => {
     expect(many.tests).toBeLessThan(8 * one.tests)
   })
 
+  it('of which many pass cost more than one that none passes, as all that pass are gathered', () => {
+    const costOfAll = (contains: string): number => {
+      const budget = new WorkBudget()
+      const where = { name: { contains } }
+      bindCondition(compileListCondition({ where }, podIndexes), view, budget).candidates(1e9)
+      return budget.spent('tests')
+    }
+    expect(costOfAll('p')).toBeGreaterThanOrEqual(costOfAll('none') + 2 * 500)
+  })
+
   it('that are parts are tried once on each value that objects share', () => {
     const many = costOf(
       each(200, (at) => ({ phase: { contains: at === 199 ? 'ail' : `no${at}` } })),

@@ -104,7 +104,7 @@ export class ObjectIndex implements IndexView {
 
   posting(value: string): PostingView | undefined {
     const found = this.#byValue.get(value)
-    return typeof found === 'number' ? singlePosting(found) : found
+    return typeof found === 'number' ? new SinglePosting(found) : found
   }
 
   /** One of the objects with this value, without the posting: for values that tell objects apart. */
@@ -254,9 +254,18 @@ export class ObjectIndex implements IndexView {
   }
 }
 
-/** The posting of a value that one object has, made when it is read. */
-function singlePosting(id: ObjectId): PostingView {
-  return { size: 1, [Symbol.iterator]: () => [id].values() }
+/** The posting of a value that one object has, made when it is read: of an index of names for each value that is looked for. */
+class SinglePosting implements PostingView {
+  readonly size = 1
+  readonly #id: ObjectId
+
+  constructor(id: ObjectId) {
+    this.#id = id
+  }
+
+  [Symbol.iterator](): IterableIterator<ObjectId> {
+    return [this.#id].values()
+  }
 }
 
 /** The values, each once. */

@@ -115,7 +115,11 @@ export function compileFilter(filter: unknown, context: FilterContext): Conditio
 function valueCondition(index: IndexReference, { keys, ranges, tests }: ValueDemand): Condition {
   const test: ValueTest = (key) => isWithin(ranges, key) && tests.every((one) => one(key))
   if (keys !== undefined) return valuesOf(index, keys.filter(test))
-  if (tests.length > 0) return { form: 'tests', index, tests: [test] }
+  const [only] = tests
+  if (only !== undefined) {
+    const isPlain = tests.length === 1 && ranges === everyValue
+    return { form: 'tests', index, tests: [isPlain ? only : test] }
+  }
   return ranges === everyValue ? everything : hasValueWithin(index, ranges)
 }
 

@@ -211,6 +211,9 @@ const longValueBits = 8
 /** Looking at a value of an index costs a fraction of looking up the values of an object. */
 const valuesPerRow = 2
 
+/** The objects of a value that passes are found in the time of so many tests. */
+const testsPerPosting = 2
+
 function testSet(index: IndexView, condition: TestsCondition, budget: WorkBudget): IdSet {
   const matches = matcherOf(condition, budget)
   return {
@@ -228,6 +231,7 @@ function testSet(index: IndexView, condition: TestsCondition, budget: WorkBudget
         budget.spend('tests', 1)
         const posting = matches(value) ? index.posting(value) : undefined
         if (posting === undefined) continue
+        budget.spend('tests', testsPerPosting)
         size += posting.size
         if (size > limit) return undefined
         postings.push(posting)
