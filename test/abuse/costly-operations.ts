@@ -134,6 +134,12 @@ export const costlyQueries: readonly CostlyOperation[] = [
     error: bad('$where', /nested more than 64 deep/),
   },
   {
+    title: 'a where of 9,000 objects without a condition',
+    query: 'query ($where: PodWhere) { pods(where: $where) { totalCount } }',
+    variables: { where: { or: Array.from({ length: 9_000 }, () => ({})) } },
+    error: bad('$where', /more than 50000 values/),
+  },
+  {
     title: 'a where of 3,000 conditions',
     query: 'query ($where: PodWhere) { pods(where: $where) { totalCount } }',
     variables: {

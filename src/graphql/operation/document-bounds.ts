@@ -38,8 +38,10 @@ const documentLimits = {
   errorsOfLong: 3,
   /** Pairs of fields of one name in one place, which graphql-js compares with each other in some 6 us each. */
   overlaps: 8_000,
-  /** Values in all variables together. */
+  /** Values in all variables together, */
   variableValues: 50_000,
+  /** of which an object counts as so many more: graphql-js looks for each field that its type has. */
+  valuesPerObject: 10,
 } as const
 
 /**
@@ -156,10 +158,9 @@ export function problemOfVariables(
       const inner: object[] = []
       const before = values
       for (const container of level) {
-        const members: readonly unknown[] = Array.isArray(container)
-          ? container
-          : Object.values(container)
-        values += members.length
+        const isList = Array.isArray(container)
+        const members: readonly unknown[] = isList ? container : Object.values(container)
+        values += members.length + (isList ? 0 : documentLimits.valuesPerObject)
         if (values > documentLimits.variableValues) {
           const problem = `makes more than ${documentLimits.variableValues} values of the variables`
           return variableError(name, problem)
