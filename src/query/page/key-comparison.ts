@@ -24,27 +24,37 @@ export function compareKeys(a: string, b: string): number {
 
 /** Objects of a store in the order of their keys. Most are, as the store was filled: then nothing is sorted. */
 export function inKeyOrder(ids: readonly ObjectId[], view: StoreView): readonly ObjectId[] {
-  const namespaces = view.index('namespace')
-  let [before] = ids
-  let keyBefore = ''
+  const compare = comparedIn(view)
+  let before: KeyedObject | undefined
   for (const id of ids) {
-    const key = view.keyOf(id)
-    if (before !== undefined && before !== id) {
-      // Within a namespace keys are compared as they are, which the engine does faster.
-      const isBehind = namespaces.isSame(before, id)
-        ? keyBefore > key
-        : compareKeys(keyBefore, key) > 0
-      if (isBehind) return sorted(ids, view)
-    }
-    before = id
-    keyBefore = key
+    const next = { id, key: view.keyOf(id) }
+    if (before !== undefined && compare(before, next) > 0) return sorted(ids, view, compare)
+    before = next
   }
   return ids
 }
 
-function sorted(ids: readonly ObjectId[], view: StoreView): readonly ObjectId[] {
+interface KeyedObject {
+  readonly id: ObjectId
+  readonly key: string
+}
+
+/** Compares objects of a store by their keys: within a namespace as they are, which the engine does faster. */
+function comparedIn(view: StoreView): (a: KeyedObject, b: KeyedObject) => number {
+  const namespaces = view.index('namespace')
+  return (a, b) => {
+    if (!namespaces.isSame(a.id, b.id)) return compareKeys(a.key, b.key)
+    return a.key < b.key ? -1 : a.key > b.key ? 1 : 0
+  }
+}
+
+function sorted(
+  ids: readonly ObjectId[],
+  view: StoreView,
+  compare: (a: KeyedObject, b: KeyedObject) => number,
+): readonly ObjectId[] {
   return ids
     .map((id) => ({ id, key: view.keyOf(id) }))
-    .toSorted((a, b) => compareKeys(a.key, b.key))
+    .toSorted(compare)
     .map(({ id }) => id)
 }
