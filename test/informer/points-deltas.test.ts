@@ -112,7 +112,7 @@ describe('The deltas of a controller', () => {
       const total = 500
       const source: ListerWatcher = {
         list: async () => inMemoryList([], '1'),
-        watch: async (_, signal) =>
+        watch: async (_options, signal) =>
           (async function* () {
             while (taken < total) {
               const first = taken + 1
