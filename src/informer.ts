@@ -7,6 +7,7 @@ export {
   type SharedInformer,
 } from './informer/shared-informer.ts'
 export {
+  InformerRunningError,
   InformerStoppedError,
   sharedInformerDefaults,
   type SharedInformerOptions,

@@ -18,7 +18,7 @@ import {
   type ResourceClientOptions,
 } from './resource-client.ts'
 import { readServerVersion, type ServerVersion } from './discovery/server-version.ts'
-import { StreamingLists } from './discovery/streaming-lists.ts'
+import { ServerFeatures } from './discovery/server-features.ts'
 import {
   Transport,
   transportDefaults,
@@ -71,7 +71,7 @@ export class ApiServer implements AsyncDisposable {
   readonly #limits: ApiServerLimits
   readonly #transport: Transport
   readonly #openApi: OpenApi
-  readonly #streamingLists: StreamingLists
+  readonly #features: ServerFeatures
 
   /** Throws `InvalidOptionError` and `ClusterConfigError`. */
   constructor({ name, config, server, ...limits }: ApiServerOptions) {
@@ -83,7 +83,7 @@ export class ApiServer implements AsyncDisposable {
     }
     this.#transport = new Transport(this.config, this.#limits)
     this.#openApi = new OpenApi((path, signal) => this.request('GET', path, { signal }))
-    this.#streamingLists = new StreamingLists({
+    this.#features = new ServerFeatures({
       version: () => this.version(),
       deadlineMs: this.#limits.requestDeadlineMs,
     })
@@ -96,7 +96,7 @@ export class ApiServer implements AsyncDisposable {
 
   /** Lists and watches one resource; as metadata only, if so asked. */
   resource(resource: ApiResource, options?: ResourceClientOptions): ResourceClient {
-    const connection = { transport: this.#transport, streamingLists: this.#streamingLists }
+    const connection = { transport: this.#transport, features: this.#features }
     return new ResourceClient(resource, connection, this.#limits, options)
   }
 

@@ -8,7 +8,7 @@ import { resourceVersion, type ResourceVersion } from '../kubernetes/resource-ve
 import { MalformedListError } from './frames/frame-errors.ts'
 import { ListFrames } from './frames/list-frames.ts'
 import type { Transport } from './transport/transport.ts'
-import type { StreamingLists } from './discovery/streaming-lists.ts'
+import type { ServerFeatures } from './discovery/server-features.ts'
 import { WatchFrames } from './frames/watch-frames.ts'
 
 interface Selection {
@@ -55,7 +55,7 @@ export interface ResourceClientOptions {
 /** What the resource clients of one server share. */
 export interface ResourceClientConnection {
   readonly transport: Transport
-  readonly streamingLists: StreamingLists
+  readonly features: ServerFeatures
 }
 
 /** What a resource client needs to know of its connection. */
@@ -81,20 +81,20 @@ const partialObject = 'g=meta.k8s.io;v=v1'
 export class ResourceClient {
   readonly resource: ApiResource
   readonly #transport: Transport
-  readonly #streamingLists: StreamingLists
+  readonly #features: ServerFeatures
   readonly #limits: ResourceClientLimits
   /** Whether it gives the metadata of objects alone. */
   readonly metadataOnly: boolean
 
   constructor(
     resource: ApiResource,
-    { transport, streamingLists }: ResourceClientConnection,
+    { transport, features }: ResourceClientConnection,
     limits: ResourceClientLimits,
     options: ResourceClientOptions = {},
   ) {
     this.resource = resource
     this.#transport = transport
-    this.#streamingLists = streamingLists
+    this.#features = features
     this.#limits = limits
     this.metadataOnly = options.metadataOnly ?? false
   }
@@ -153,12 +153,17 @@ export class ResourceClient {
 
   /** Whether the server may be asked for streaming lists; rejects as {@link list} does where it cannot be asked that. */
   streamsLists(signal: AbortSignal): Promise<boolean> {
-    return this.#streamingLists.supported(signal)
+    return this.#features.streamsLists(signal)
   }
 
   /** The server has refused a streaming list: no client of the same connection need ask for one. */
   streamingListRefused(): void {
-    this.#streamingLists.refused()
+    this.#features.streamingListRefused()
+  }
+
+  /** Whether the server promises an order of resource versions; rejects as {@link streamsLists} does. */
+  ordersResourceVersions(signal: AbortSignal): Promise<boolean> {
+    return this.#features.ordersResourceVersions(signal)
   }
 
   #accept(kind: string): string {

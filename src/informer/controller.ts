@@ -74,8 +74,10 @@ export class Controller {
         source: tweakListOptions === undefined ? source : tweakedSource(source, tweakListOptions),
         target: {
           take: (text) => intake.take(text),
+          takeBookmark: (text) => intake.takeBookmark(text),
           stage: parts.stage,
           push: (delta) => this.#queue.push(delta),
+          isFull: () => this.#queue.isFull,
           room: (signal) => this.#queue.room(signal),
         },
         observer: {

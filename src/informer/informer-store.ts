@@ -98,8 +98,8 @@ export class InformerStore<T extends KubernetesObject = KubernetesObject> implem
   }
 
   /**
-   * Read-your-writes: resolves when the store has applied `wanted` or something later. Rejects with `DeadlineError`,
-   * or with `IncomparableResourceVersionError` where only equality could be tested.
+   * Read-your-writes: resolves when the store has applied `wanted` or something later. Rejects with `DeadlineError`, with
+   * `IncomparableResourceVersionError` where only equality could be tested, and with `InformerStoppedError`.
    */
   waitForResourceVersion(wanted: ResourceVersion, options: WaitOptions = {}): Promise<void> {
     return this.#store.waitForResourceVersion(wanted, options)

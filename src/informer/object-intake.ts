@@ -3,10 +3,11 @@ import { groupResourceOf } from '../kubernetes/api-resource.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { type KubernetesObject, objectKey, resourceVersionOf } from '../kubernetes/object.ts'
 import { resourceVersion } from '../kubernetes/resource-version.ts'
-import { MalformedObjectError } from './codec/object-codec-error.ts'
+import { readBookmark } from '../kubernetes/watch-event.ts'
+import { MalformedObjectError, MissingMetadataError } from './codec/object-codec-error.ts'
 import type { InformerFailure } from './informer-observer.ts'
 import type { ObjectCodec } from './codec/object-codec.ts'
-import type { Intake } from './reflector/reflector-target.ts'
+import type { Intake, TakenBookmark } from './reflector/reflector-target.ts'
 
 /** Changes an object before it is stored: drops what nobody needs. Must return a new object or the same one. */
 export type Transform<T extends KubernetesObject = KubernetesObject> = (object: T) => T
@@ -63,6 +64,23 @@ export class ObjectIntake {
         : { key, entry: this.#transformed(transform, key, object), resourceVersion: version }
     } catch (error) {
       if (error instanceof MalformedObjectError && error.value !== null) throw error
+      failed('object', error as Error)
+      return undefined
+    }
+  }
+
+  /**
+   * The same for the object of a BOOKMARK event: one of another kind says nothing of this one's position. Throws
+   * `MalformedFrameError` where it is not one object.
+   */
+  takeBookmark(text: Uint8Array): TakenBookmark | undefined {
+    const { codec, failed, resource } = this.#options
+    const { type, resourceVersion: at, endsInitialEvents } = readBookmark(text)
+    try {
+      codec.checkType(type)
+      if (at !== undefined) return { resourceVersion: at, endsInitialEvents }
+      throw new MissingMetadataError(resource, at, 'a bookmark without a resource version')
+    } catch (error) {
       failed('object', error as Error)
       return undefined
     }

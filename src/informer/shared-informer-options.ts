@@ -19,7 +19,10 @@ export interface SharedInformerOptions<
   readonly resyncPeriodMs?: number
   /** Freezes every object that leaves the store, so that a handler that modifies one throws there and then. Costly. */
   readonly detectMutations?: boolean
-  /** Whether the server promises that resource versions have an order (Kubernetes 1.35 and later). Default true. */
+  /**
+   * Whether resource versions are compared. Unless given, they are where the server promises that they have an order, which it
+   * is asked for when that matters (Kubernetes 1.35 and later).
+   */
   readonly resourceVersionsComparable?: boolean
   /**
    * How long a handler that has been called may take to return once the informer stops; then it is reported as a failure and
@@ -32,20 +35,23 @@ export interface SharedInformerOptions<
 export const sharedInformerDefaults: Required<
   Pick<
     SharedInformerOptions,
-    | 'metadataOnly'
-    | 'queueLimit'
-    | 'resyncPeriodMs'
-    | 'detectMutations'
-    | 'resourceVersionsComparable'
-    | 'handlerStopDeadlineMs'
+    'metadataOnly' | 'queueLimit' | 'resyncPeriodMs' | 'detectMutations' | 'handlerStopDeadlineMs'
   >
 > = {
   metadataOnly: false,
   queueLimit: defaultQueueLimit,
   resyncPeriodMs: 0,
   detectMutations: false,
-  resourceVersionsComparable: true,
   handlerStopDeadlineMs: 10_000,
+}
+
+/** An informer that runs was told to run. */
+export class InformerRunningError extends CodedError {
+  constructor(resource: string) {
+    super('INFORMER_RUNNING', `the informer of ${resource} is running already`, {
+      hint: 'an informer runs once; its factory starts those that do not run yet',
+    })
+  }
 }
 
 /** An informer that has been stopped was asked for something that only a running one gives. */

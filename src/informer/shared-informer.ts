@@ -23,10 +23,12 @@ import { type Listener, type ListenerOptions, requireListenerOptions } from './d
 import { type Lister, listerOf } from './store/lister.ts'
 import { freezingCodec } from './codec/freezing-codec.ts'
 import { createObjectCodec, type ObjectCodec } from './codec/object-codec.ts'
+import { ordersResourceVersions } from './reflector/lister-watcher.ts'
 import type { Transform } from './object-intake.ts'
 import { Processor } from './delivery/processor.ts'
 import type { ReflectorState } from './reflector/reflector-status.ts'
 import {
+  InformerRunningError,
   InformerStoppedError,
   sharedInformerDefaults,
   type SharedInformerOptions,
@@ -76,7 +78,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       codec: this.#codec,
       indexers: indexers as Indexers,
       onIndexFailure: (error) => this.#report.failed('index', error),
-      resourceVersionsComparable: settings.resourceVersionsComparable,
+      resourceVersionsComparable:
+        options.resourceVersionsComparable ?? (() => ordersResourceVersions(options.source)),
     })
     this.store = new InformerStore(this.#store)
     this.#processor = new Processor({
@@ -151,10 +154,13 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
 
   /**
    * Runs until the signal is aborted, then ends all handlers and listeners. A handler that does not return within
-   * `handlerStopDeadlineMs` is reported with `HandlerStuckError`. To be called once.
+   * `handlerStopDeadlineMs` is reported with `HandlerStuckError`. To be called once: rejects with
+   * {@link InformerRunningError}, later with {@link InformerStoppedError}.
    */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#phase !== 'new') throw new InformerStoppedError(groupResourceOf(this.resource))
+    const name = groupResourceOf(this.resource)
+    if (this.#phase === 'running') throw new InformerRunningError(name)
+    if (this.#phase === 'stopped') throw new InformerStoppedError(name)
     this.#phase = 'running'
     const stop = () => this.#stop()
     signal.addEventListener('abort', stop, { once: true })
@@ -188,7 +194,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       throw new MissingOnResetError()
     }
     const { resyncPeriodMs } = this.#settings
-    const listener = this.listen({ resyncPeriodMs, ...present(options) })
+    // A handler that reads the lister may have met an object that it has not been told of: the end of that one it must be.
+    const listener = this.listen({ resyncPeriodMs, readsStore: true, ...present(options) })
     const run = new HandlerRun(handler as ResourceEventHandler, listener, (error) =>
       this.#report.failed('handler', error),
     )
@@ -250,9 +257,10 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   #stop(): void {
     this.#phase = 'stopped'
     this.#processor.close()
-    this.#firstSync.reject(
-      new InformerStoppedError(groupResourceOf(this.resource), this.#controller.lastError),
-    )
+    const name = groupResourceOf(this.resource)
+    const stopped = new InformerStoppedError(name, this.#controller.lastError)
+    this.#store.endWaits(stopped)
+    this.#firstSync.reject(stopped)
   }
 
   async #endHandlers(): Promise<void> {
@@ -271,8 +279,10 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     for (const delta of deltas) {
       // A list is alone in its batch.
       if (delta.type === 'REPLACED') return this.#replace(delta)
-      const { changes, valuesOf } = this.#writer.apply(delta, this.#processor.routedIndexes)
-      this.#processor.distribute(changes, valuesOf)
+      const applied = this.#writer.apply(delta, this.#processor.routedIndexes)
+      const { changes, repeated, valuesOf } = applied
+      if (repeated === undefined) this.#processor.distribute(changes, valuesOf)
+      else this.#processor.distributeRepeated(repeated, valuesOf)
       this.#advanced?.(this.#store.resourceVersion, changes, false)
     }
     return undefined
@@ -287,7 +297,10 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     if (isFirst) {
       this.#processor.distributeInitial()
       this.#firstSync.resolve()
-    } else this.#processor.distribute(changes, valuesOf)
+    } else {
+      this.#processor.distribute(changes, valuesOf)
+      this.#processor.distributeRelisted(changes)
+    }
   }
 }
 
@@ -296,7 +309,6 @@ interface InformerSettings {
   readonly metadataOnly: boolean
   readonly resyncPeriodMs: number
   readonly detectMutations: boolean
-  readonly resourceVersionsComparable: boolean
   readonly handlerStopDeadlineMs: number
 }
 

@@ -15,6 +15,8 @@ export interface StoreWriterOptions {
 /** What a delta changed, and the values that the changed objects had before or have now, each in one index. */
 export interface Applied {
   readonly changes: readonly Change[]
+  /** What the server told again though nothing has changed: as a resync would tell it. */
+  readonly repeated?: Change
   readonly valuesOf: ValuesOfChange
 }
 
@@ -23,7 +25,7 @@ const objectsPerStep = 64
 
 /**
  * Applies deltas to a store, its only writer, and concludes what changed. A state that the store has already (same
- * UID and resource version) is no change: after a relist only real differences reach the listeners. Where objects were read anew
+ * UID and resource version) is no change: only real differences reach the listeners, but for those who asked for a resync. Where objects were read anew
  * because they may look otherwise, they are compared whole.
  *
  * A relist may be long, and nobody may see half of it. So it is staged: while a list arrives it fills a generation of
@@ -51,10 +53,13 @@ export class StoreWriter {
   apply(delta: Exclude<Delta, ListDelta>, routedIndexes: readonly string[]): Applied {
     const key = delta.type === 'BOOKMARK' ? '' : keyOf(delta)
     const before = this.#valuesIn(key, routedIndexes)
-    const changes = this.#changesOf(delta)
+    const told = this.#changesOf(delta)
     this.#store.advance(delta.resourceVersion)
     const after = this.#valuesIn(key, routedIndexes)
-    return { changes, valuesOf: valuesOfChange(before, after) }
+    const valuesOf = valuesOfChange(before, after)
+    return Array.isArray(told)
+      ? { changes: told, valuesOf }
+      : { changes: none, repeated: told, valuesOf }
   }
 
   /**
@@ -92,7 +97,8 @@ export class StoreWriter {
     return { changes, valuesOf: valuesOfChange(lookUp(before), lookUp(contents)) }
   }
 
-  #changesOf(delta: Exclude<Delta, ListDelta>): Change[] {
+  /** Not in an array: a state that the store has already. */
+  #changesOf(delta: Exclude<Delta, ListDelta>): Change[] | Change {
     switch (delta.type) {
       case 'BOOKMARK':
         return []
@@ -117,7 +123,14 @@ export class StoreWriter {
           before.resourceVersion !== '' &&
           before.resourceVersion === object.metadata.resourceVersion
         ) {
-          return []
+          const { held: same } = before
+          return new Change(this.#codec, {
+            type: 'MODIFIED',
+            key,
+            uid,
+            held: same,
+            previousHeld: same,
+          })
         }
         this.#store.put(delta.entry)
         if (before !== undefined && before.uid === uid) {
@@ -172,7 +185,7 @@ export class StoreWriter {
 
 type ValuesOfKey = (key: string, index: string) => readonly string[]
 
-const none: readonly string[] = []
+const none: readonly never[] = []
 const noValues: ValuesOfKey = () => none
 
 function lookUp(contents: StoreContents): ValuesOfKey {

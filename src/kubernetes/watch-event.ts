@@ -59,22 +59,24 @@ function readAnyFrame(frame: Uint8Array): WatchFrame {
 
 /** What a BOOKMARK event says. */
 export interface Bookmark {
-  readonly resourceVersion: ResourceVersion
+  /** Of which kind it says that it is; absent where it does not say so. */
+  readonly type: { readonly apiVersion?: unknown; readonly kind?: unknown }
+  /** `undefined` where it has none. */
+  readonly resourceVersion: ResourceVersion | undefined
   /** Whether it is the one that ends the initial events of a streaming list. */
   readonly endsInitialEvents: boolean
 }
 
-/** Reads the object of a BOOKMARK event. Throws {@link MalformedFrameError}. */
+/** Reads the object of a BOOKMARK event. Throws {@link MalformedFrameError} where it is not one object. */
 export function readBookmark(object: Uint8Array): Bookmark {
-  const { metadata } = readObject(object) as {
-    metadata?: { resourceVersion?: string; annotations?: Readonly<Record<string, string>> }
+  const { metadata, ...type } = readObject(object) as Bookmark['type'] & {
+    metadata?: { resourceVersion?: unknown; annotations?: Readonly<Record<string, string>> } | null
   }
-  if (typeof metadata?.resourceVersion !== 'string') {
-    throw new MalformedFrameError(object, 'a bookmark without a resource version')
-  }
+  const at = metadata?.resourceVersion
   return {
-    resourceVersion: resourceVersion(metadata.resourceVersion),
-    endsInitialEvents: metadata.annotations?.[initialEventsEndAnnotation] === 'true',
+    type,
+    resourceVersion: typeof at === 'string' && at !== '' ? resourceVersion(at) : undefined,
+    endsInitialEvents: metadata?.annotations?.[initialEventsEndAnnotation] === 'true',
   }
 }
 

@@ -45,6 +45,34 @@ describe('A handler', () => {
     ])
   })
 
+  it('[23] is told of what is repeated unchanged, as of a resync, where it asked for one', async () => {
+    await using played = await play(abc)
+    const [plain, resynced] = [foldingHandler(), foldingHandler()]
+    played.informer.addEventHandler(plain)
+    played.informer.addEventHandler(resynced, { resyncPeriodMs: 3_600_000 })
+    const ofOne = { route: { keys: ['default/b'] }, resyncPeriodMs: 3_600_000 }
+    const routed = foldingHandler()
+    played.informer.addEventHandler(routed, ofOne)
+    await until(() => resynced.events.length === 3, 'the list')
+    played.watch.send('MODIFIED', configMap('a', '1')).send('ADDED', configMap('b', '2'))
+    await until(() => resynced.events.length === 5, 'the events')
+    played.watch.error(500)
+    ;(await played.server.next('list')).list('20', [...abc.slice(0, 2), configMap('c', '12')])
+    await until(() => resynced.events.length === 8, 'the list')
+    expect(resynced.events.slice(3)).toEqual([
+      'MODIFIED default/a@1 -> default/a@1',
+      'MODIFIED default/b@2 -> default/b@2',
+      'MODIFIED default/c@3 -> default/c@12',
+      'MODIFIED default/a@1 -> default/a@1',
+      'MODIFIED default/b@2 -> default/b@2',
+    ])
+    expect(plain.events.slice(3)).toEqual(['MODIFIED default/c@3 -> default/c@12'])
+    expect(routed.events.slice(1)).toEqual([
+      'MODIFIED default/b@2 -> default/b@2',
+      'MODIFIED default/b@2 -> default/b@2',
+    ])
+  })
+
   it('[23] is told again of objects without a resource version: nothing says that they are the same', async () => {
     const bare = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a', uid: 'a' } }
     await using played = await play([bare])
@@ -139,6 +167,27 @@ describe('A handler', () => {
     expect(handler.events).toEqual(['INITIAL default/a@1'])
   })
 
+  it('[28] is told of an object anew of which only the deletion waited, when it comes back', async () => {
+    await using played = await play(abc)
+    const { informer, watch } = played
+    const gate = newGate()
+    const handler = foldingHandler((event) =>
+      event === 'INITIAL default/a@1' ? gate.promise : undefined,
+    )
+    informer.addEventHandler(handler, { bufferLimit: 0 })
+    await until(() => handler.events.length === 1, 'the first event')
+    // Into the selection, out of it, and in again; and once more.
+    for (const version of ['11', '13', '15']) {
+      watch.send('ADDED', configMap('x', version))
+      watch.send('DELETED', configMap('x', String(Number(version) + 1)))
+    }
+    watch.send('ADDED', configMap('x', '17'))
+    await reach(played, '17')
+    gate.resolve()
+    await until(() => handler.events.length >= 4, 'the events')
+    expect(handler.events.slice(3)).toEqual(['ADDED default/x@17'])
+  })
+
   it('[27] cannot be added once the informer has stopped, which runs once', async () => {
     await using played = await play(abc)
     await played.stop()
@@ -197,11 +246,13 @@ describe('A handler', () => {
     watch.send('DELETED', configMap('a', '28')).send('ADDED', configMap('a', '29'))
     await reach(played, '29')
     gate.resolve()
-    await until(() => handler.events.length >= 8, 'the events')
+    await until(() => handler.events.length >= 9, 'the events')
     expect(handler.events.slice(3)).toEqual([
       'MODIFIED default/a@28 -> default/a@29',
       'DELETED default/b@20',
       'ADDED default/b@21',
+      // Whoever reads the lister may have met it.
+      'DELETED default/x@23',
       'ADDED default/y@25',
       'DELETED default/c@27',
     ])

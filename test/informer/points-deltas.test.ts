@@ -105,46 +105,52 @@ describe('The deltas of a controller', () => {
     expect(controller.lastSyncResourceVersion).toBe(versions.at(-1))
   })
 
-  it('[17] hold the producer back when the queue is full, and lose nothing', async () => {
-    let taken = 0
-    const total = 500
-    const source: ListerWatcher = {
-      list: async () => inMemoryList([], '1'),
-      watch: async (_, signal) =>
-        (async function* () {
-          while (taken < total) {
-            taken += 1
-            yield [frame('ADDED', configMap(`n${taken}`, String(taken + 1)))]
-          }
-          await aborted(signal)
-        })(),
-    }
-    const release = Promise.withResolvers<void>()
-    const seen: string[] = []
-    const stopping = new AbortController()
-    const controller = createController({
-      resource: configMaps,
-      source,
-      queueLimit: 20,
-      knownObjects: 'none',
-      process: async (deltas) => {
-        for (const delta of deltas) if ('object' in delta) seen.push(delta.key)
-        if (seen.length > 0) await release.promise
-      },
-    })
-    const running = controller.run(stopping.signal)
-    await until(() => controller.queueLength >= 20, 'a full queue')
-    for (let turn = 0; turn < 100; turn++) {
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-    expect(controller.queueLength).toBe(20)
-    expect(taken).toBe(seen.length + 20)
-    release.resolve()
-    await until(() => seen.length === total, 'all of them')
-    expect(seen).toEqual(Array.from({ length: total }, (_, n) => `default/n${n + 1}`))
-    stopping.abort()
-    await running
-  })
+  it.each([1, 50])(
+    '[17] hold the producer back when the queue is full, and lose nothing, in batches of %i',
+    async (size) => {
+      let taken = 0
+      const total = 500
+      const source: ListerWatcher = {
+        list: async () => inMemoryList([], '1'),
+        watch: async (_options, signal) =>
+          (async function* () {
+            while (taken < total) {
+              const first = taken + 1
+              taken += size
+              yield Array.from({ length: size }, (_, at) =>
+                frame('ADDED', configMap(`n${first + at}`, String(first + at + 1))),
+              )
+            }
+            await aborted(signal)
+          })(),
+      }
+      const release = Promise.withResolvers<void>()
+      const seen: string[] = []
+      const stopping = new AbortController()
+      const controller = createController({
+        resource: configMaps,
+        source,
+        queueLimit: 20,
+        knownObjects: 'none',
+        process: async (deltas) => {
+          for (const delta of deltas) if ('object' in delta) seen.push(delta.key)
+          if (seen.length > 0) await release.promise
+        },
+      })
+      const running = controller.run(stopping.signal)
+      await until(() => controller.queueLength >= 20, 'a full queue')
+      for (let turn = 0; turn < 100; turn++) {
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      expect(controller.queueLength).toBe(20)
+      expect(taken).toBe(Math.ceil((seen.length + 20) / size) * size)
+      release.resolve()
+      await until(() => seen.length === total, 'all of them')
+      expect(seen).toEqual(Array.from({ length: total }, (_, n) => `default/n${n + 1}`))
+      stopping.abort()
+      await running
+    },
+  )
 
   it('[36] tell of a whole list as one delta, with what the known objects have and it has not', async () => {
     const known = new Map<string, KubernetesObject>()

@@ -196,7 +196,7 @@ describe('An observer', () => {
     ;(await server.next('list')).list('20', [])
     const again = await server.next('watch')
     again.send('ADDED', configMap('d', '21')).end()
-    await server.next('list')
+    await server.next('watch')
     expect(lines).toEqual([
       'listing',
       'failed list',

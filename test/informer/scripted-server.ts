@@ -76,8 +76,8 @@ export class ScriptedRequest {
   }
 
   /** Opens a WATCH, without an event. */
-  open(): this {
-    this.#response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders()
+  open(headers: Record<string, string> = {}): this {
+    this.#response.writeHead(200, { 'content-type': 'application/json', ...headers }).flushHeaders()
     return this
   }
 
@@ -162,6 +162,12 @@ export class ScriptedServer implements AsyncDisposable {
     this.#server.close()
     for (const socket of this.#sockets) socket.destroy()
     await closed
+  }
+
+  /** New connections are refused; those that are open stay. Resolves when the last of them has gone. */
+  async refuseNew(): Promise<void> {
+    this.#server.close()
+    await once(this.#server, 'close')
   }
 
   /** From now on every connection is broken before any answer, or no longer so. */

@@ -274,6 +274,42 @@ describe('A store', () => {
     ).rejects.toMatchObject({ code: 'UNSUPPORTED' })
   })
 
+  it('[22] ends such a wait when the informer is stopped', async () => {
+    await using played = await play([])
+    const { store } = played.informer
+    const failed = store.waitForResourceVersion(resourceVersion('11')).catch((error) => error)
+    await played.stop()
+    expect(await failed).toMatchObject({ code: 'INFORMER_STOPPED' })
+    await expect(store.waitForResourceVersion(resourceVersion('11'))).rejects.toMatchObject({
+      code: 'INFORMER_STOPPED',
+    })
+    await store.waitForResourceVersion(resourceVersion('9'))
+  })
+
+  it('[22] [33] knows of itself whether its server promises an order, which is asked for once, when it matters', async () => {
+    for (const [gitVersion, code] of [
+      ['v1.34.9', 'UNSUPPORTED'],
+      ['v1.35.0', 'DEADLINE'],
+      [undefined, 'DEADLINE'],
+    ] as const) {
+      await using played = await play([])
+      const { informer, server } = played
+      server.gitVersion = gitVersion
+      await informer.store.waitForResourceVersion(resourceVersion('10'))
+      expect(server.versionRequests).toBe(0)
+      for (let time = 0; time < 2; time++) {
+        const wanted = informer.store.waitForResourceVersion(resourceVersion('11'), {
+          deadlineMs: 200,
+        })
+        await expect(wanted).rejects.toMatchObject({ code })
+      }
+      expect(server.versionRequests).toBe(gitVersion === undefined ? 2 : 1)
+    }
+    await using forced = await play([], { resourceVersionsComparable: true })
+    forced.server.gitVersion = 'v1.34.9'
+    await reach(forced, '9')
+  })
+
   it('[22] [33] compares resource versions as numbers of any length, never as doubles', async () => {
     await using played = await play([])
     played.watch.bookmark('9007199254740993')

@@ -140,7 +140,29 @@ describe('An informer that was told to stream its initial list', () => {
     expect(held(running.informer)).toEqual(['default/a@15'])
   })
 
-  it.each<[string, (watch: ScriptedRequest) => void]>([
+  it('[5] asks at "" at once where even the first list at "" is refused with 410, and then for a LIST', async () => {
+    await using server = await ScriptedServer.start()
+    await using _running = run(server, { backoff: endlessBackoff })
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const watch = await server.next('watch')
+      expect(watch.query).toMatchObject({ sendInitialEvents: 'true' })
+      expect(watch.query).not.toHaveProperty('resourceVersion')
+      watch.refuse(410)
+    }
+    expect((await server.next('list')).query).toEqual({ limit: '500' })
+  })
+
+  it('[5] asks at "" also where the list was at "0"', async () => {
+    await using server = await ScriptedServer.start()
+    await using _running = run(server)
+    ;(await server.next('watch')).endInitialEvents('0').error(500)
+    const again = await server.next('watch')
+    expect(again.query).toMatchObject({ sendInitialEvents: 'true' })
+    expect(again.query).not.toHaveProperty('resourceVersion')
+  })
+
+  it.each<[string, (watch: ScriptedRequest) => void | Promise<void>]>([
+    ['a stream that is broken at once', (watch) => watch.open().cut()],
     ['500', (watch) => watch.refuse(500)],
     ['403', (watch) => watch.refuse(403)],
     ['an ERROR event of 500', (watch) => void watch.error(500)],
@@ -150,7 +172,7 @@ describe('An informer that was told to stream its initial list', () => {
   ])('[5] falls back to a LIST after %s, for this cycle only', async (_, fail) => {
     await using server = await ScriptedServer.start()
     await using running = run(server)
-    fail(await server.next('watch'))
+    await fail(await server.next('watch'))
     const list = await server.next('list')
     expect(list.query).toEqual({ resourceVersion: '0', limit: '500' })
     expect(running.informer.failures.get('list')).toBe(1)

@@ -69,7 +69,6 @@ describe('An informer watches', () => {
   })
 
   it.each<[string, End]>([
-    ['a clean end', (watch) => watch.end()],
     ['an end in the middle of a frame', (watch) => watch.write('{"type":"ADDED","obj').end()],
     ['a broken connection', (watch) => watch.cut()],
     ['a connection broken in a frame', (watch) => watch.write('{"type":"ADD').cut()],
@@ -143,9 +142,10 @@ describe('An informer watches', () => {
     async (_, status) => {
       await using server = await ScriptedServer.start()
       await using running = runInformer({ server: server.url })
-      ;(await server.sync('100', [configMap('a', '90'), configMap('lost', '95')]))
-        .send('ADDED', configMap('b', '101'))
-        .end()
+      const watch = await server.sync('100', [configMap('a', '90'), configMap('lost', '95')])
+      watch.send('ADDED', configMap('b', '101'))
+      await until(() => running.informer.store.size === 3, 'the event')
+      await watch.cut()
       ;(await server.next('list')).refuse(504, status)
       const latest = await server.next('list')
       expect(latest.query).toEqual({ limit: '500' })
@@ -261,7 +261,7 @@ describe('An informer watches', () => {
     ['no JSON', (watch) => watch.write('{"type":"ADDED","object":\n'), { code: 'MALFORMED_FRAME' }],
     ['no type', (watch) => watch.write('{"object":{}}\n'), { code: 'MALFORMED_FRAME' }],
     ['an unknown type', (watch) => watch.send('RENAMED', {}), { code: 'MALFORMED_FRAME' }],
-    ['an empty bookmark', (watch) => watch.send('BOOKMARK', {}), { code: 'MALFORMED_FRAME' }],
+    ['no object', (watch) => watch.send('BOOKMARK', null), { code: 'MALFORMED_FRAME' }],
   ])(
     '[10] and lists at the last position, not at "", after an event of %s, of which it tells',
     async (_, fail, error) => {
@@ -316,6 +316,21 @@ describe('An informer watches', () => {
     expect(handler.events).toEqual(['ADDED default/a@11'])
     expect(held(running.informer)).toEqual(['default/a@11'])
     expect(running.informer.failures.get('object')).toBe(3)
+  })
+
+  it.each<[string, object]>([
+    ['of another kind', { kind: 'Secret', apiVersion: 'v1', metadata: { resourceVersion: '99' } }],
+    ['without metadata', { kind: 'ConfigMap', apiVersion: 'v1' }],
+    ['without a resource version', { kind: 'ConfigMap', apiVersion: 'v1', metadata: {} }],
+    ['without anything', {}],
+  ])('[7] [12] and drops, and counts, a bookmark %s', async (_, object) => {
+    await using server = await ScriptedServer.start()
+    await using running = runInformer({ server: server.url })
+    const watch = await server.sync('10', [])
+    watch.send('BOOKMARK', object).send('ADDED', configMap('a', '11')).error(429)
+    expect((await server.next('watch')).query).toMatchObject({ resourceVersion: '11' })
+    expect(held(running.informer)).toEqual(['default/a@11'])
+    expect(running.informer.failures.get('object')).toBe(1)
   })
 
   it('[12] and drops, and counts, such an object in a list', async () => {
@@ -381,7 +396,9 @@ describe('An informer watches', () => {
         await until(() => running.informer.state === 'synced', 'the watch')
       }
       if (at === 'question') {
-        open.send('ADDED', configMap('a', '11')).end()
+        open.send('ADDED', configMap('a', '11'))
+        await until(() => running.informer.store.size === 1, 'the event')
+        await open.cut()
         open = await server.next('list')
       }
       const before = handler.events.length

@@ -11,6 +11,7 @@ export function freezingCodec(codec: ObjectCodec): ObjectCodec {
       return { held, object: deepFreeze(object) }
     },
     decode: (held: HeldObject) => deepFreeze(codec.decode(held)),
+    checkType: (object) => codec.checkType(object),
     hold: (object) => codec.hold(deepFreeze(object)),
     bytesOf: (held) => codec.bytesOf(held),
     get sharedBytes() {

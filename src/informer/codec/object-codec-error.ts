@@ -27,17 +27,20 @@ export class WrongKindError extends CodedError {
   }
 }
 
-/** An object without `metadata` or `metadata.name`, or with a namespace that is not a string. */
+/**
+ * An object without `metadata` or `metadata.name`, or with a namespace that is not a string; a bookmark without a resource
+ * version.
+ */
 export class MissingMetadataError extends CodedError {
-  constructor(resource: ApiResource, value: unknown) {
-    super(
-      'MISSING_METADATA',
-      `${subject(resource, undefined)}: an object without a metadata.name, or with a metadata.namespace that is not a string`,
-      {
-        value,
-        hint: 'the object was dropped; check what answers for this resource',
-      },
-    )
+  constructor(
+    resource: ApiResource,
+    value: unknown,
+    problem = 'an object without a metadata.name, or with a metadata.namespace that is not a string',
+  ) {
+    super('MISSING_METADATA', `${subject(resource, undefined)}: ${problem}`, {
+      value,
+      hint: 'the object was dropped; check what answers for this resource',
+    })
   }
 }
 

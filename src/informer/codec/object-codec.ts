@@ -24,6 +24,13 @@ export interface HeldObject {
   readonly [opaque]: true
 }
 
+/** What something says of its kind; what is absent is not said. */
+interface TypeClaim {
+  readonly apiVersion?: unknown
+  readonly kind?: unknown
+  readonly metadata?: ObjectMeta
+}
+
 /** An object in both its forms. */
 interface EncodedObject {
   readonly held: HeldObject
@@ -46,6 +53,8 @@ export interface ObjectCodec {
    */
   encode(text: Uint8Array): EncodedObject
   decode(held: HeldObject): KubernetesObject
+  /** Throws {@link WrongKindError} where something says that it is of another kind than the objects here. */
+  checkType(object: TypeClaim): void
   /**
    * Holds an object that was changed after `encode`, by a user's transform. What has no form in JSON is lost, and
    * `apiVersion` and `kind` are always the resource's. Throws {@link MissingMetadataError} and
@@ -202,7 +211,7 @@ class TemplateCodec implements ObjectCodec {
       throw new MalformedObjectError(this.#resource, undefined, parsed, undefined)
     }
     const object = parsed as KubernetesObject
-    this.#checkType(object)
+    this.checkType(object)
     this.#checkMetadata(object)
     const metadata = withoutBookkeeping(object.metadata)
     const rest = this.#metadataOnly ? {} : object
@@ -241,7 +250,7 @@ class TemplateCodec implements ObjectCodec {
     )
   }
 
-  #checkType(object: KubernetesObject): void {
+  checkType(object: TypeClaim): void {
     const { apiVersion, kind }: { apiVersion: unknown; kind: unknown } = {
       ...this.#type,
       ...object,

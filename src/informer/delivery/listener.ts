@@ -20,7 +20,8 @@ export interface ListenerOptions {
   readonly overflow?: OverflowPolicy
   /**
    * How often everything in the store is delivered again, from the store, as modifications whose two objects have the same
-   * resource version. 0: never. Below a second counts as a second.
+   * resource version. 0: never. Below a second counts as a second. Who asks for it is also told what the server tells again
+   * though nothing has changed: a repeated event, or all the rest of a list that was due again.
    */
   readonly resyncPeriodMs?: number
   /** What it wants to hear of, where that is not everything. */
@@ -48,6 +49,8 @@ export function requireListenerOptions(options: ListenerOptions): void {
   if (overflow === undefined || ['coalesce', 'reset', 'disconnect'].includes(overflow)) return
   throw new InvalidOptionError('overflow', overflow, "'coalesce', 'reset' or 'disconnect'")
 }
+
+const noKeys: ReadonlySet<string> = new Set()
 
 /** How many holes a coalesced buffer may have before it is closed up. */
 const sparse = 1024
@@ -103,11 +106,14 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
   #initialComplete = false
   #synced = false
   #reset = false
-  #resyncDue = false
+  /** The keys of what need not be in the resync that is due; `undefined` where none is due. */
+  #resyncExcept: ReadonlySet<string> | undefined
   /** Holes are additions that a deletion has cancelled. */
   #changes: (Change | undefined)[] = []
   /** Where coalescing: the position in `#changes` of each object's entry. */
   #positions: Map<string, number> | undefined
+  /** Whose deletion waits though nothing else was told of them. */
+  readonly #untold = new Set<string>()
   #wake: PromiseWithResolvers<void> | undefined
   #ended: { readonly error: Error | undefined } | undefined
 
@@ -152,10 +158,13 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     this.#notify()
   }
 
-  /** The processor's: everything is due again. It does not count towards the bound, and is due once at a time. */
-  resync(): void {
+  /**
+   * The processor's: everything is due again, but for some keys. It does not count towards the bound, and is due once at a
+   * time.
+   */
+  resync(except: ReadonlySet<string> = noKeys): void {
     if (this.#ended !== undefined || !this.#synced) return
-    this.#resyncDue = true
+    this.#resyncExcept = this.#resyncExcept === undefined ? except : noKeys
     this.#notify()
   }
 
@@ -197,7 +206,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
   }
 
   get #ready(): boolean {
-    return this.#reset || this.#resyncDue || this.pending > 0
+    return this.#reset || this.#resyncExcept !== undefined || this.pending > 0
   }
 
   #notify(): void {
@@ -213,6 +222,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
           return
         case 'reset':
           this.#changes = []
+          this.#untold.clear()
           this.#reset = true
           return
         case 'coalesce':
@@ -241,9 +251,13 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
       positions.set(id, this.#changes.push(change) - 1)
       return
     }
-    const both = earlier.followedBy(change) ?? (this.#readsStore ? change : undefined)
-    this.#changes[position] = both
-    if (both !== undefined) return
+    // Of which only the deletion waited, and that is taken back: for its reader it is new.
+    const isNew = change.type === 'ADDED' && this.#untold.delete(id)
+    const both = isNew ? change : earlier.followedBy(change)
+    if (both === undefined && this.#readsStore) this.#untold.add(id)
+    const kept = both ?? (this.#readsStore ? change : undefined)
+    this.#changes[position] = kept
+    if (kept !== undefined) return
     positions.delete(id)
     if (this.#changes.length > 2 * positions.size + sparse) this.#coalesceAll()
   }
@@ -252,7 +266,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     if (this.#ended !== undefined) return undefined
     if (this.#reset) {
       this.#reset = false
-      this.#resyncDue = false
+      this.#resyncExcept = undefined
       this.#initial = []
       this.#initialComplete = true
       return this.#batch(true, this.#source.snapshot('ADDED'))
@@ -265,10 +279,14 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     const changes = this.#changes.filter((change) => change !== undefined)
     this.#changes = []
     this.#positions = undefined
-    if (this.#resyncDue) {
+    this.#untold.clear()
+    const except = this.#resyncExcept
+    if (except !== undefined) {
       // Behind what waited, in the same tick: so the consumer's view is the store's when it reads of the resync.
-      this.#resyncDue = false
-      for (const change of this.#source.snapshot('MODIFIED')) changes.push(change)
+      this.#resyncExcept = undefined
+      for (const change of this.#source.snapshot('MODIFIED')) {
+        if (!except.has(change.key)) changes.push(change)
+      }
     }
     return changes.length === 0 ? undefined : this.#batch(false, changes)
   }

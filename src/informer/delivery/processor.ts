@@ -25,6 +25,8 @@ export class Processor {
   readonly #registrations = new Map<Listener, Registration>()
   readonly #unrouted = new Set<Listener>()
   readonly #router = new Router<Listener>()
+  /** Those who asked for a resync. */
+  readonly #resynced = new Set<Listener>()
   readonly #options: ProcessorOptions
   #synced = false
 
@@ -56,7 +58,9 @@ export class Processor {
       },
       options,
     )
-    this.#registrations.set(listener, { route, resync: resyncTimer(listener, resyncPeriodMs) })
+    const resync = resyncTimer(listener, resyncPeriodMs)
+    this.#registrations.set(listener, { route, resync })
+    if (resync !== undefined) this.#resynced.add(listener)
     if (route === undefined) this.#unrouted.add(listener)
     else this.#router.add(listener, route)
     if (this.#synced) listener.completeInitial(replay ? snapshot('ADDED', route) : [])
@@ -70,6 +74,22 @@ export class Processor {
     for (const change of changes) {
       for (const listener of this.#router.concernedBy(change, valuesOf)) listener.push([change])
     }
+  }
+
+  /** The server has told again what the store has: a resync, of one object, for those who want such. */
+  distributeRepeated(change: Change, valuesOf: ValuesOfChange): void {
+    if (this.#resynced.size === 0) return
+    const routed = this.#router.isEmpty ? undefined : this.#router.concernedBy(change, valuesOf)
+    for (const listener of this.#resynced) {
+      if (this.#unrouted.has(listener) || routed?.has(listener) === true) listener.push([change])
+    }
+  }
+
+  /** The same, of everything that a whole list told again, which is all but its changes. */
+  distributeRelisted(changes: readonly Change[]): void {
+    if (this.#resynced.size === 0) return
+    const changed = new Set(changes.map(({ key }) => key))
+    for (const listener of this.#resynced) listener.resync(changed)
   }
 
   /** The first whole list has been applied. */
@@ -96,6 +116,7 @@ export class Processor {
     clearInterval(registration.resync)
     this.#registrations.delete(listener)
     this.#unrouted.delete(listener)
+    this.#resynced.delete(listener)
     if (registration.route !== undefined) this.#router.delete(listener, registration.route)
   }
 }

@@ -51,6 +51,10 @@ export class DeltaQueue {
     return this.#deltas.length - this.#start
   }
 
+  get isFull(): boolean {
+    return this.length >= this.#limit
+  }
+
   push(delta: Delta): void {
     this.#deltas.push(delta)
     this.#arrival?.resolve()
@@ -59,7 +63,7 @@ export class DeltaQueue {
 
   /** Resolves when the queue is below its limit: at once, unless the consumer has fallen behind. */
   async room(signal: AbortSignal): Promise<void> {
-    while (this.length >= this.#limit && !signal.aborted) {
+    while (this.isFull && !signal.aborted) {
       this.#room ??= Promise.withResolvers()
       await this.#room.promise
     }

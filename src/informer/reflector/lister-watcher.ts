@@ -75,6 +75,10 @@ export interface ListerWatcher {
   streamsLists?(signal: AbortSignal): Promise<boolean>
   /** Tells that the server refused a streaming list, or never ended one: none of its resources need be tried. */
   streamingListRefused?(): void
+  /**
+   * Whether the server promises an order of resource versions. Where the method is missing, or rejects, it is believed to.
+   */
+  ordersResourceVersions?(signal: AbortSignal): Promise<boolean>
 }
 
 /** Changes the query parameters of every request (client-go's `TweakListOptionsFunc`). Returns the options to send. */
@@ -87,5 +91,16 @@ export function tweakedSource(source: ListerWatcher, tweak: TweakListOptions): L
     watch: (options, signal) => source.watch(tweak(options), signal),
     streamsLists: async (signal) => (await source.streamsLists?.(signal)) ?? true,
     streamingListRefused: () => source.streamingListRefused?.(),
+    ordersResourceVersions: async (signal) =>
+      (await source.ordersResourceVersions?.(signal)) ?? true,
+  }
+}
+
+/** Whether the server of a source promises an order of resource versions; `undefined` where it cannot be asked now. */
+export async function ordersResourceVersions(source: ListerWatcher): Promise<boolean | undefined> {
+  try {
+    return (await source.ordersResourceVersions?.(new AbortController().signal)) ?? true
+  } catch {
+    return undefined
   }
 }

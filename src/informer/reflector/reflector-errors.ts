@@ -49,6 +49,11 @@ export function isRetriedInPlace(error: unknown): boolean {
   if (error instanceof ApiStatusError) {
     return error.httpStatus === 503 && error.retryAfterMs !== undefined
   }
+  return isRefusedConnection(error)
+}
+
+/** Nobody listens at the address: the server is down, and may come up as another one. */
+export function isRefusedConnection(error: unknown): boolean {
   return error instanceof Error && 'refused' in error && error.refused === true
 }
 

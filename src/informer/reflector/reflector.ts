@@ -1,7 +1,7 @@
 import { Backoff, sleep } from '../../lib/backoff.ts'
 import { latestResourceVersion } from '../../kubernetes/resource-version.ts'
 import { ApiStatusError, isExpired, isTooLargeResourceVersion } from '../../kubernetes/status.ts'
-import { readBookmark, readErrorEvent, readWatchFrame } from '../../kubernetes/watch-event.ts'
+import { readErrorEvent, readWatchFrame } from '../../kubernetes/watch-event.ts'
 import type { ListDelta } from './delta-queue.ts'
 import { InitialList } from './initial-list.ts'
 import { ListClock } from './list-stages.ts'
@@ -9,6 +9,7 @@ import { type Selection, selectionOf, type WatchOptions } from './lister-watcher
 import { Position } from './position.ts'
 import {
   isBrokenConnection,
+  isRefusedConnection,
   isRetriedInPlace,
   isStreamingListRefusal,
   RereadError,
@@ -18,6 +19,7 @@ import { reflectorDefaults, type ReflectorOptions } from './reflector-options.ts
 import { ReflectorStatus } from './reflector-status.ts'
 import type { ReflectorParts } from './reflector-target.ts'
 import { Rereading } from './rereading.ts'
+import { probeWhileSilent } from './silent-watch.ts'
 import { receiveInitialEvents } from './streaming-list.ts'
 import { abortOnSuspend, WatchStream } from './watch-stream.ts'
 
@@ -130,25 +132,25 @@ export class Reflector {
     if (step === 'watch' && this.#rereading.isDue) return this.#listing()
     this.#status.failed(step === 'watch' ? 'watch' : 'list', error)
     if (isRetriedInPlace(error)) {
+      if (isRefusedConnection(error)) this.#position = this.#position.doubted()
       await this.#pause(error, signal)
       return step
     }
     if (step === 'stream' || step === 'stream again') {
       const isBehind = isExpired(error) || isTooLargeResourceVersion(error)
-      if (isBehind && this.#position.streamFrom !== latestResourceVersion) {
+      if (isBehind && !this.#position.isUnavailable) {
         this.#position = this.#position.lost()
         return 'stream'
       }
-      if (hasBroken && step === 'stream') return 'stream again'
+      if (hasBroken && !isShort && step === 'stream') return 'stream again'
       if (isStreamingListRefusal(error)) {
         this.#mayStream = false
         this.#parts.source.streamingListRefused?.()
       }
       return 'list'
     }
-    if (stream === undefined && isTooLargeResourceVersion(error)) {
-      this.#position = this.#position.lost()
-    }
+    const isProbed = stream === undefined || this.#position.probeDue !== undefined
+    if (isProbed && isTooLargeResourceVersion(error)) this.#position = this.#position.lost()
     if (hasBroken) {
       this.#position = this.#position.doubted()
       if (!isShort) return 'watch'
@@ -214,7 +216,7 @@ export class Reflector {
     this.#stream ??= await this.#openFromLast(opening)
     const stream = this.#stream
     await this.#consume(stream, signal)
-    if (!stream.hasRunItsTime) this.#position = this.#position.doubted()
+    if (!stream.hasRunItsTime) this.#position = this.#position.ended()
     if (stream.isShort(this.#options.shortWatchMs)) {
       throw new VeryShortWatchError(this.#parts.resourceName, stream.ageMs)
     }
@@ -222,7 +224,7 @@ export class Reflector {
   }
 
   async #openFromLast(signal: AbortSignal): Promise<WatchStream> {
-    if (this.#position.isProbeDue) await this.#probe(signal)
+    if (this.#position.probeDue === 'first') await this.#probe(signal)
     const stream = await this.#open({ resourceVersion: this.#position.last }, signal)
     this.#status.succeeded()
     return stream
@@ -254,17 +256,26 @@ export class Reflector {
 
   async #consume(stream: WatchStream, signal: AbortSignal): Promise<void> {
     this.#status.begins('watching')
+    const { target } = this.#parts
     const release = abortOnSuspend(stream, this.#options.suspendGapMs)
+    const over = new AbortController()
+    if (this.#position.probeDue !== undefined) {
+      const probe = () => this.#probe(AbortSignal.any([signal, over.signal]))
+      void probeWhileSilent(stream, { probe, signal: over.signal })
+    }
     try {
       while (!signal.aborted) {
         const frames = await stream.next()
         if (frames === undefined) return
         this.#status.heard()
-        for (const frame of frames) this.#handle(frame)
-        await this.#parts.target.room(signal)
+        for (const frame of frames) {
+          this.#handle(frame)
+          if (target.isFull()) await target.room(signal)
+        }
       }
     } finally {
       release()
+      over.abort()
       this.#rereading.watchEnded()
       const { frames: events, ageMs: durationMs } = stream
       const isShort = stream.isShort(this.#options.shortWatchMs)
@@ -279,7 +290,9 @@ export class Reflector {
       case 'ERROR':
         throw readErrorEvent(resourceName, object)
       case 'BOOKMARK': {
-        const { resourceVersion } = readBookmark(object)
+        const bookmark = target.takeBookmark(object)
+        if (bookmark === undefined) return
+        const { resourceVersion } = bookmark
         this.#position = this.#position.moved(resourceVersion)
         target.push({ type, resourceVersion })
         return

@@ -1,5 +1,5 @@
 import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
-import { readBookmark, readErrorEvent, readWatchFrame } from '../../kubernetes/watch-event.ts'
+import { readErrorEvent, readWatchFrame } from '../../kubernetes/watch-event.ts'
 import { WatchListRefusedError } from './reflector-errors.ts'
 import type { ListClock } from './list-stages.ts'
 import type { ReflectorTarget } from './reflector-target.ts'
@@ -76,8 +76,8 @@ function collect(
   const { type, object } = readWatchFrame(frame)
   if (type === 'ERROR') throw readErrorEvent(resourceName, object)
   if (type === 'BOOKMARK') {
-    const bookmark = readBookmark(object)
-    return bookmark.endsInitialEvents ? bookmark.resourceVersion : undefined
+    const bookmark = target.takeBookmark(object)
+    return bookmark?.endsInitialEvents === true ? bookmark.resourceVersion : undefined
   }
   const intake = target.take(object)
   if (intake === undefined) return undefined

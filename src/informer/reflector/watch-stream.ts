@@ -4,7 +4,8 @@ import { SuspendedError } from './reflector-errors.ts'
 
 /** One open watch: its frames, and the means to end it. */
 export class WatchStream {
-  readonly startedMs: number = performance.now()
+  /** When it was asked for: some proxies hold back even the headers until there is an event. */
+  readonly startedMs: number
   /** How many frames have been read. */
   frames = 0
   readonly #timeoutMs: number
@@ -24,9 +25,11 @@ export class WatchStream {
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
     const release = () => signal.removeEventListener('abort', stop)
+    const startedMs = performance.now()
     try {
       const frames = await source.watch(options, controller.signal)
       return new WatchStream(
+        startedMs,
         (options.timeoutSeconds ?? 0) * 1000,
         frames[Symbol.asyncIterator](),
         controller,
@@ -39,11 +42,13 @@ export class WatchStream {
   }
 
   private constructor(
+    startedMs: number,
     timeoutMs: number,
     iterator: AsyncIterator<readonly Uint8Array[]>,
     controller: AbortController,
     release: () => void,
   ) {
+    this.startedMs = startedMs
     this.#timeoutMs = timeoutMs
     this.#iterator = iterator
     this.#controller = controller

@@ -7,7 +7,7 @@ import { latestResourceVersion, type ResourceVersion } from '../../kubernetes/re
 import type { HeldObject, ObjectCodec, Projection } from '../codec/object-codec.ts'
 import type { ObjectSelection } from '../codec/projection.ts'
 import { builtInIndexers } from './built-in-indexers.ts'
-import { ResourceVersionWaiters } from './resource-version-waiters.ts'
+import { type IsOrdered, ResourceVersionWaiters } from './resource-version-waiters.ts'
 import { StoreContents, type StoredObject, type StoreEntry } from './store-contents.ts'
 import { DuplicateIndexError, IndexFunctionError, UnknownIndexError } from './store-errors.ts'
 import type { Indexers, IndexView, ObjectId, StoreView } from './store-view.ts'
@@ -19,8 +19,8 @@ export interface IndexedStoreOptions {
   readonly indexers?: Indexers
   /** An index function threw; the object is stored all the same. */
   readonly onIndexFailure?: (error: IndexFunctionError) => void
-  /** Whether the server promises that resource versions have an order (Kubernetes 1.35 and later). */
-  readonly resourceVersionsComparable?: boolean
+  /** Whether the server promises that resource versions have an order (Kubernetes 1.35 and later); it does, unless given. */
+  readonly resourceVersionsComparable?: IsOrdered
 }
 
 /**
@@ -182,11 +182,16 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
   }
 
   /**
-   * Read-your-writes: resolves when the store has applied `wanted` or something later. Rejects with `DeadlineError`,
-   * or with `IncomparableResourceVersionError` where only equality could be tested.
+   * Read-your-writes: resolves when the store has applied `wanted` or something later. Rejects with `DeadlineError`, with
+   * `IncomparableResourceVersionError` where only equality could be tested, and with what {@link endWaits} was given.
    */
   waitForResourceVersion(wanted: ResourceVersion, options: WaitOptions): Promise<void> {
     return this.#waiters.wait(this.#resourceVersion, wanted, options)
+  }
+
+  /** The writer's: it will write no more. What waits for a resource version rejects with this. */
+  endWaits(error: Error): void {
+    this.#waiters.end(error)
   }
 
   /** The writer's: what is stored under a key. */
