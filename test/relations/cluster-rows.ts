@@ -47,10 +47,10 @@ export const clusterRows: readonly RelationRow[] = [
       }),
     ],
     expected: {
-      'persistentVolumeClaim bound volume': 'rel-pv',
-      'persistentVolumeClaim waiting volume': null,
-      'persistentVolume rel-pv claim': 'bound',
-      'persistentVolume rel-pv-former claim': null,
+      'persistentVolumeClaim bound persistentVolume': 'rel-pv',
+      'persistentVolumeClaim waiting persistentVolume': null,
+      'persistentVolume rel-pv persistentVolumeClaim': 'bound',
+      'persistentVolume rel-pv-former persistentVolumeClaim': null,
       'persistentVolumeClaim bound storageClass': 'rel-fast',
       'persistentVolumeClaim waiting storageClass': null,
       'storageClass rel-fast persistentVolumeClaims': ['bound'],
@@ -66,7 +66,7 @@ export const clusterRows: readonly RelationRow[] = [
       'csiDriver rel.csi.example storageClasses': ['rel-fast'],
       'csiDriver unused.csi.example persistentVolumes': [],
       'csiNode rel-storage csiDrivers': ['rel.csi.example'],
-      'volumeAttachment rel-attached volume': 'rel-pv',
+      'volumeAttachment rel-attached persistentVolume': 'rel-pv',
       'volumeAttachment rel-attached node': 'rel-storage',
       'node rel-storage volumeAttachments': ['rel-attached'],
       'node rel-storage persistentVolumes': ['rel-pv'],
@@ -159,8 +159,8 @@ export const clusterRows: readonly RelationRow[] = [
       'serviceAccount idle roleBindings': [],
       'clusterRole rel-all clusterRoles': ['rel-reader'],
       'clusterRole rel-reader clusterRoles': [],
-      'clusterRole rel-reader aggregatedBy': ['rel-all'],
-      'clusterRole rel-all aggregatedBy': [],
+      'clusterRole rel-reader aggregatingClusterRoles': ['rel-all'],
+      'clusterRole rel-all aggregatingClusterRoles': [],
     },
   },
   {
@@ -273,11 +273,11 @@ export const clusterRows: readonly RelationRow[] = [
       ),
     ],
     expected: {
-      'configMap installed helmRelease': [
+      'configMap installed helmSecrets': [
         'sh.helm.release.v1.shop.v1',
         'sh.helm.release.v1.shop.v12',
       ],
-      'configMap by-hand helmRelease': [],
+      'configMap by-hand helmSecrets': [],
       'secret sh.helm.release.v1.shop.v1 helmObjects': ['installed'],
       'secret sh.helm.release.v1.shop.v12 helmObjects': ['installed'],
       'secret sh.helm.release.v1.shop.vx helmObjects': [],

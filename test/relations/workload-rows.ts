@@ -296,7 +296,7 @@ export const workloadRows: readonly RelationRow[] = [
           [`${lookup} app serviceAccount`, 'robot'],
         ]),
       ),
-      'statefulSet app mountedClaims': ['disk'],
+      'statefulSet app mountedPersistentVolumeClaims': ['disk'],
       'statefulSet app configMaps': ['config'],
       'deployment bare configMaps': [],
       'deployment bare serviceAccount': null,

@@ -4,7 +4,7 @@ import type { FieldCase, Form, Place } from './field-case.ts'
 import { all, at } from './form.ts'
 
 const storage: readonly FieldCase[] = [
-  link('PersistentVolume.claim', 'PersistentVolumeClaim.volume', {
+  link('PersistentVolume.persistentVolumeClaim', 'PersistentVolumeClaim.persistentVolume', {
     meant: [at('spec.claimRef', { namespace: '<here>', name: '<name>', uid: '<uid>' })],
     abroad: [at('spec.claimRef', { namespace: '<there>', name: '<name>', uid: '<uid>' })],
     missed: [at('spec.claimRef', { namespace: '<here>', name: '<name>', uid: 'a former one' })],
@@ -35,7 +35,7 @@ const storage: readonly FieldCase[] = [
   ),
   reference('VolumeAttachment.node', 'Node.volumeAttachments', 'spec.nodeName'),
   reference(
-    'VolumeAttachment.volume',
+    'VolumeAttachment.persistentVolume',
     'PersistentVolume.volumeAttachments',
     'spec.source.persistentVolumeName',
   ),
@@ -76,7 +76,7 @@ const storage: readonly FieldCase[] = [
   }),
   reference(
     'VolumeSnapshot.persistentVolumeClaim',
-    'PersistentVolumeClaim.snapshots',
+    'PersistentVolumeClaim.volumeSnapshots',
     'spec.source.persistentVolumeClaimName',
   ),
   reference(
@@ -197,7 +197,7 @@ const access: readonly FieldCase[] = [
   }),
   selection(
     'ClusterRole.clusterRoles',
-    'ClusterRole.aggregatedBy',
+    'ClusterRole.aggregatingClusterRoles',
     'aggregationRule.clusterRoleSelectors[*]',
   ),
   reference(
@@ -317,7 +317,7 @@ export const clusterFieldCases: readonly FieldCase[] = [
       ['ConfigMap ~by-hand', at('metadata.annotations[meta.helm.sh/release-name]', '~shop')],
     ],
     leads: {
-      'KubernetesObject.helmRelease': {
+      'KubernetesObject.helmSecrets': {
         'ConfigMap ~installed': [
           'Secret sh.helm.release.v1.~shop.v1',
           'Secret sh.helm.release.v1.~shop.v12',

@@ -150,7 +150,7 @@ const uses: readonly FieldCase[] = [
 const templates: readonly (readonly [type: string, path: string, claims?: string])[] = [
   ['Deployment', 'spec.template.spec', 'persistentVolumeClaims'],
   ['ReplicaSet', 'spec.template.spec', 'persistentVolumeClaims'],
-  ['StatefulSet', 'spec.template.spec', 'mountedClaims'],
+  ['StatefulSet', 'spec.template.spec', 'mountedPersistentVolumeClaims'],
   ['DaemonSet', 'spec.template.spec', 'persistentVolumeClaims'],
   ['Job', 'spec.template.spec', 'persistentVolumeClaims'],
   ['ReplicationController', 'spec.template.spec', 'persistentVolumeClaims'],
