@@ -76,7 +76,7 @@ describe('subscriptions to objects with those of several kinds that they lead to
     await expect.poll(state).toMatchObject({ groups: 1, members: 1 })
   })
 
-  it('come back to where they stood, where as much is in memory, and begin anew elsewhere', async () => {
+  it('come back to where they stood, and are told all rows anew where less is in memory', async () => {
     const deployment = await web()
     const asked = {
       field: 'deployments(namespace: "default", coalesceMs: 0',
@@ -96,9 +96,10 @@ describe('subscriptions to objects with those of several kinds that they lead to
     await using next = await serveGateway({
       clusters: [{ name: 'one', server: served.cluster.url }],
     })
-    const there = resume(next.connect(), asked, from)
-    await there.until(() => true)
-    expect(there.seen[0]?.frame).toMatchObject({ reset: true })
+    const there = resume(next.connect(), asked, here.seen.at(-1))
+    await there.until((held) => [...held.values()].every(({ owned }) => owned.totalCount === 0))
+    expect(there.seen[0]?.frame).toMatchObject({ reset: false })
+    expect(there.seen[0]?.frame.changes).toMatchObject([{ type: 'MODIFIED' }])
     there.leave()
   })
 

@@ -95,6 +95,42 @@ describe('subscriptions to objects with their owners', () => {
     expect(state()).toMatchObject({ groups: 1, members: 2 })
   })
 
+  it('go on where they stood before a row led to a further kind, and are told their rows anew', async () => {
+    const bare = await created(served.cluster, `${core}/pods`, podOf('bare', {}))
+    const gone = await created(served.cluster, `${core}/pods`, podOf('gone', {}))
+    const asked = {
+      field: 'pods(namespace: "default", coalesceMs: 0',
+      selection: 'metadata { name uid } rootOwner { name object { metadata { name } } }',
+    }
+    const live = resume(served.gateway.connect(), asked)
+    await live.until(({ size }) => size === 2)
+    const from = live.seen.at(-1)
+    live.leave()
+    await expect.poll(state).toMatchObject({ groups: 0 })
+    const owner = await created(served.cluster, `${apps}/deployments`, {
+      metadata: { name: 'web' },
+      spec,
+    })
+    await patched(`${core}/pods/bare`, { metadata: ownedBy('Deployment', 'apps/v1', owner) })
+    await sent(served.cluster, 'DELETE', `${core}/pods/gone?gracePeriodSeconds=0`)
+    const back = resume(served.gateway.connect(), asked, from)
+    await back.until((held) => [...held.values()].every((one) => one.rootOwner !== null))
+    expect(back.seen[0]?.frame.reset).toBe(false)
+    expect([...back.held().values()]).toMatchObject([
+      {
+        metadata: { uid: bare.metadata.uid },
+        rootOwner: { object: { metadata: { name: 'web' } } },
+      },
+    ])
+    const removed = back.seen.flatMap(({ frame }) =>
+      frame.changes.filter(({ type }: Fields) => type === 'REMOVED'),
+    )
+    expect(removed.map(({ objectId }) => from?.held.get(objectId).metadata.uid)).toEqual([
+      gone.metadata.uid,
+    ])
+    back.leave()
+  })
+
   it('hear of the topmost owner, and start nothing that no object names', async () => {
     await web()
     const live = await following('pods(coalesceMs: 0)', rootOwner)

@@ -44,6 +44,7 @@ class Follower {
   live: Resumed | undefined
   resumed = 0
   cameBack = 0
+  #from: Resumed['seen'][number] | undefined
 
   constructor(ask: Ask) {
     this.ask = ask
@@ -51,6 +52,7 @@ class Follower {
 
   follow(gateway: ServedGateway, from = this.stands.at(-1)): void {
     const { list, where, selection } = this.ask
+    this.#from = from
     this.live = resume(
       gateway.connect(),
       { field: `${list}(coalesceMs: 10 ${where}`, selection },
@@ -65,7 +67,7 @@ class Follower {
     this.live = undefined
     this.stands.push(...live.seen)
     const [first] = live.seen
-    if (first === undefined) return
+    if (first === undefined || this.#from === undefined) return
     this.cameBack += 1
     if (first.frame['reset'] === false) this.resumed += 1
   }

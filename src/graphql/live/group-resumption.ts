@@ -42,11 +42,12 @@ export class GroupResumption {
     const settled = await reading.settled()
     await reading.reach(settled, from.positions)
     if (!(await this.hasReached(from.positions))) return undefined
-    // What has been told of a kind that was in memory then would never be taken back.
-    if (reading.looksAround && !reading.followsAll(from.positions)) return undefined
     // From here on in one tick.
     const positions = current()
-    const missed = missedBy({ ...reading.moment(), list: followed, rows, ring, from })
+    // What was told of a kind that was in memory then is to be taken back.
+    const mayHaveShownMore = reading.looksAround && !reading.followsAll(from.positions)
+    const moment = { ...reading.moment(), mayHaveShownMore }
+    const missed = missedBy({ ...moment, list: followed, rows, ring, from })
     if (missed === undefined) return undefined
     const { page } = rows
     const at = { reset: false, wasSynced: true, before: from.positions, positions, page }

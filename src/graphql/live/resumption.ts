@@ -23,6 +23,8 @@ export interface MissedOptions {
   /** What the members of the group hold, which is what the changes are to lead to. */
   readonly rows: GroupRows
   readonly from: ResumePosition
+  /** Whether rows may have been written from kinds that are not read any more. */
+  readonly mayHaveShownMore: boolean
 }
 
 /** So long, besides the time for which changes are gathered, a position is waited for that another replica has been to. */
@@ -30,6 +32,9 @@ export const reachMs = 2_000
 
 /** A snapshot has no more changes than there are objects; one of those is as good as so many more. */
 const changesBeyondSnapshot = 100
+
+/** Of more rows a snapshot is told, which all who begin anew share, where all of them may have been written otherwise. */
+const maxRowsAnew = 500
 
 /**
  * What a subscriber has to be told who held the list at a position, so that it holds what the members of a group do now;
@@ -41,6 +46,7 @@ export function missedByOne(options: MissedOptions): readonly LiveChangeText[] |
   const since = changesSince(options)
   const decided = missedConcerns(list, options.settled, options.from.positions)
   if (since === undefined || decided === undefined) return undefined
+  if (isAnyRow(since) && rows.size > maxRowsAnew) return undefined
   const { changes } = since
   const matched = objectTest(list.condition, list.at.kind.indexes)
   const told: LiveChangeText[] = []
@@ -68,12 +74,13 @@ function whereItIsNow(key: string, part: KindPart, rows: GroupRows): readonly Li
   return [removalNow(part, { key, uid: part.view.uidOf(id) })]
 }
 
-/** What has happened to the kinds that are read since a position; `undefined` where that is not known. */
+/** What has happened to the kinds that are read since a position; `undefined` where that is not known of the followed one. */
 export function changesSince({
   kinds,
   list,
   settled,
   from,
+  mayHaveShownMore,
 }: Omit<MissedOptions, 'rows'>): ChangesSince | undefined {
   const { cluster } = list.at
   const [changes, ...related] = kinds.map((kind) => {
@@ -81,15 +88,15 @@ export function changesSince({
     if (position === undefined) return undefined
     return settled.history({ cluster, kind }).since(resourceVersion(position))
   })
-  const known = related.filter((one) => one !== undefined)
-  if (changes === undefined || known.length < related.length) return undefined
-  return { changes, related: known }
+  return changes && { changes, related, mayHaveShownMore }
 }
 
 /** What has happened to the kind that is followed, and to those that its rows are written from besides. */
 interface ChangesSince {
   readonly changes: readonly Change[]
-  readonly related: readonly (readonly Change[])[]
+  /** `undefined` where that is not known: nobody read it then, or it is too long ago. */
+  readonly related: readonly (readonly Change[] | undefined)[]
+  readonly mayHaveShownMore: boolean
 }
 
 /**
@@ -129,14 +136,20 @@ function matchedBefore(change: Change, matched: ObjectTest): boolean {
   return before === undefined || matched(before) !== false
 }
 
-/** The rows that were written from objects which have changed. */
+/** Whether it is not known which rows have been written otherwise since. */
+function isAnyRow({ related, mayHaveShownMore }: ChangesSince): boolean {
+  return mayHaveShownMore || related.includes(undefined)
+}
+
+/** The rows that were written from objects which have changed: all of them where that is not known. */
 export function relatedRows(
   kinds: readonly Kind[],
-  { changes: own, related }: ChangesSince,
+  since: ChangesSince,
   rows: Pick<GroupContent, 'dependencies' | 'keys'>,
 ): ReadonlySet<string> {
+  if (isAnyRow(since)) return new Set(rows.keys())
   const keys = new Set<string>()
-  for (const [number, changes] of [own, ...related].entries()) {
+  for (const [number, changes = []] of [since.changes, ...since.related].entries()) {
     const type = kinds[number]?.typeName ?? ''
     if (changes.length === 0) continue
     if (rows.dependencies.isWide(type)) return new Set(rows.keys())
