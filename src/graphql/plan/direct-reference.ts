@@ -1,6 +1,7 @@
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
-import type { KindAt, KindPart } from '../operation/kind-part.ts'
+import type { KindPart } from '../operation/kind-part.ts'
 import type { PlanRun } from './plan-run.ts'
+import type { RelationWays } from './relation-ways.ts'
 
 /** What the rows of one store say, and where the objects are that they name. */
 export interface NamedObjects {
@@ -15,14 +16,14 @@ export interface NamedObjects {
  */
 export class DirectReference {
   readonly #index: string
-  readonly #target: (cluster: string) => KindAt
+  readonly #ways: RelationWays
   /** Nothing of a store is kept longer than the run. */
   readonly #found = new WeakMap<PlanRun, NamedObjects | 'none'>()
 
   /** Named is the index of the rows by the key that they say. */
-  constructor(index: string, target: (cluster: string) => KindAt) {
+  constructor(index: string, ways: RelationWays) {
     this.#index = index
-    this.#target = target
+    this.#ways = ways
   }
 
   /**
@@ -39,7 +40,7 @@ export class DirectReference {
 
   #find(run: PlanRun, cluster: string, view: StoreView): NamedObjects | 'none' {
     if (run.isTraced || !view.hasIndex(this.#index)) return 'none'
-    const part = run.openPart(this.#target(cluster))
+    const part = run.openPart(this.#ways.target(cluster))
     return part === undefined ? 'none' : { view, said: view.index(this.#index), part }
   }
 }

@@ -1,13 +1,15 @@
-import type { KindPart } from '../operation/kind-part.ts'
-import { partOnTheWay } from '../operation/related-parts.ts'
+import type { KindAt, KindPart } from '../operation/kind-part.ts'
+import { partOnTheWay, targetOf } from '../operation/related-parts.ts'
 import type { SchemaRelation } from '../operation/schema-relations.ts'
 import type { PlanRun } from './plan-run.ts'
 
-/** The kinds that a relation goes through, which are the same for each row where everything may be seen. */
+/** The kinds that a relation goes through and arrives at, which are the same for each row where everything may be seen. */
 export class RelationWays {
   readonly #relation: SchemaRelation
   /** Nothing of a store is kept longer than the run. */
   readonly #parts = new WeakMap<PlanRun, Map<string, KindPart>>()
+
+  readonly #targets = new Map<string, KindAt>()
 
   constructor(relation: SchemaRelation) {
     this.#relation = relation
@@ -23,6 +25,15 @@ export class RelationWays {
       parts.set(type, (part = this.#read(run, cluster, type, undefined)))
     }
     return part
+  }
+
+  /** Where the relation arrives in a cluster. */
+  target(cluster: string): KindAt {
+    let target = this.#targets.get(cluster)
+    if (target === undefined) {
+      this.#targets.set(cluster, (target = targetOf(this.#relation, cluster)))
+    }
+    return target
   }
 
   #read(run: PlanRun, cluster: string, type: string, namespace: string | undefined): KindPart {

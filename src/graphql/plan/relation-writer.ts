@@ -5,15 +5,16 @@ import { splitObjectKey } from '../../kubernetes/object.ts'
 import { objectByKey } from '../../query/page/lookup.ts'
 import { findObject } from '../../query/page/page.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
-import type { KindAt, KindPart } from '../operation/kind-part.ts'
-import { namespacesOfRelated, targetOf } from '../operation/related-parts.ts'
+import type { KindPart } from '../operation/kind-part.ts'
+import { namespacesOfRelated } from '../operation/related-parts.ts'
+import type { SchemaRelation } from '../operation/schema-relations.ts'
 import { DirectReference, saidKey } from './direct-reference.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from './not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 import { RelationWays } from './relation-ways.ts'
-import type { RowWriter } from './writers.ts'
+import type { ConnectionWriter, RowWriter } from './writers.ts'
 
 /** A relation as a field of a selection. */
 export interface RelationSelection {
@@ -22,16 +23,18 @@ export interface RelationSelection {
   readonly args: FieldArguments
 }
 
+/** Follows a relation from one object. */
+type Follow = (run: PlanRun, part: KindPart, id: ObjectId, withRelated?: boolean) => Condition
+
 /** Compiles what is written of the objects that a relation leads to: one read of an index per object that has the relation. */
 export function relationWriter(
-  selected: RelationSelection,
+  { field, args }: RelationSelection,
   selectionSets: readonly SelectionSetNode[],
   compiler: PlanCompiler,
 ): RowWriter {
-  const { field, args } = selected
   const found = compiler.served.relations.byField.get(field)
   if (found === undefined) throw new NotCoveredError(field.definition.name)
-  const { relation, needs, reads, to, name } = found
+  const { relation, needs, reads, to } = found
   if (to.uncached) throw new NotCoveredError('a live read')
   compiler.leadsTo(reads)
   for (const { kind, indexes } of needs.values()) compiler.reads(kind, indexes)
@@ -40,12 +43,7 @@ export function relationWriter(
   const isStep = field.many && !['through', 'events'].includes(relation.definition.form)
   const isSaid = field.definition.form === 'reference' && !field.many
   const ways = new RelationWays(found)
-  const follow = (
-    run: PlanRun,
-    { cluster, view }: KindPart,
-    id: ObjectId,
-    withRelated = false,
-  ): Condition => {
+  const follow: Follow = (run, { cluster, view }, id, withRelated = false) => {
     run.budget.report?.at(place)
     const part = (type: string): KindPart =>
       ways.part(run, cluster, type, () => namespaceOf(view, id))
@@ -54,53 +52,66 @@ export function relationWriter(
     run.followed?.({ reads, condition, isSaid })
     return condition
   }
-  const within = ({ view }: KindPart, id: ObjectId, condition: Condition) =>
-    namespacesOfRelated(found, condition, namespaceOf(view, id))
-  const targets = new Map<string, KindAt>()
-  const targetIn = (cluster: string): KindAt => {
-    let target = targets.get(cluster)
-    if (target === undefined) targets.set(cluster, (target = targetOf(found, cluster)))
-    return target
-  }
-  if (!field.many) {
-    const write = compiler.row(to, selectionSets)
-    const direct =
-      relation.keysIndex === undefined
-        ? undefined
-        : new DirectReference(relation.keysIndex, targetIn)
-    return (run, part, id) => {
-      const named = direct?.objects(run, part)
-      const key = named && saidKey(named, id)
-      if (named !== undefined && key !== undefined) {
-        if (key === '') return 'null'
-        run.budget.spend('examined', 1)
-        const namedId = named.part.view.idOf(key)
-        if (namedId === undefined) return 'null'
-        run.budget.spend('rows', 1)
-        return write(run, named.part, namedId)
-      }
-      const condition = follow(run, part, id)
-      const at = targetIn(part.cluster)
-      const target =
-        condition.form === 'keys'
-          ? run.named(at, condition.keys)
-          : run.part(at, { within: () => within(part, id, condition) })
-      const targetId = target && firstOf(run, target, condition)
-      if (target === undefined || targetId === undefined) return 'null'
+  return field.many
+    ? manyWriter(found, { ways, follow, args, write: compiler.connection(to, args, selectionSets) })
+    : oneWriter(found, { ways, follow, write: compiler.row(to, selectionSets) })
+}
+
+function oneWriter(
+  found: SchemaRelation,
+  {
+    ways,
+    follow,
+    write,
+  }: { readonly ways: RelationWays; readonly follow: Follow; readonly write: RowWriter },
+): RowWriter {
+  const { keysIndex } = found.relation
+  const direct = keysIndex === undefined ? undefined : new DirectReference(keysIndex, ways)
+  return (run, part, id) => {
+    const named = direct?.objects(run, part)
+    const key = named && saidKey(named, id)
+    if (named !== undefined && key !== undefined) {
+      if (key === '') return 'null'
+      run.budget.spend('examined', 1)
+      const namedId = named.part.view.idOf(key)
+      if (namedId === undefined) return 'null'
       run.budget.spend('rows', 1)
-      return write(run, target, targetId)
+      return write(run, named.part, namedId)
     }
+    const condition = follow(run, part, id)
+    const at = ways.target(part.cluster)
+    const within = () => namespacesOfRelated(found, condition, namespaceOf(part.view, id))
+    const target =
+      condition.form === 'keys' ? run.named(at, condition.keys) : run.part(at, { within })
+    const targetId = target && firstOf(run, target, condition)
+    if (target === undefined || targetId === undefined) return 'null'
+    run.budget.spend('rows', 1)
+    return write(run, target, targetId)
   }
-  const write = compiler.connection(to, args, selectionSets)
+}
+
+function manyWriter(
+  found: SchemaRelation,
+  {
+    ways,
+    follow,
+    args,
+    write,
+  }: {
+    readonly ways: RelationWays
+    readonly follow: Follow
+    readonly args: FieldArguments
+    readonly write: ConnectionWriter
+  },
+): RowWriter {
   return (run, part, id) => {
     const { cluster, view } = part
     const withRelated = run.argumentsOf(args)['related'] === true
     const condition = follow(run, part, id, withRelated)
-    const target = run.part(targetIn(cluster), {
-      within: () => within(part, id, condition),
-    })
+    const within = () => namespacesOfRelated(found, condition, namespaceOf(view, id))
+    const target = run.part(ways.target(cluster), { within })
     const origin = view.uidOf(id) || view.keyOf(id)
-    const list = `${name}${withRelated ? '+related' : ''}/${origin}`
+    const list = `${found.name}${withRelated ? '+related' : ''}/${origin}`
     return write(run, target, { list, condition })
   }
 }
