@@ -29,6 +29,13 @@ describeContract('A built-in kind', (server) => {
     const stale = { ...json, spec: { replicas: 3 } }
     expect((await send('PUT', `${path}/d/scale`, stale)).json.spec).toEqual({ replicas: 3 })
     expect((await send('PUT', `${path}/d/scale`, stale)).status).toBe(409)
+    const other = { metadata: { name: 'd', namespace, uid: 'another' }, spec: { replicas: 4 } }
+    expect((await send('PUT', `${path}/d/scale`, other)).status).toBe(409)
+    const negative = { metadata: { name: 'd', namespace }, spec: { replicas: -1 } }
+    expect((await send('PUT', `${path}/d/scale`, negative)).json).toMatchObject({
+      code: 422,
+      details: { group: 'autoscaling', kind: 'Scale', causes: [{ field: 'spec.replicas' }] },
+    })
     expect((await send('PATCH', `${path}/d/scale`, { spec: { replicas: 5 } })).status).toBe(200)
     expect((await ask(server(), `${path}/d`)).json.spec.replicas).toBe(5)
     expect((await ask(server(), `${path}/none/scale`)).status).toBe(404)

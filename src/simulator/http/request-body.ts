@@ -58,7 +58,11 @@ function parsed(text: string, mustBe: string, parse: () => unknown): unknown {
 /** Reads an object for a resource; fills in `kind` and `apiVersion`. Throws 400 where they, or its shape, are others. */
 export function parseObject(body: Buffer, mediaType: string, served: ServedResource): Unstructured {
   const value = parseBody(body, mediaType, served.kind)
-  return checkedObject(value ?? {}, served)
+  if (value !== undefined) return checkedObject(value, served)
+  throw badRequest(
+    `the object provided is unrecognized (must be of type ${served.kind}): couldn't get version/kind; ` +
+      'json parse error: unexpected end of JSON input (<empty>)',
+  )
 }
 
 /** What {@link parseObject} promises, for a value that is JSON already. */

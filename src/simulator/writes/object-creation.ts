@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import type { Unstructured, ObjectMeta } from '../../kubernetes/object.ts'
 import { objectKey } from '../../kubernetes/object.ts'
+import { timestamp } from '../../kubernetes/timestamp.ts'
 import type { ServedResource, StoredResource } from '../api/served-resource.ts'
 import { alreadyExists, badRequest, invalid, notFound, Refusal } from '../api/status-refusal.ts'
 import type { Storage } from '../storage/storage.ts'
+import { metadataProblems } from './metadata-rules.ts'
 import { generatedName, nameProblem } from './object-name.ts'
 import { kindShape } from './ownership/kind-shape.ts'
 import { withOwners } from './ownership/ownership.ts'
@@ -50,8 +53,9 @@ export function newObject(
   }
   if (stored.namespaced) checkNamespace(storage, served, namespace, metadata.name)
   const problem = nameProblem(stored, metadata.name)
-  if (problem !== undefined) {
-    throw invalid({ group: served.group, kind: served.kind, name: metadata.name }, [problem])
+  const problems = [...(problem === undefined ? [] : [problem]), ...metadataProblems(metadata)]
+  if (problems.length > 0) {
+    throw invalid({ group: served.group, kind: served.kind, name: metadata.name }, problems)
   }
   const object = withFirstState(stored, settledObject(served, { ...given, metadata }, options))
   checkRules(served, object, undefined, 'object')
@@ -70,11 +74,24 @@ export function storeNew(
   if (storage.store(served.stored).get(objectKey(metadata)) !== undefined) {
     throw alreadyExists({ ...named(served), name: metadata.name }, false)
   }
-  return object
+  const creationTimestamp = timestamp(Date.now())
+  return { ...object, metadata: { ...metadata, uid: randomUUID(), creationTimestamp } }
 }
 
+/** What a creator says in vain. */
+const serversOwn = [
+  'uid',
+  'creationTimestamp',
+  'generation',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'selfLink',
+] as const
+
 function newMetadata(given: ObjectMeta, namespace: string, served: ServedResource): ObjectMeta {
-  const { uid: _uid, creationTimestamp: _created, generation: _generation, ...rest } = given
+  const rest = Object.fromEntries(
+    Object.entries(given).filter(([field]) => !(serversOwn as readonly string[]).includes(field)),
+  ) as unknown as ObjectMeta
   if ((rest.namespace ?? '') !== '' && rest.namespace !== namespace) {
     throw badRequest(
       served.namespaced

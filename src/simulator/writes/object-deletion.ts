@@ -1,7 +1,7 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { currentObject, type WriteOptions, type WriteTarget } from './write-target.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
-import { conflict } from '../api/status-refusal.ts'
+import { conflict, Refusal } from '../api/status-refusal.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import type { Storage } from '../storage/storage.ts'
 
@@ -45,6 +45,11 @@ export function deleteObject(
         `(${metadata.resourceVersion}). The object might have been modified`,
     )
   }
+  if (served.stored.groupResource === 'namespaces' && immortal.has(name)) {
+    const message = `namespaces "${name}" is forbidden: this namespace may not be deleted`
+    const details = { name, kind: 'namespaces' }
+    throw new Refusal(403, message, { reason: 'Forbidden', details })
+  }
   const stays =
     (metadata.finalizers ?? []).length > 0 || served.stored.groupResource === 'namespaces'
   if (stays && metadata.deletionTimestamp !== undefined) return { kind: 'object', object: current }
@@ -58,6 +63,9 @@ export function deleteObject(
   if (!stays) storage.delete(served, namespace, name)
   return { kind: 'object', object: marked }
 }
+
+/** The namespaces that no cluster can be without. */
+const immortal = new Set(['default', 'kube-system', 'kube-public'])
 
 /** Kinds of which a DELETE shows the object although nothing holds it. */
 const shownWhenGone = new Set(['pods', 'customresourcedefinitions.apiextensions.k8s.io'])

@@ -17,6 +17,7 @@ import {
   type WriteOptions,
   type WriteTarget,
 } from './write-target.ts'
+import { metadataProblems } from './metadata-rules.ts'
 
 /** How an object, or a part of it, is updated. */
 export interface UpdateOptions extends WriteOptions {
@@ -134,6 +135,7 @@ export function nextObject(
 ): Unstructured {
   const next = changedObject(served.stored, current, given, subresource)
   checkFinalizers(served, current.metadata, next.metadata)
+  checkMetadata(served, next.metadata)
   checkRules(served, next, current, subresource === 'status' ? 'status' : 'object')
   return next
 }
@@ -176,6 +178,11 @@ function changedObject(
 
 function contentOf({ metadata: _metadata, status: _status, ...content }: Unstructured): object {
   return content
+}
+
+function checkMetadata({ group, kind }: ServedResource, metadata: ObjectMeta): void {
+  const problems = metadataProblems(metadata)
+  if (problems.length > 0) throw invalid({ group, kind, name: metadata.name }, problems)
 }
 
 function checkFinalizers(served: ServedResource, current: ObjectMeta, next: ObjectMeta): void {

@@ -58,7 +58,8 @@ export function applyObject(
   const exists = storage.store(served.stored).get(objectKey({ namespace, name })) !== undefined
   if (!exists) checkIdentity(target, given.metadata)
   if (!exists && subresource === '') {
-    const object = newObject(storage, target, given, options)
+    const { resourceVersion: _, ...metadata } = given.metadata
+    const object = newObject(storage, target, { ...given, metadata }, options)
     return {
       object: storeNew(storage, served, withManagers(object, [self]), options),
       created: true,

@@ -6,7 +6,7 @@ import { objectText } from '../object-text.ts'
 import { deleteObject } from '../../writes/object-deletion.ts'
 import { Refusal } from '../../api/status-refusal.ts'
 import { type Representation, representationOf, type Shown } from '../accept-header.ts'
-import { readBody } from '../request-body.ts'
+import { readDeleteRequest } from './write-parameters.ts'
 import { gzipSink, responseSink } from '../response-sink.ts'
 import type { FrameRewriter, ResponseSink } from '../../faults/answer-stream.ts'
 import { selectionOf } from '../selection.ts'
@@ -135,18 +135,14 @@ function rewriterOf(effects: readonly FaultEffect[]): FrameRewriter | undefined 
 /** Deletes what is selected, and answers with what was there. */
 export async function deleteCollection(request: CollectionRequest): Promise<void> {
   const { exchange, storage, served, namespace } = request
-  await readBody(exchange.request)
+  const { options, dryRun } = await readDeleteRequest(exchange)
   const query = listQuery(exchange.params)
   const shown = representationOf(shownBy(exchange), true)
   const page = listPage(storage, served, selectionOf(served, namespace, query), query)
-  const dryRun = exchange.params.getAll('dryRun').includes('All')
   for (const object of page.objects) {
-    deleteObject(
-      storage,
-      { served, namespace: object.namespace, name: object.name },
-      {},
-      { dryRun },
-    )
+    deleteObject(storage, { served, namespace: object.namespace, name: object.name }, options, {
+      dryRun,
+    })
   }
   await sendPage(request, page, shown)
 }

@@ -1,45 +1,29 @@
 import type { Unstructured } from '../../../kubernetes/object.ts'
 import { objectKey } from '../../../kubernetes/object.ts'
-import { badRequest, notFound } from '../../api/status-refusal.ts'
+import { notFound } from '../../api/status-refusal.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { storedObject } from '../../storage/stored-object.ts'
 import { createObject } from '../../writes/object-creation.ts'
-import { deleteObject, type DeleteOptions } from '../../writes/object-deletion.ts'
+import { deleteObject } from '../../writes/object-deletion.ts'
 import { updateObject } from '../../writes/object-update.ts'
-import type { WriteOptions, WriteTarget } from '../../writes/write-target.ts'
+import type { WriteTarget } from '../../writes/write-target.ts'
 import { representationOf, type Representation } from '../accept-header.ts'
 import { objectText } from '../object-text.ts'
-import { contentType, parseBody, parseObject, readBody } from '../request-body.ts'
+import { contentType, parseObject, readBody } from '../request-body.ts'
 import { beginJson, type Exchange, sendBytes, sendJson } from '../simulated-exchange.ts'
+import { readDeleteRequest, writeOptions } from './write-parameters.ts'
 
 /** A request about one object, or to create one. */
 export interface ObjectRequest extends WriteTarget {
   readonly exchange: Exchange
   readonly storage: Storage
-  /** `''`, `status` or `scale`. */
+  /** `''`, `status`, `scale` or `eviction`. */
   readonly subresource: string
 }
 
 /** How the object of a request is to be shown. Throws 406. */
 export function shownAs({ exchange: { request, params } }: ObjectRequest): Representation {
   return representationOf({ accept: request.headers.accept, params }, false)
-}
-
-/** How a request wants its write to be done. Throws 400. */
-export function writeOptions({ exchange }: ObjectRequest): WriteOptions {
-  const { params, request, warnings } = exchange
-  const [agent = ''] = (request.headers['user-agent'] ?? '').split('/')
-  const manager = params.get('fieldManager') ?? ''
-  const fieldValidation = params.get('fieldValidation') ?? 'Warn'
-  if (!['', 'Ignore', 'Warn', 'Strict'].includes(fieldValidation)) {
-    throw badRequest(`fieldValidation: Unsupported value: ${JSON.stringify(fieldValidation)}`)
-  }
-  return {
-    dryRun: params.getAll('dryRun').includes('All'),
-    manager: manager === '' ? agent.slice(0, 128) || 'unknown' : manager,
-    fieldValidation: (fieldValidation || 'Warn') as WriteOptions['fieldValidation'],
-    warn: (text) => warnings.push(text),
-  }
 }
 
 const lineEnd = Buffer.from('\n')
@@ -82,7 +66,12 @@ export async function postObject(request: ObjectRequest): Promise<void> {
   const body = await readBody(exchange.request)
   const shown = shownAs(request)
   const object = parseObject(body, contentType(exchange.request), served)
-  const created = createObject(storage, { served, namespace }, object, writeOptions(request))
+  const created = createObject(
+    storage,
+    { served, namespace },
+    object,
+    writeOptions(request.exchange),
+  )
   sendObject(request, 201, created, shown)
 }
 
@@ -91,17 +80,15 @@ export async function putObject(request: ObjectRequest): Promise<void> {
   const body = await readBody(exchange.request)
   const shown = shownAs(request)
   const object = parseObject(body, contentType(exchange.request), served)
-  const options = { ...writeOptions(request), subresource }
+  const options = { ...writeOptions(request.exchange), subresource }
   sendObject(request, 200, updateObject(storage, request, object, options), shown)
 }
 
 export async function removeObject(request: ObjectRequest): Promise<void> {
   const { exchange, storage, served, name } = request
-  const body = await readBody(exchange.request)
+  const { options, dryRun } = await readDeleteRequest(exchange)
   const shown = shownAs(request)
-  const options = (parseBody(body, contentType(exchange.request), 'DeleteOptions') ??
-    {}) as DeleteOptions
-  const deletion = deleteObject(storage, request, options, writeOptions(request))
+  const deletion = deleteObject(storage, request, options, { dryRun })
   if (deletion.kind === 'object') {
     sendObject(request, 200, deletion.object, shown)
     return

@@ -11,7 +11,8 @@ import { strategicMergePatch } from '../../writes/patch/strategic-merge-patch.ts
 import { applyObject } from '../../writes/server-side-apply.ts'
 import { currentObject } from '../../writes/write-target.ts'
 import { checkedObject, contentType, readBody } from '../request-body.ts'
-import { type ObjectRequest, sendObject, shownAs, writeOptions } from './object-requests.ts'
+import { type ObjectRequest, sendObject, shownAs } from './object-requests.ts'
+import { writeOptions } from './write-parameters.ts'
 
 /** Patches an object, or a part of it, in one of the four ways. */
 export async function patchObject(request: ObjectRequest): Promise<void> {
@@ -34,7 +35,7 @@ export async function patchObject(request: ObjectRequest): Promise<void> {
   const patched = checkedObject(patch(currentObject(storage, request)), served)
   // The version that stands in the patched object is the current one unless the patch says another: a precondition.
   const options = {
-    ...writeOptions(request),
+    ...writeOptions(request.exchange),
     subresource,
     strictRefusal: (problem: string) => notDecoded(patched, problem),
   }
@@ -63,7 +64,7 @@ function apply(request: ObjectRequest, body: Buffer): ReturnType<typeof applyObj
     throw badRequest('metadata.managedFields must be nil')
   }
   const force = ['', 'true', '1'].includes(params.get('force') ?? 'false')
-  const options = { ...writeOptions(request), subresource, force }
+  const options = { ...writeOptions(request.exchange), subresource, force }
   return applyObject(storage, request, checkedObject(value, served), options)
 }
 

@@ -18,6 +18,7 @@ import {
   putObject,
   removeObject,
 } from './object-requests.ts'
+import { serveEviction } from './eviction-requests.ts'
 import { patchObject } from './patch-requests.ts'
 import { serveScale } from './scale-requests.ts'
 
@@ -38,7 +39,8 @@ const objectVerbs: Readonly<Record<string, string>> = {
 }
 
 /** The verb of a request, as RBAC has it; `''` for methods that no resource has. */
-export function verbOf({ method, params }: Exchange, { name }: RequestTarget): string {
+export function verbOf({ method, params }: Exchange, { name, subresource }: RequestTarget): string {
+  if (subresource !== '' && method === 'POST') return 'create'
   if (name !== '') return objectVerbs[method] ?? ''
   if (method === 'POST') return 'create'
   if (method === 'DELETE') return 'deletecollection'
@@ -84,7 +86,7 @@ export async function serveResource(request: ResourceRequest): Promise<void> {
   if (verbs === undefined) throw noSuchResource()
   if (!verbs.has(verb) || (verb === 'create' && allNamespaces)) throw methodNotAllowed()
   // The other subresources (log, exec, …) stand in discovery but are not played.
-  if (!['', 'status', 'scale'].includes(target.subresource)) throw noSuchResource()
+  if (!['', 'status', 'scale', 'eviction'].includes(target.subresource)) throw noSuchResource()
   if (served.deprecation !== undefined) exchange.warnings.push(served.deprecation)
   await serveVerb(verb, served, request)
 }
@@ -98,6 +100,7 @@ async function serveVerb(
   const collection = { exchange, storage, served, namespace, effects }
   const object: ObjectRequest = { exchange, storage, served, namespace, name, subresource }
   if (subresource === 'scale') return serveScale(verb, object)
+  if (subresource === 'eviction') return serveEviction(object)
   switch (verb) {
     case 'list':
       return listObjects(collection)

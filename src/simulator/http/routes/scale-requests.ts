@@ -2,13 +2,14 @@ import type { Unstructured } from '../../../kubernetes/object.ts'
 import { isJsonObject } from '../../../lib/json-object.ts'
 import { parseJson } from '../../api/json.ts'
 import type { ScalePaths, ServedResource } from '../../api/served-resource.ts'
-import { badRequest, noSuchResource, Refusal } from '../../api/status-refusal.ts'
+import { badRequest, invalid, noSuchResource, Refusal } from '../../api/status-refusal.ts'
 import { updateObject } from '../../writes/object-update.ts'
 import { currentObject } from '../../writes/write-target.ts'
 import { readBody } from '../request-body.ts'
 import { sendJson } from '../simulated-exchange.ts'
-import { type ObjectRequest, writeOptions } from './object-requests.ts'
+import type { ObjectRequest } from './object-requests.ts'
 import { patchOf } from './patch-requests.ts'
+import { writeOptions } from './write-parameters.ts'
 
 /** Reads or sets the number of replicas of an object, as an `autoscaling/v1` Scale. Throws refusals. */
 export async function serveScale(verb: string, request: ObjectRequest): Promise<void> {
@@ -23,16 +24,27 @@ export async function serveScale(verb: string, request: ObjectRequest): Promise<
   const body = await readBody(exchange.request)
   const given = verb === 'update' ? scaleBody(body) : patched(request, body, current, paths)
   const { metadata, spec } = given as {
-    readonly metadata?: { readonly resourceVersion?: string }
+    readonly metadata?: { readonly resourceVersion?: string; readonly uid?: string }
     readonly spec?: { readonly replicas?: unknown }
   }
   const replicas = spec?.replicas ?? 0
   if (typeof replicas !== 'number') throw badRequest('spec.replicas of a Scale is a number')
+  // Custom kinds say it by their own rules.
+  if (replicas < 0 && !served.stored.custom) {
+    const message = `Invalid value: ${replicas}: must be greater than or equal to 0`
+    throw invalid({ group: 'autoscaling', kind: 'Scale', name: request.name }, [
+      { reason: 'FieldValueInvalid', message, field: 'spec.replicas' },
+    ])
+  }
   const scaled = withValue(current, paths.specReplicas.split('.'), replicas) as Unstructured
-  const { resourceVersion = current.metadata.resourceVersion } = metadata ?? {}
-  const version = resourceVersion === undefined ? {} : { resourceVersion }
+  const { resourceVersion = current.metadata.resourceVersion, uid = current.metadata.uid } =
+    metadata ?? {}
+  const version = {
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...(uid === undefined ? {} : { uid }),
+  }
   const next = { ...scaled, metadata: { ...scaled.metadata, ...version } }
-  const options = { ...writeOptions(request), subresource: 'scale' }
+  const options = { ...writeOptions(request.exchange), subresource: 'scale' }
   sendJson(exchange, 200, scaleOf(updateObject(storage, request, next, options), served, paths))
 }
 

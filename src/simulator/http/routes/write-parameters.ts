@@ -1,0 +1,107 @@
+import { isJsonObject } from '../../../lib/json-object.ts'
+import { badRequest, type FieldProblem, invalid } from '../../api/status-refusal.ts'
+import type { DeleteOptions } from '../../writes/object-deletion.ts'
+import type { WriteOptions } from '../../writes/write-target.ts'
+import { contentType, parseBody, readBody } from '../request-body.ts'
+import type { Exchange } from '../simulated-exchange.ts'
+
+const fieldValidations = ['', 'Ignore', 'Strict', 'Warn']
+const propagationPolicies = ['Foreground', 'Background', 'Orphan']
+const maxManagerBytes = 128
+
+const optionsKinds: Readonly<Record<string, string>> = {
+  POST: 'CreateOptions',
+  PUT: 'UpdateOptions',
+  PATCH: 'PatchOptions',
+}
+
+/** How a request wants its write to be done. Throws 422, as for an object of the kind of its options. */
+export function writeOptions({ params, request, warnings, method }: Exchange): WriteOptions {
+  const [agent = ''] = (request.headers['user-agent'] ?? '').split('/')
+  const manager = params.get('fieldManager') ?? ''
+  const fieldValidation = params.get('fieldValidation') ?? ''
+  const dryRun = params.getAll('dryRun')
+  const problems = [...managerProblems(manager), ...dryRunProblems(dryRun)]
+  if (!fieldValidations.includes(fieldValidation)) {
+    problems.push(notSupported('fieldValidation', fieldValidation, fieldValidations))
+  }
+  requireNone(optionsKinds[method] ?? 'PatchOptions', problems)
+  return {
+    dryRun: dryRun.includes('All'),
+    manager: manager === '' ? agent.slice(0, maxManagerBytes) || 'unknown' : manager,
+    fieldValidation: (fieldValidation || 'Warn') as WriteOptions['fieldValidation'],
+    warn: (text) => warnings.push(text),
+  }
+}
+
+/** What a DELETE asks for, and whether only in a dry run. */
+export interface DeleteRequest {
+  readonly options: DeleteOptions
+  readonly dryRun: boolean
+}
+
+/** Reads the `DeleteOptions` of a DELETE: of its body, or else of its parameters. Throws 400, 415 and 422. */
+export async function readDeleteRequest({ request, params }: Exchange): Promise<DeleteRequest> {
+  const body = parseBody(await readBody(request), contentType(request), 'DeleteOptions')
+  if (body !== undefined) return deleteRequestOf(checkedOptions(body))
+  const seconds = params.get('gracePeriodSeconds')
+  if (seconds !== null && !/^[+-]?\d+$/.test(seconds)) {
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(seconds)}: invalid syntax`)
+  }
+  const orphans = params.get('orphanDependents')
+  return deleteRequestOf({
+    dryRun: params.getAll('dryRun'),
+    propagationPolicy: params.get('propagationPolicy') ?? undefined,
+    orphanDependents: orphans === null ? undefined : !['0', 'false'].includes(orphans),
+  })
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function checkedOptions(body: unknown): Fields {
+  if (!isJsonObject(body)) throw badRequest('DeleteOptions are an object')
+  const { kind = 'DeleteOptions', apiVersion = 'v1' } = body
+  if (kind === 'DeleteOptions') return body
+  throw badRequest(
+    `no kind ${JSON.stringify(kind)} is registered for version "${String(apiVersion)}"`,
+  )
+}
+
+/** The same of `DeleteOptions` that are there. Throws 422. */
+export function deleteRequestOf(given: Fields): DeleteRequest {
+  const { propagationPolicy: policy, orphanDependents, preconditions } = given
+  const dryRun = Array.isArray(given['dryRun']) ? (given['dryRun'] as readonly unknown[]) : []
+  const problems = dryRunProblems(dryRun)
+  if (policy !== undefined && !propagationPolicies.some((one) => one === policy)) {
+    problems.push(notSupported('propagationPolicy', policy, [...propagationPolicies, 'nil']))
+  }
+  if (policy !== undefined && orphanDependents !== undefined) {
+    const message = `Invalid value: ${JSON.stringify(policy)}: orphanDependents and deletionPropagation cannot be both set`
+    problems.push({ reason: 'FieldValueInvalid', message, field: 'propagationPolicy' })
+  }
+  requireNone('DeleteOptions', problems)
+  const options = isJsonObject(preconditions) ? { preconditions } : {}
+  return { options, dryRun: dryRun.includes('All') }
+}
+
+function dryRunProblems(dryRun: readonly unknown[]): FieldProblem[] {
+  if (dryRun.every((one) => one === 'All')) return []
+  const message = `Unsupported value: ${JSON.stringify(dryRun)}: supported values: "All"`
+  return [{ reason: 'FieldValueNotSupported', message, field: 'dryRun' }]
+}
+
+function managerProblems(manager: string): FieldProblem[] {
+  if (Buffer.byteLength(manager) <= maxManagerBytes) return []
+  const message = `Too long: may not be more than ${maxManagerBytes} bytes`
+  return [{ reason: 'FieldValueTooLong', message, field: 'fieldManager' }]
+}
+
+function notSupported(field: string, value: unknown, known: readonly string[]): FieldProblem {
+  const values = known.map((one) => JSON.stringify(one)).join(', ')
+  const message = `Unsupported value: ${JSON.stringify(value)}: supported values: ${values}`
+  return { reason: 'FieldValueNotSupported', message, field }
+}
+
+function requireNone(kind: string, problems: readonly FieldProblem[]): void {
+  if (problems.length > 0) throw invalid({ group: 'meta.k8s.io', kind, name: '' }, problems)
+}
