@@ -29,7 +29,9 @@ import { type ServerOptions, serverOptionsSchema } from '../server/server-option
 
 /** What is simulated, for `demo` and `simulate`. */
 export interface SimulatorConfig {
+  /** How many pods there are; what else there is goes with them. */
   readonly pods: number
+  /** The same one gives the same cluster and the same changes. */
   readonly seed: string
   /** Writes per second; 0: nothing changes. */
   readonly eventsPerSecond: number
@@ -47,6 +49,7 @@ export interface Config extends GatewayConfig {
   readonly auth: AuthenticationOptions
   readonly audit: AuditConfig
   readonly simulator: SimulatorConfig
+  /** What is logged: this and what is more serious. */
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
 }
 
@@ -278,7 +281,7 @@ function knownOptions(path: OptionPath): string {
 }
 
 /** Every option that a variable can give: all but those within lists. */
-function variableOptions(): readonly VariableOption[] {
+export function variableOptions(): readonly VariableOption[] {
   const ofParts = Object.entries(parts).flatMap(([part, schema]) =>
     schema instanceof z.ZodObject
       ? Object.entries(schema.shape).map(([name, option]) => ({

@@ -15,7 +15,7 @@ export function variableSource(
   options: readonly VariableOption[],
   variables: Readonly<Record<string, string | undefined>>,
 ): OptionSource & { readonly unknown: readonly string[] } {
-  const byName = new Map(options.map((option) => [nameOf(prefix, option.path), option]))
+  const byName = new Map(options.map((option) => [variableNameOf(prefix, option.path), option]))
   const values: Record<string, unknown> = {}
   const places = new Map<string, string>()
   const unknown: string[] = []
@@ -41,7 +41,8 @@ export function variableSource(
   }
 }
 
-function nameOf(prefix: string, path: readonly string[]): string {
+/** The name of the variable that gives an option: `PREFIX_SERVER_MAX_BODY_BYTES`. */
+export function variableNameOf(prefix: string, path: readonly string[]): string {
   const words = path.map((name) => name.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase())
   return prefix + words.join('_')
 }

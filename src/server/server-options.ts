@@ -5,12 +5,13 @@ import type { UserQuotaLimits } from './guard/user-quotas.ts'
 export interface ServerOptions extends UserQuotaLimits {
   /** The address to listen on: loopback, unless callers are asked who they are, or `insecureNoAuth` is set. */
   readonly host: string
-  /** 0: any free one. */
+  /** The port of the API; 0: any free one. */
   readonly port: number
   /** Allows an address beyond loopback, although everybody who reaches it reads with the gateway's own credentials. */
   readonly insecureNoAuth: boolean
-  /** Files of the certificate to serve with, and of its key, PEM; absent: without TLS. They are read again when they change. */
+  /** A file of the certificate to serve with, PEM; absent: without TLS. It is read again when it changes. */
   readonly tlsCert?: string | undefined
+  /** A file of its key, PEM. */
   readonly tlsKey?: string | undefined
   /** A file of the CA whose client certificates are trusted, for `auth.mode: request-header`. */
   readonly tlsClientCa?: string | undefined

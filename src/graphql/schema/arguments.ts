@@ -30,11 +30,13 @@ const namespaceArguments: GraphQLFieldConfigArgumentMap = {
 const streamArguments: GraphQLFieldConfigArgumentMap = {
   resumeFrom: {
     type: GraphQLString,
-    description: 'The `resumeToken` of the last frame that was applied.',
+    description:
+      'The `resumeToken` of the last frame that was applied, or of a connection. Where it cannot be honoured, the first frame resets.',
   },
   coalesceMs: {
     type: GraphQLInt,
-    description: 'Collect changes for this long, and send only the last state of each object.',
+    description:
+      'Collect changes for so many milliseconds, and send only the last state of each object.',
   },
 }
 
@@ -88,7 +90,10 @@ function matchArguments(kind: Kind, types: SchemaTypes): GraphQLFieldConfigArgum
       type: GraphQLString,
       description: 'As kubectl writes it: `app=web,tier!=cache,env in (dev,prod)`.',
     },
-    where: { type: types.whereType(kind) },
+    where: {
+      type: types.whereType(kind),
+      description: 'What the objects must meet, all of it. Answered by indexes.',
+    },
   }
 }
 
@@ -142,8 +147,10 @@ export function lookupArguments(kind: Kind): GraphQLFieldConfigArgumentMap {
 function objectArguments(kind: Kind): GraphQLFieldConfigArgumentMap {
   return {
     ...clusterArgument,
-    ...(kind.resource.namespaced ? { namespace: { type: requiredString } } : {}),
-    name: { type: requiredString },
+    ...(kind.resource.namespaced
+      ? { namespace: { type: requiredString, description: 'The namespace of the object.' } }
+      : {}),
+    name: { type: requiredString, description: 'Its `metadata.name`.' },
   }
 }
 
@@ -151,9 +158,9 @@ function objectArguments(kind: Kind): GraphQLFieldConfigArgumentMap {
 export const objectByRefArguments: GraphQLFieldConfigArgumentMap = {
   ...clusterArgument,
   apiVersion: { type: requiredString, description: 'Any version of the API group will do.' },
-  kind: { type: requiredString },
+  kind: { type: requiredString, description: 'As the API writes it: `Deployment`.' },
   namespace: { type: GraphQLString, description: 'Needed for namespaced kinds.' },
-  name: { type: requiredString },
+  name: { type: requiredString, description: 'Its `metadata.name`.' },
 }
 
 /** The arguments of a subscription to one object. */

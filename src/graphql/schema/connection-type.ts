@@ -44,7 +44,7 @@ export function buildConnectionType(options: ConnectionOptions): GraphQLObjectTy
           type: new GraphQLNonNull(GraphQLString),
           description: 'The place of the object, for `after` and `before`.',
         },
-        node: { type: new GraphQLNonNull(nodeType()) },
+        node: { type: new GraphQLNonNull(nodeType()), description: 'The object.' },
       }),
   })
   return new GraphQLObjectType<ConnectionSource, ResolverContext>({
@@ -64,6 +64,7 @@ export function buildConnectionType(options: ConnectionOptions): GraphQLObjectTy
         },
         pageInfo: {
           type: new GraphQLNonNull(pageInfo),
+          description: 'Where the page stands in the list.',
           resolve: (connection) => connection.pageInfo(),
         },
         totalCount: {
@@ -117,10 +118,22 @@ export function buildPageInfoType(): GraphQLObjectType {
     name: 'PageInfo',
     description: 'Where a page stands in its list.',
     fields: ownFields('pageInfo', {
-      hasNextPage: { type: new GraphQLNonNull(GraphQLBoolean) },
-      hasPreviousPage: { type: new GraphQLNonNull(GraphQLBoolean) },
-      startCursor: { type: GraphQLString },
-      endCursor: { type: GraphQLString },
+      hasNextPage: {
+        type: new GraphQLNonNull(GraphQLBoolean),
+        description: 'Whether there is more behind the page: `after` its `endCursor`.',
+      },
+      hasPreviousPage: {
+        type: new GraphQLNonNull(GraphQLBoolean),
+        description: 'Whether there is more ahead of the page: `before` its `startCursor`.',
+      },
+      startCursor: {
+        type: GraphQLString,
+        description: 'The place of the first object of the page; null where it has none.',
+      },
+      endCursor: {
+        type: GraphQLString,
+        description: 'The place of the last object of the page; null where it has none.',
+      },
     }),
   })
 }

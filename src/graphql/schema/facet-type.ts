@@ -14,7 +14,7 @@ export function buildFacetType(): GraphQLObjectType {
         type: new GraphQLNonNull(GraphQLJson),
         description: 'A string, number or boolean, as the index has it.',
       },
-      count: { type: count },
+      count: { type: count, description: 'The number of objects that have the value.' },
     }),
   })
   return new GraphQLObjectType({

@@ -9,7 +9,7 @@ import {
 } from 'graphql'
 import { GraphQLJson } from '../scalars/json.ts'
 import { ownFields } from './field-source.ts'
-import { jsonAt } from './json-at.ts'
+import { jsonAt, pathArgument } from './json-at.ts'
 import type { Kind } from '../model/kind.ts'
 import type { Frame, FrameChange, ResolverContext } from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'
@@ -51,7 +51,10 @@ export function buildFrameType(kind: Kind, types: SchemaTypes): GraphQLObjectTyp
     description: `One change of a ${typeName}Frame.`,
     fields: () =>
       ownFields<'change', FrameChange, ResolverContext>('change', {
-        type: { type: new GraphQLNonNull(types.changeType) },
+        type: {
+          type: new GraphQLNonNull(types.changeType),
+          description: 'What happened to the object.',
+        },
         removal: {
           type: types.removal,
           description: 'Why it is REMOVED; null for other changes.',
@@ -68,7 +71,7 @@ export function buildFrameType(kind: Kind, types: SchemaTypes): GraphQLObjectTyp
         previous: {
           type: GraphQLJson,
           description: 'The object before the change, or what stood at a path of it.',
-          args: { path: { type: GraphQLString } },
+          args: { path: pathArgument },
           resolve: (source, { path }: { readonly path?: string | null }) =>
             source.previous === null ? null : jsonAt(source.previous, path),
         },
@@ -90,7 +93,10 @@ export function buildFrameType(kind: Kind, types: SchemaTypes): GraphQLObjectTyp
         description:
           'All objects that were there at the start have been sent: true from then on until the next reset.',
       },
-      changes: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(change))) },
+      changes: {
+        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(change))),
+        description: 'One for each object that has changed, to be applied in this order.',
+      },
       resumeToken: {
         type: text,
         description:

@@ -68,8 +68,15 @@ function permissionsType(): GraphQLObjectType {
     name: 'GatewayPermissions',
     description: 'How permissions are kept up with.',
     fields: ownFields('permissionState', {
-      state: { type: new GraphQLNonNull(permissionState) },
-      resources: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(followed))) },
+      state: {
+        type: new GraphQLNonNull(permissionState),
+        description: 'Whether changes of permissions are heard of.',
+      },
+      resources: {
+        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(followed))),
+        description:
+          'The resources that say what is permitted, and how far each has been followed.',
+      },
     }),
   })
 }
@@ -81,7 +88,7 @@ export function buildGatewayClusterType(): GraphQLObjectType {
     description: 'The cache of one kind of one cluster.',
     fields: ownFields('resourceState', {
       kind: { type: text, description: 'The type name of the kind in this schema.' },
-      state: { type: new GraphQLNonNull(resourceState) },
+      state: { type: new GraphQLNonNull(resourceState), description: 'How the cache is.' },
       objects: { type: GraphQLInt, description: 'The number of objects in the cache.' },
       resourceVersion: {
         type: GraphQLString,
@@ -91,15 +98,22 @@ export function buildGatewayClusterType(): GraphQLObjectType {
         type: GraphQLInt,
         description: 'How long ago the API server was last heard of this kind, in milliseconds.',
       },
-      lastError: { type: GraphQLString },
+      lastError: {
+        type: GraphQLString,
+        description:
+          'What keeps the cache from being up to date, in words; null where nothing does.',
+      },
     }),
   })
   return new GraphQLObjectType({
     name: 'GatewayCluster',
     description: 'One cluster, as this gateway sees it.',
     fields: ownFields('clusterState', {
-      name: { type: text },
-      state: { type: new GraphQLNonNull(clusterState) },
+      name: { type: text, description: 'What arguments `cluster` and `clusterName` call it.' },
+      state: {
+        type: new GraphQLNonNull(clusterState),
+        description: 'Whether its API server answers.',
+      },
       version: { type: GraphQLString, description: 'The version of Kubernetes.' },
       uid: {
         type: GraphQLString,

@@ -90,16 +90,36 @@ function buildNodeType(types: SchemaTypes): GraphQLObjectType {
     description: 'One object of a graph.',
     fields: () =>
       ownFields<'graphNode', GraphNodeSource, ResolverContext>('graphNode', {
-        id: { type: id, resolve: ({ ref }) => idOfObjectRef(ref) },
-        clusterName: { type: text, resolve: ({ ref }) => ref.cluster },
-        apiVersion: { type: text, resolve: ({ ref }) => ref.apiVersion },
-        kind: { type: text, resolve: ({ ref }) => ref.kind },
+        id: {
+          type: id,
+          description: 'What `from` and `to` of edges call it.',
+          resolve: ({ ref }) => idOfObjectRef(ref),
+        },
+        clusterName: {
+          type: text,
+          description: 'The name of the cluster that the object is in.',
+          resolve: ({ ref }) => ref.cluster,
+        },
+        apiVersion: {
+          type: text,
+          description: 'The group and version that the object is served in: `apps/v1`, `v1`.',
+          resolve: ({ ref }) => ref.apiVersion,
+        },
+        kind: {
+          type: text,
+          description: 'The kind as the API writes it: `Deployment`.',
+          resolve: ({ ref }) => ref.kind,
+        },
         namespace: {
           type: GraphQLString,
           description: 'Null for cluster-scoped objects.',
           resolve: ({ ref }) => ref.namespace,
         },
-        name: { type: text, resolve: ({ ref }) => ref.name },
+        name: {
+          type: text,
+          description: 'The `metadata.name` of the object.',
+          resolve: ({ ref }) => ref.name,
+        },
         depth: {
           type: new GraphQLNonNull(GraphQLInt),
           description: 'How many steps it is from a root.',

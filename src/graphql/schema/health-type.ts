@@ -22,7 +22,7 @@ export function buildHealthType(): GraphQLObjectType {
     description:
       'How an object is, told by itself alone: its status, as `kubectl rollout status` would read it, or its conditions.',
     fields: ownFields<'healthPart', Health, unknown>('healthPart', {
-      status: { type: new GraphQLNonNull(status) },
+      status: { type: new GraphQLNonNull(status), description: 'The verdict.' },
       reason: {
         type: GraphQLString,
         description: 'Why, in a word: `CrashLoopBackOff`. Null where there is nothing to say.',

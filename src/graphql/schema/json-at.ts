@@ -1,3 +1,4 @@
+import { type GraphQLArgumentConfig, GraphQLString } from 'graphql'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import { parsePath, type Path, PathError, valueAt, valuesAt } from '../../query/index/path.ts'
 
@@ -8,6 +9,13 @@ import { parsePath, type Path, PathError, valueAt, valuesAt } from '../../query/
 const known = new Map<string, Path | ArgumentError>()
 const maxKnownLength = 100_000
 let knownLength = 0
+
+/** The `path` of {@link jsonAt}, as the schema has it. */
+export const pathArgument: GraphQLArgumentConfig = {
+  type: GraphQLString,
+  description:
+    'Dots, `[*]` for each item, `["quoted.key"]`; all of it if absent. With `[*]` the answer is a list; where nothing stands it is null.',
+}
 
 /**
  * The value at a path of an object: the object itself without one, a list where the path has a `[*]`, null where nothing

@@ -13,6 +13,7 @@ import type { Kind, MixedRelationField, ObjectRefField, RelationField } from '..
 import { usedByField } from '../model/uses.ts'
 import { nativePropertiesOf } from '../model/native-properties.ts'
 import { objectFields } from './object-fields.ts'
+import { describeRelation } from './relation-description.ts'
 import { reportingFailures } from './report-failures.ts'
 import { objectRefOfKindAt, objectRefsAt, ownerChainOf, topmostBuiltIn } from './object-ref.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
@@ -103,7 +104,7 @@ function relationField(
   types: SchemaTypes,
 ): GraphQLFieldConfig<Row, ResolverContext> {
   const to = types.kind(relation.definition.to)
-  const { description } = relation
+  const description = describeRelation(relation)
   if (!relation.many) {
     return {
       type: types.objectType(to),
@@ -162,7 +163,10 @@ function objectRefField(
   field: ObjectRefField,
   types: SchemaTypes,
 ): GraphQLFieldConfig<Row, ResolverContext> {
-  const { description, many } = field
+  const { many } = field
+  const description =
+    field.description ??
+    `${many ? 'The objects' : 'The object'} that it means: ${field.paths.map((path) => `\`${path}\``).join(', ')}.`
   const paths = field.paths.map(parsePath)
   const config = { description, ...fromSource({ form: 'objectRef', field }) }
   if (many) {

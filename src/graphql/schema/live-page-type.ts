@@ -36,10 +36,10 @@ export function buildLivePageType(kind: Kind, types: SchemaTypes): GraphQLObject
     description: `One step of a ${typeName}LivePage.`,
     fields: () =>
       ownFields('livePageChange', {
-        step: { type: new GraphQLNonNull(types.pageStep) },
-        index: { type: int },
+        step: { type: new GraphQLNonNull(types.pageStep), description: 'What is to be done.' },
+        index: { type: int, description: 'The row that the step is about; the first one is 0.' },
         from: { type: GraphQLInt, description: 'Of a MOVE; null for other steps.' },
-        objectId: { type: new GraphQLNonNull(GraphQLID) },
+        objectId: { type: new GraphQLNonNull(GraphQLID), description: 'The `id` of the object.' },
         object: {
           type: types.objectType(kind),
           description: 'The object; null where it is taken out or only moved.',
@@ -59,12 +59,18 @@ export function buildLivePageType(kind: Kind, types: SchemaTypes): GraphQLObject
         description: 'The page is complete: true from then until the next reset.',
       },
       totalCount: { type: int, description: 'All objects of the list, on every page.' },
-      changes: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(change))) },
+      changes: {
+        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(change))),
+        description: 'The steps, to be taken in this order.',
+      },
       resumeToken: {
         type: new GraphQLNonNull(GraphQLString),
         description: 'Continue behind these steps: `resumeFrom`. One from amid a page begins anew.',
       },
-      resourceVersion: { type: new GraphQLNonNull(GraphQLString) },
+      resourceVersion: {
+        type: new GraphQLNonNull(GraphQLString),
+        description: 'The position in the history of the resource that the page shows.',
+      },
     }),
   })
 }

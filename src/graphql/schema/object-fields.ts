@@ -14,7 +14,7 @@ import { GraphQLJson } from '../scalars/json.ts'
 import { eventArguments, ownedArguments } from './arguments.ts'
 import { type FieldSource, fromSource } from './field-source.ts'
 import { ownerChainOf, rootOwnerOf } from './object-ref.ts'
-import { jsonAt } from './json-at.ts'
+import { jsonAt, pathArgument } from './json-at.ts'
 import type { Kind } from '../model/kind.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import type { OwnedArguments, RelationArguments } from './read-arguments.ts'
@@ -62,16 +62,19 @@ export function objectFields(
     },
     apiVersion: {
       type: text,
+      description: 'The group and version that the object is served in: `apps/v1`, `v1`.',
       resolve: (row) => row.kind.apiVersion,
       ...from({ form: 'constant', value: kind === 'any' ? '' : kind.apiVersion }),
     },
     kind: {
       type: text,
+      description: 'The kind as the API writes it: `Deployment`.',
       resolve: (row) => row.kind.resource.kind,
       ...from({ form: 'constant', value: kind === 'any' ? '' : kind.resource.kind }),
     },
     metadata: {
       type: new GraphQLNonNull(types.objectMeta),
+      description: 'What every object says of itself: name, labels, owners.',
       resolve: (row) => row.object.metadata,
       ...from({ form: 'property', property: 'metadata', shape: { form: 'object' } }),
     },
@@ -79,13 +82,14 @@ export function objectFields(
       type: GraphQLJson,
       description:
         'The object as it is cached, or what stands at a path of it: `spec.containers[*].image`, `metadata.labels["app.example/tier"]`.',
-      args: { path: { type: GraphQLString } },
+      args: { path: pathArgument },
       resolve: (row, { path }: { readonly path?: string | null }) => jsonAt(row.object, path),
       ...from({ form: 'json', argument: 'path' }),
     },
     health: {
       type: new GraphQLNonNull(types.health),
-      description: 'How the object is.',
+      description:
+        'How the object is, told by itself: as `kubectl rollout status` would say, or its conditions.',
       resolve: (row) => ruledHealth(healthRuleOf(row.kind.resource), row.object as Unstructured),
       ...from({ form: 'health', rule: healthRuleOf(kind === 'any' ? anyKind : kind.resource) }),
     },

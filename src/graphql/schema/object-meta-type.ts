@@ -70,7 +70,12 @@ function mapField(
   return {
     type: GraphQLString,
     description,
-    args: { key: { type: new GraphQLNonNull(GraphQLString) } },
+    args: {
+      key: {
+        type: new GraphQLNonNull(GraphQLString),
+        description: 'The whole key: `app.example/tier`.',
+      },
+    },
     resolve(metadata, { key }: { readonly key: string }) {
       const values = metadata[map]
       return values !== undefined && values !== null && Object.hasOwn(values, key)

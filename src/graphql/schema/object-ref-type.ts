@@ -20,9 +20,9 @@ export function buildObjectRefType(types: () => SchemaTypes): GraphQLObjectType 
           resolve: idOfObjectRef,
         },
         apiVersion: { type: GraphQLString, description: 'Null where only the group is known.' },
-        kind: { type: text },
+        kind: { type: text, description: 'The kind as the API writes it: `Deployment`.' },
         namespace: { type: GraphQLString, description: 'Null for cluster-scoped objects.' },
-        name: { type: text },
+        name: { type: text, description: 'The `metadata.name` of the object.' },
         object: {
           type: types().kubernetesObject,
           description: 'The object itself; null where it is gone or its kind is not served.',

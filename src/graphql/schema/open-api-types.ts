@@ -189,8 +189,16 @@ export class OpenApiTypes {
         name: this.#names.claimOwn(`${valueName}Entry`),
         description: `One entry of a map of ${valueName}.`,
         fields: {
-          key: { type: new GraphQLNonNull(GraphQLString), ...fromSource({ form: 'entryKey' }) },
-          value: { type, ...fromSource({ form: 'entryValue', shape }) },
+          key: {
+            type: new GraphQLNonNull(GraphQLString),
+            description: 'The key in the map.',
+            ...fromSource({ form: 'entryKey' }),
+          },
+          value: {
+            type,
+            description: 'What stands there.',
+            ...fromSource({ form: 'entryValue', shape }),
+          },
         },
       })
       this.#entries.set(valueName, entry)

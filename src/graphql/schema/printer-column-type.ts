@@ -28,7 +28,7 @@ export function buildPrinterColumnType(): GraphQLObjectType {
     name: 'PrinterColumn',
     description: 'One column of what `kubectl get` shows of an object.',
     fields: ownFields<'printerColumn', PrinterColumn, unknown>('printerColumn', {
-      name: { type: text },
+      name: { type: text, description: 'The heading of the column: `READY`, `Age`.' },
       type: {
         type: text,
         description:

@@ -8,18 +8,20 @@ import {
 import type { Kind } from '../model/kind.ts'
 import { usedByField } from '../model/uses.ts'
 import { filteringRelations, isFilteredByUse } from '../model/related-fields.ts'
+import { describeRelation } from './relation-description.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
 /** The fields of a kind's `where` that are about other objects: one per relation. */
 export function relatedWhereFields(kind: Kind, types: SchemaTypes): GraphQLInputFieldConfigMap {
   const fields: GraphQLInputFieldConfigMap = {}
-  for (const { definition, many, description } of filteringRelations(kind)) {
+  for (const relation of filteringRelations(kind)) {
+    const { definition, many } = relation
     const { name } = definition
     if (!types.hasField(kind.typeName, name)) continue
     const to = types.kind(definition.to)
     fields[name] = {
       type: many ? types.whereManyType(to) : types.whereOneType(to),
-      description,
+      description: describeRelation(relation),
     }
   }
   if (isFilteredByUse(kind) && types.hasField(kind.typeName, usedByField)) {

@@ -41,6 +41,8 @@ export function buildQueryType(
 ): GraphQLObjectType {
   return new GraphQLObjectType<unknown, ResolverContext>({
     name: 'Query',
+    description:
+      'Lists and look-ups of every kind. A field whose kind or cluster cannot be read is null and has an error; the rest of the answer stands.',
     fields(): RootFields {
       const fields: RootFields = {
         ...permissionRootFields(),
@@ -53,14 +55,16 @@ export function buildQueryType(
         object: {
           type: types.kubernetesObject,
           description: 'One object by its `id`; null where it is gone.',
-          args: { id: { type: new GraphQLNonNull(GraphQLID) } },
+          args: {
+            id: { type: new GraphQLNonNull(GraphQLID), description: 'The `id` of the object.' },
+          },
           resolve: (_source, { id }: { readonly id: string }, { read }) => read.object(id),
           ...fromSource({ form: 'objectById' }),
         },
         objects: {
           type: new GraphQLList(types.kubernetesObject),
           description: 'Objects by their `id`s, in the same order; null for those that are gone.',
-          args: { ids: { type: ids } },
+          args: { ids: { type: ids, description: 'The `id`s of the objects.' } },
           resolve: (_source, { ids: wanted }: ObjectsArguments, { read }) =>
             objectsOrErrors(read, wanted),
           ...fromSource({ form: 'objectsByIds' }),
@@ -135,6 +139,8 @@ export function buildSubscriptionType(
 ): GraphQLObjectType {
   return new GraphQLObjectType<unknown, ResolverContext>({
     name: 'Subscription',
+    description:
+      'What matches, then its changes: a snapshot in frames, of which the first one resets and the last one is synced.',
     fields(): RootFields {
       const fields: RootFields = {}
       for (const kind of kinds) Object.assign(fields, subscriptionFields(kind, types))

@@ -59,7 +59,7 @@ function buildConnectionType(types: SchemaTypes): GraphQLObjectType {
     description: 'One object that was found, with its place in the list.',
     fields: ownFields('edge', {
       cursor: { type: text, description: 'The place of the object, for `after`.' },
-      node: { type: new GraphQLNonNull(result) },
+      node: { type: new GraphQLNonNull(result), description: 'What was found.' },
     }),
   })
   const count = new GraphQLObjectType<SearchCount, ResolverContext>({
@@ -67,17 +67,26 @@ function buildConnectionType(types: SchemaTypes): GraphQLObjectType {
     description: 'How many objects of one kind were found.',
     fields: ownFields<'searchCount', SearchCount, ResolverContext>('searchCount', {
       kind: { type: text, description: 'The type of the kind.' },
-      count: { type: new GraphQLNonNull(GraphQLInt) },
+      count: { type: new GraphQLNonNull(GraphQLInt), description: 'The number of objects.' },
     }),
   })
   return new GraphQLObjectType<SearchSource, ResolverContext>({
     name: 'SearchResultConnection',
     description: 'A page of what was found, and what is known of all of it.',
     fields: ownFields<'connection', SearchSource, ResolverContext>('connection', {
-      nodes: { type: listOf(result), resolve: (found) => found.rows() },
-      edges: { type: listOf(edge), resolve: (found) => found.edges() },
+      nodes: {
+        type: listOf(result),
+        description: 'What was found, on this page.',
+        resolve: (found) => found.rows(),
+      },
+      edges: {
+        type: listOf(edge),
+        description: 'The same, each with its cursor.',
+        resolve: (found) => found.edges(),
+      },
       pageInfo: {
         type: new GraphQLNonNull(types.pageInfo),
+        description: 'Where the page stands in the list.',
         resolve: (found) => found.pageInfo(),
       },
       totalCount: {
@@ -105,7 +114,10 @@ function buildResultType(types: SchemaTypes): GraphQLObjectType {
     description: 'One object that was found, and by what.',
     fields: () =>
       ownFields<'searchResult', SearchResultSource, ResolverContext>('searchResult', {
-        object: { type: new GraphQLNonNull(types.objectRef) },
+        object: {
+          type: new GraphQLNonNull(types.objectRef),
+          description: 'The object that was found.',
+        },
         matched: {
           type: text,
           description: 'What holds the text: `name`, `labels["app"]`, or the name of an index.',

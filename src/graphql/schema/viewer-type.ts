@@ -22,8 +22,11 @@ export function permissionRootFields(): GraphQLFieldConfigMap<unknown, ResolverC
     name: 'Viewer',
     description: 'Who asks.',
     fields: ownFields('viewer', {
-      username: { type: text },
-      groups: { type: new GraphQLNonNull(new GraphQLList(text)) },
+      username: { type: text, description: 'The name that permissions go by.' },
+      groups: {
+        type: new GraphQLNonNull(new GraphQLList(text)),
+        description: 'The groups that permissions go by, as the cluster knows them.',
+      },
     }),
   })
   return {

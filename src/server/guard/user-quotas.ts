@@ -3,9 +3,11 @@ import { ClientError } from '../../graphql/operation/client-error.ts'
 
 /** What one user may have at the same time, over all connections; nobody is counted who is not asked who they are. */
 export interface UserQuotaLimits {
-  /** Requests by HTTP, and queries by WebSocket, until they are answered. */
+  /** Requests by HTTP, and queries by WebSocket, that one user may have under way. */
   readonly maxOperationsPerUser: number
+  /** Subscriptions that one user may have, by either transport. */
   readonly maxSubscriptionsPerUser: number
+  /** WebSockets that one user may have open. */
   readonly maxSocketsPerUser: number
 }
 
