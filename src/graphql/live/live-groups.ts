@@ -194,7 +194,7 @@ export class LiveGroups {
   }
 
   #start(key: string, wanted: StartedGroup): KnownGroup {
-    const { served, document, filtering, plan, sought, reach } = wanted
+    const { served, document, supporting, plan, sought, reach } = wanted
     const { limits, live, fragments, subscriptions, counts } = this.#options
     const forget = (): void => {
       if (this.#groups.get(key)?.group === group) this.#groups.delete(key)
@@ -240,7 +240,7 @@ export class LiveGroups {
     const closed = subscriptions.add({
       served,
       document,
-      filtering,
+      supporting,
       kinds: neededBy(wanted, []),
       end: (error) => group.end({ form: 'failed', error }),
     })

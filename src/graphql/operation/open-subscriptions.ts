@@ -19,16 +19,16 @@ export interface OpenSubscription {
   readonly document: DocumentNode
   /** The kinds that its text names. */
   readonly kinds: readonly KindAt[]
-  /** See `filteringKinds`, of itself. */
-  readonly filtering: (served: ServedSchema) => ReadonlySet<string>
+  /** See `supportingKinds`, of itself. */
+  readonly supporting: (served: ServedSchema) => ReadonlyMap<string, string>
   /** Ends it; the error is the last that its subscriber is told. */
   readonly end: (error: ClientError) => void
 }
 
 /**
  * The subscriptions that are open. They go on when the schema changes, unless what they read is another thing now: a kind
- * that is served no more, a field that is gone or of another type, a cluster that has been taken away, a kind that has come and that a
- * filter by `usedBy` rests on, too.
+ * that is served no more, a field that is gone or of another type, a cluster that has been taken away, a kind that has come and that
+ * what they say of `usedBy` or `owned`, or a filter by `usedBy`, rests on, too.
  */
 export class OpenSubscriptions {
   readonly #open = new Set<OpenSubscription>()
@@ -46,7 +46,7 @@ export class OpenSubscriptions {
       const problem =
         lostKind(subscription, now) ??
         otherReading(subscription, now, readings) ??
-        furtherUser(subscription, now)
+        furtherSupport(subscription, now)
       if (problem === undefined) continue
       this.#open.delete(subscription)
       const hint = 'read the schema again, and subscribe anew'
@@ -85,27 +85,32 @@ function lostKind({ kinds }: OpenSubscription, now: ServedSchema): Problem | und
   return undefined
 }
 
-/** A filter by what uses an object says nothing true of a kind that it does not know. */
-function furtherUser(
-  { kinds, served, filtering }: OpenSubscription,
+/** What uses an object, or is owned by it, says nothing true of a kind that it does not know, and no more does a filter by it. */
+function furtherSupport(
+  { kinds, served, supporting }: OpenSubscription,
   now: ServedSchema,
 ): Problem | undefined {
-  if (served === now || !kinds.some(({ kind }) => hasFurtherUsers(kind, served, now)))
-    return undefined
-  const known = filtering(served)
-  for (const place of filtering(now)) {
+  if (served === now || !kinds.some(({ kind }) => leadsFurther(kind, served, now))) return undefined
+  const known = supporting(served)
+  for (const [place, what] of supporting(now)) {
     if (known.has(place)) continue
     const [cluster = '', kind = ''] = place.split(' ')
-    return { message: `a filter by usedBy rests on ${kind}, too`, cluster, kind }
+    return { message: `${what} rests on ${kind}, too`, cluster, kind }
   }
   return undefined
 }
 
-function hasFurtherUsers(kind: Kind, before: ServedSchema, now: ServedSchema): boolean {
+function leadsFurther(kind: Kind, before: ServedSchema, now: ServedSchema): boolean {
   const next = now.kinds.get(kind.typeName)
   if (next === undefined) return false
-  const known = new Set(before.relations.usesOf(kind).map(({ user }) => user.typeName))
-  return now.relations.usesOf(next).some(({ user }) => !known.has(user.typeName))
+  const known = new Set(ledTo(kind, before))
+  return ledTo(next, now).some((typeName) => !known.has(typeName))
+}
+
+/** The kinds that may use an object of a kind, or be owned by it. */
+function ledTo(kind: Kind, { relations }: ServedSchema): readonly string[] {
+  const users = relations.usesOf(kind).map(({ user }) => user)
+  return [...users, ...relations.ownedKinds(kind)].map(({ typeName }) => typeName)
 }
 
 function isOfAnotherGroup({ resource }: Kind, { resource: next }: Kind): boolean {
