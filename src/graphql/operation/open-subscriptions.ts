@@ -32,32 +32,89 @@ export interface OpenSubscription {
  */
 export class OpenSubscriptions {
   readonly #open = new Set<OpenSubscription>()
+  readonly #unserved = new Map<OpenSubscription, Map<string, NamedKind>>()
+  #now: ServedSchema | undefined
 
   /** Takes one in until the function that it returns is called. */
   add(subscription: OpenSubscription): () => void {
     this.#open.add(subscription)
-    return () => void this.#open.delete(subscription)
+    return () => this.#forget(subscription)
+  }
+
+  /**
+   * What a subscription reads, for those whose objects may name any kind, as the owners of objects: when one of those that are not
+   * served comes to be, the subscription ends, as what it told of those objects was not all.
+   */
+  reading(subscription: OpenSubscription): ServedSchema {
+    const { served } = subscription
+    return {
+      ...served,
+      kindOf: (group, kind) => {
+        const found = served.kindOf(group, kind)
+        if (found === undefined) this.#missed(subscription, { group, kind })
+        return found
+      },
+    }
   }
 
   /** Something else is served from now on: ends those that cannot go on. */
   follow(now: ServedSchema): void {
+    this.#now = now
     const readings = new Map<DocumentNode, Map<GraphQLSchema, string | undefined>>()
     for (const subscription of this.#open) {
       const problem =
         lostKind(subscription, now) ??
         otherReading(subscription, now, readings) ??
-        furtherSupport(subscription, now)
-      if (problem === undefined) continue
-      this.#open.delete(subscription)
-      const hint = 'read the schema again, and subscribe anew'
-      subscription.end(
-        new ClientError('SCHEMA_CHANGED', `the schema has changed: ${problem.message}`, {
-          ...problem,
-          hint,
-        }),
-      )
+        furtherSupport(subscription, now) ??
+        this.#servedNow(subscription, now)
+      if (problem !== undefined) this.#end(subscription, problem)
     }
   }
+
+  #end(subscription: OpenSubscription, problem: Problem): void {
+    this.#forget(subscription)
+    const hint = 'read the schema again, and subscribe anew'
+    const message = `the schema has changed: ${problem.message}`
+    subscription.end(new ClientError('SCHEMA_CHANGED', message, { ...problem, hint }))
+  }
+
+  #forget(subscription: OpenSubscription): void {
+    this.#open.delete(subscription)
+    this.#unserved.delete(subscription)
+  }
+
+  #missed(subscription: OpenSubscription, named: NamedKind): void {
+    if (!this.#open.has(subscription)) return
+    const problem = this.#now && nowServed(named, this.#now)
+    // Not in the midst of what reads it.
+    if (problem !== undefined) queueMicrotask(() => this.#end(subscription, problem))
+    let unserved = this.#unserved.get(subscription)
+    if (unserved === undefined) this.#unserved.set(subscription, (unserved = new Map()))
+    if (unserved.size < maxUnserved) unserved.set(`${named.group}/${named.kind}`, named)
+  }
+
+  #servedNow(subscription: OpenSubscription, now: ServedSchema): Problem | undefined {
+    for (const named of this.#unserved.get(subscription)?.values() ?? []) {
+      const problem = nowServed(named, now)
+      if (problem !== undefined) return problem
+    }
+    return undefined
+  }
+}
+
+/** A kind as owner references and other references name it. */
+interface NamedKind {
+  readonly group: string
+  readonly kind: string
+}
+
+/** So many kinds that are not served are remembered of each subscription; of what else its objects name nothing is heard. */
+const maxUnserved = 1_000
+
+function nowServed({ group, kind }: NamedKind, now: ServedSchema): Problem | undefined {
+  const found = now.kindOf(group, kind)
+  if (found === undefined) return undefined
+  return { message: `objects lead to ${found.typeName}, which is served now`, kind: found.typeName }
 }
 
 interface Problem {
