@@ -233,6 +233,31 @@ describe('subscriptions to objects with their owners', () => {
     await page.return?.()
   })
 
+  it('end when the kind of an owner comes to be served, and no others do', async () => {
+    const reference = { apiVersion: 'new.example.com/v1', kind: 'Gear', name: 'gear', uid: 'gear' }
+    await created(served.cluster, `${core}/configmaps`, {
+      metadata: { name: 'owned', ownerReferences: [reference] },
+    })
+    await created(served.cluster, `${core}/secrets`, { metadata: { name: 'free' } })
+    const [told, free, plain] = await Promise.all([
+      following('configMaps(namespace: "default", coalesceMs: 0)', 'owners { kind }'),
+      following('secrets(namespace: "default", coalesceMs: 0)', 'owners { kind }'),
+      following('configMaps(namespace: "default", coalesceMs: 0)', 'metadata { name }'),
+    ])
+    const gear = definitionOf('Gear', 'new.example.com', [versionOf('v1', {})])
+    await created(served.cluster, definitionsPath, gear)
+    await told.until('the end', () => told.ended())
+    expect(told.problems.join()).toContain('NewExampleComGear, which is served now')
+    expect(free.ended()).toBe(false)
+    // One of which it is heard only behind that.
+    await created(served.cluster, `${core}/secrets`, {
+      metadata: { name: 'later', ownerReferences: [reference] },
+    })
+    await free.until('the end', () => free.ended())
+    expect(free.problems.join()).toContain('SCHEMA_CHANGED')
+    expect(plain.ended()).toBe(false)
+  })
+
   it('go on when the kind of an owner is served no more', async () => {
     const version = versionOf('v1', { teeth: { type: 'integer' } })
     await created(

@@ -68,14 +68,23 @@ describe('a subscription that is filtered by what is used', () => {
       follow(`configMaps(where: $where) ${alone}`, unused),
       follow(`configMapsPage(where: $where, first: 5) ${changes}`, unused),
     ]
+    const shown = (selection: string): string =>
+      `{ changes { object { metadata { name } ${selection} } } }`
+    const users = '{ totalCount nodes { object { kind name } } }'
+    const endedByWhatTheyShow = [
+      follow(`configMaps(where: $where) ${shown(`usedBy ${users}`)}`),
+      follow(`configMaps(where: $where) ${shown(`usedBy ${users} cluster { state }`)}`),
+      follow(`configMapsPage(where: $where, first: 5) ${shown(`usedBy ${users}`)}`),
+    ]
     const going = [
       follow(`configMaps(where: $where) ${changes}`),
       follow(`configMaps(where: $where) ${changes}`, { where: { name: { eq: 'unused' } } }),
       follow(`configMaps(where: $where) ${changes}`, {
         where: { usedBy: { none: { kinds: ['Pod'] } } },
       }),
+      follow(`configMaps(where: $where) ${shown(`usedBy(kinds: ["Pod"]) ${users}`)}`),
     ]
-    for (const { names, errors } of [...ended, ...going])
+    for (const { names, errors } of [...ended, ...endedByWhatTheyShow, ...going])
       await expect.poll(() => [errors, names], wait).toEqual([[], ['unused']])
     const widget = definitionOf('Widget', 'rel.example', [
       versionOf('v1', { settings: { type: 'string' } }),
@@ -91,6 +100,16 @@ describe('a subscription that is filtered by what is used', () => {
           },
         ])
     }
+    for (const { errors } of endedByWhatTheyShow) {
+      await expect
+        .poll(() => errors, wait)
+        .toMatchObject([
+          {
+            message: 'the schema has changed: usedBy rests on RelExampleWidget, too',
+            extensions: { code: 'SCHEMA_CHANGED', cluster: 'one', kind: 'RelExampleWidget' },
+          },
+        ])
+    }
     await created(cluster, '/apis/rel.example/v1/namespaces/default/widgets', {
       apiVersion: 'rel.example/v1',
       kind: 'Widget',
@@ -102,6 +121,6 @@ describe('a subscription that is filtered by what is used', () => {
     const again = follow(`configMaps(where: $where) ${changes}`, unused)
     await expect.poll(() => again.names, wait).toContain('new')
     expect(again.names).not.toContain('unused')
-    expect(going.map(({ errors }) => errors)).toEqual([[], [], []])
+    expect(going.map(({ errors }) => errors)).toEqual([[], [], [], []])
   })
 })

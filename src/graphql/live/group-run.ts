@@ -37,14 +37,21 @@ export function groupParts(
 ): Pick<GroupRun, 'parts' | 'followed' | 'check'> {
   const beyond = new Map<string, Beyond>()
   const note = (one: Beyond): void => void beyond.set(beyondText(one), one)
-  /** There may be others of which that is to be known. */
-  const unlessBeyond = <T>(reading: () => T, otherwise: T): T => {
+  const noting = <T>(reading: () => T): T => {
     try {
       return reading()
     } catch (error) {
-      if (!(error instanceof BeyondSightError)) throw error
-      error.beyond.forEach(note)
-      return otherwise
+      if (error instanceof BeyondSightError) error.beyond.forEach(note)
+      throw error
+    }
+  }
+  /** There may be others of which that is to be known. */
+  const unlessBeyond = <T>(reading: () => T, otherwise: T): T => {
+    try {
+      return noting(reading)
+    } catch (error) {
+      if (error instanceof BeyondSightError) return otherwise
+      throw error
     }
   }
   const indexed = new Set<KindAt['indexes']>()
@@ -58,15 +65,11 @@ export function groupParts(
     indexed.add(indexes)
     return true
   }
-  const read = <T>(at: KindAt, reading: () => T): T => {
-    try {
+  const read = <T>(at: KindAt, reading: () => T): T =>
+    noting(() => {
       if (!isIndexed(at)) throw new BeyondSightError([{ form: 'kind', at }])
       return reading()
-    } catch (error) {
-      if (error instanceof BeyondSightError) error.beyond.forEach(note)
-      throw error
-    }
-  }
+    })
   const { may } = settled
   const parts: SettledParts = {
     part: (at, reading) => read(at, () => settled.part(at, reading)),

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Kind } from '../model/kind.ts'
 import { checkedCoalesceMs } from '../operation/followed-list.ts'
-import type { OpenSubscriptions } from '../operation/open-subscriptions.ts'
+import type { OpenSubscription, OpenSubscriptions } from '../operation/open-subscriptions.ts'
 import { PreparedKinds } from '../operation/prepared-kinds.ts'
 import { decodeResumeToken, type ResumePosition } from '../operation/resume-token.ts'
 import type { OperationLimits } from '../operation/served-schema.ts'
@@ -194,7 +194,7 @@ export class LiveGroups {
   }
 
   #start(key: string, wanted: StartedGroup): KnownGroup {
-    const { served, document, filtering, plan, sought, reach } = wanted
+    const { served, document, supporting, plan, sought, reach } = wanted
     const { limits, live, fragments, subscriptions, counts } = this.#options
     const forget = (): void => {
       if (this.#groups.get(key)?.group === group) this.#groups.delete(key)
@@ -202,8 +202,16 @@ export class LiveGroups {
     let isBeyond = false
     reach.groups += 1
     this.#reach.set(this.#askedBy(wanted), reach)
-    const group = new LiveGroup({
+    const open: OpenSubscription = {
+      served,
+      document,
+      supporting,
+      kinds: neededBy(wanted, []),
+      end: (error) => group.end({ form: 'failed', error }),
+    }
+    const group: LiveGroup = new LiveGroup({
       ...wanted,
+      served: subscriptions.reading(open),
       limits,
       fragments,
       ring: live,
@@ -237,13 +245,7 @@ export class LiveGroups {
         if (end.form === 'refused') this.#refused.set(key, true)
       },
     })
-    const closed = subscriptions.add({
-      served,
-      document,
-      filtering,
-      kinds: neededBy(wanted, []),
-      end: (error) => group.end({ form: 'failed', error }),
-    })
+    const closed = subscriptions.add(open)
     const started = group.start()
     // Nobody need wait for it.
     started.catch(() => {})

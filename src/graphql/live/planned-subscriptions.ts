@@ -11,7 +11,7 @@ import { clientErrorOf } from '../operation/client-error.ts'
 import { problemOfVariables } from '../operation/document-bounds.ts'
 import { documentCache } from '../operation/document-cache.ts'
 import type { OperationDocuments } from '../operation/operation-documents.ts'
-import { filteringKinds, operationKinds } from '../operation/operation-kinds.ts'
+import { operationKinds, supportingKinds } from '../operation/operation-kinds.ts'
 import type { KindAt } from '../operation/kind-part.ts'
 import type { OperationObserver, OperationReport } from '../operation/operation-observer.ts'
 import { problemOfPages } from '../operation/page-rows.ts'
@@ -88,7 +88,7 @@ export class PlannedSubscriptions {
         plan: plan.variation(variables),
         variables,
         asked: askedBy(inputs, variables, positionVariables),
-        filtering: (schema) => filteringKinds(schema, { ...read, variableValues }),
+        supporting: (schema) => supportingKinds(schema, { ...read, variableValues }),
         viewer,
       })
       if (member !== undefined) {

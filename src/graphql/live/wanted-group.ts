@@ -22,8 +22,8 @@ export interface Joining {
   readonly variables: VariableValues
   /** What is asked for by the variables. */
   readonly asked: string
-  /** See `filteringKinds`, of what is asked for. */
-  readonly filtering: (served: ServedSchema) => ReadonlySet<string>
+  /** See `supportingKinds`, of what is asked for. */
+  readonly supporting: (served: ServedSchema) => ReadonlyMap<string, string>
   /** Who asks; absent where everything may be seen. */
   readonly viewer?: Viewer | undefined
 }

@@ -18,7 +18,7 @@ import { WorkBudget } from '../../query/condition/work-budget.ts'
 import { variableError } from './argument-place.ts'
 import { clientResult } from './client-error.ts'
 import { explain, type Explanation } from './explanation.ts'
-import { filteringKinds, operationKinds, type OperationToRead } from './operation-kinds.ts'
+import { operationKinds, type OperationToRead, supportingKinds } from './operation-kinds.ts'
 import { liveLane, queryLane } from './operation-turns.ts'
 import { problemOfVariables } from './document-bounds.ts'
 import { noteMissed } from './missing-indexes.ts'
@@ -196,7 +196,7 @@ export class Execution {
       served,
       document,
       kinds: operationKinds(served, validated),
-      filtering: (schema: ServedSchema) => filteringKinds(schema, validated),
+      supporting: (schema: ServedSchema) => supportingKinds(schema, validated),
     }
     return subscriptionAnswers({
       source,

@@ -19,45 +19,102 @@ export interface OpenSubscription {
   readonly document: DocumentNode
   /** The kinds that its text names. */
   readonly kinds: readonly KindAt[]
-  /** See `filteringKinds`, of itself. */
-  readonly filtering: (served: ServedSchema) => ReadonlySet<string>
+  /** See `supportingKinds`, of itself. */
+  readonly supporting: (served: ServedSchema) => ReadonlyMap<string, string>
   /** Ends it; the error is the last that its subscriber is told. */
   readonly end: (error: ClientError) => void
 }
 
 /**
  * The subscriptions that are open. They go on when the schema changes, unless what they read is another thing now: a kind
- * that is served no more, a field that is gone or of another type, a cluster that has been taken away, a kind that has come and that a
- * filter by `usedBy` rests on, too.
+ * that is served no more, a field that is gone or of another type, a cluster that has been taken away, a kind that has come and that
+ * what they say of `usedBy` or `owned`, or a filter by `usedBy`, rests on, too.
  */
 export class OpenSubscriptions {
   readonly #open = new Set<OpenSubscription>()
+  readonly #unserved = new Map<OpenSubscription, Map<string, NamedKind>>()
+  #now: ServedSchema | undefined
 
   /** Takes one in until the function that it returns is called. */
   add(subscription: OpenSubscription): () => void {
     this.#open.add(subscription)
-    return () => void this.#open.delete(subscription)
+    return () => this.#forget(subscription)
+  }
+
+  /**
+   * What a subscription reads, for those whose objects may name any kind, as the owners of objects: when one of those that are not
+   * served comes to be, the subscription ends, as what it told of those objects was not all.
+   */
+  reading(subscription: OpenSubscription): ServedSchema {
+    const { served } = subscription
+    return {
+      ...served,
+      kindOf: (group, kind) => {
+        const found = served.kindOf(group, kind)
+        if (found === undefined) this.#missed(subscription, { group, kind })
+        return found
+      },
+    }
   }
 
   /** Something else is served from now on: ends those that cannot go on. */
   follow(now: ServedSchema): void {
+    this.#now = now
     const readings = new Map<DocumentNode, Map<GraphQLSchema, string | undefined>>()
     for (const subscription of this.#open) {
       const problem =
         lostKind(subscription, now) ??
         otherReading(subscription, now, readings) ??
-        furtherUser(subscription, now)
-      if (problem === undefined) continue
-      this.#open.delete(subscription)
-      const hint = 'read the schema again, and subscribe anew'
-      subscription.end(
-        new ClientError('SCHEMA_CHANGED', `the schema has changed: ${problem.message}`, {
-          ...problem,
-          hint,
-        }),
-      )
+        furtherSupport(subscription, now) ??
+        this.#servedNow(subscription, now)
+      if (problem !== undefined) this.#end(subscription, problem)
     }
   }
+
+  #end(subscription: OpenSubscription, problem: Problem): void {
+    this.#forget(subscription)
+    const hint = 'read the schema again, and subscribe anew'
+    const message = `the schema has changed: ${problem.message}`
+    subscription.end(new ClientError('SCHEMA_CHANGED', message, { ...problem, hint }))
+  }
+
+  #forget(subscription: OpenSubscription): void {
+    this.#open.delete(subscription)
+    this.#unserved.delete(subscription)
+  }
+
+  #missed(subscription: OpenSubscription, named: NamedKind): void {
+    if (!this.#open.has(subscription)) return
+    const problem = this.#now && nowServed(named, this.#now)
+    // Not in the midst of what reads it.
+    if (problem !== undefined) queueMicrotask(() => this.#end(subscription, problem))
+    let unserved = this.#unserved.get(subscription)
+    if (unserved === undefined) this.#unserved.set(subscription, (unserved = new Map()))
+    if (unserved.size < maxUnserved) unserved.set(`${named.group}/${named.kind}`, named)
+  }
+
+  #servedNow(subscription: OpenSubscription, now: ServedSchema): Problem | undefined {
+    for (const named of this.#unserved.get(subscription)?.values() ?? []) {
+      const problem = nowServed(named, now)
+      if (problem !== undefined) return problem
+    }
+    return undefined
+  }
+}
+
+/** A kind as owner references and other references name it. */
+interface NamedKind {
+  readonly group: string
+  readonly kind: string
+}
+
+/** So many kinds that are not served are remembered of each subscription; of what else its objects name nothing is heard. */
+const maxUnserved = 1_000
+
+function nowServed({ group, kind }: NamedKind, now: ServedSchema): Problem | undefined {
+  const found = now.kindOf(group, kind)
+  if (found === undefined) return undefined
+  return { message: `objects lead to ${found.typeName}, which is served now`, kind: found.typeName }
 }
 
 interface Problem {
@@ -85,27 +142,32 @@ function lostKind({ kinds }: OpenSubscription, now: ServedSchema): Problem | und
   return undefined
 }
 
-/** A filter by what uses an object says nothing true of a kind that it does not know. */
-function furtherUser(
-  { kinds, served, filtering }: OpenSubscription,
+/** What uses an object, or is owned by it, says nothing true of a kind that it does not know, and no more does a filter by it. */
+function furtherSupport(
+  { kinds, served, supporting }: OpenSubscription,
   now: ServedSchema,
 ): Problem | undefined {
-  if (served === now || !kinds.some(({ kind }) => hasFurtherUsers(kind, served, now)))
-    return undefined
-  const known = filtering(served)
-  for (const place of filtering(now)) {
+  if (served === now || !kinds.some(({ kind }) => leadsFurther(kind, served, now))) return undefined
+  const known = supporting(served)
+  for (const [place, what] of supporting(now)) {
     if (known.has(place)) continue
     const [cluster = '', kind = ''] = place.split(' ')
-    return { message: `a filter by usedBy rests on ${kind}, too`, cluster, kind }
+    return { message: `${what} rests on ${kind}, too`, cluster, kind }
   }
   return undefined
 }
 
-function hasFurtherUsers(kind: Kind, before: ServedSchema, now: ServedSchema): boolean {
+function leadsFurther(kind: Kind, before: ServedSchema, now: ServedSchema): boolean {
   const next = now.kinds.get(kind.typeName)
   if (next === undefined) return false
-  const known = new Set(before.relations.usesOf(kind).map(({ user }) => user.typeName))
-  return now.relations.usesOf(next).some(({ user }) => !known.has(user.typeName))
+  const known = new Set(ledTo(kind, before))
+  return ledTo(next, now).some((typeName) => !known.has(typeName))
+}
+
+/** The kinds that may use an object of a kind, or be owned by it. */
+function ledTo(kind: Kind, { relations }: ServedSchema): readonly string[] {
+  const users = relations.usesOf(kind).map(({ user }) => user)
+  return [...users, ...relations.ownedKinds(kind)].map(({ typeName }) => typeName)
 }
 
 function isOfAnotherGroup({ resource }: Kind, { resource: next }: Kind): boolean {

@@ -59,22 +59,23 @@ export function operationKinds(
 }
 
 /**
- * The kinds that the filters of an operation rest on besides those that are filtered, in each cluster, as texts. `usedBy` rests on
- * all that may make use of something, so that a new kind makes it another filter.
+ * The kinds that what an operation says rests on, in each cluster, as texts, with what rests on them: those of filters, those that may
+ * make use of what it shows `usedBy` of, and those that are related to what it shows `owned` of. Another schema may have more of them,
+ * and then the same text asks for something else.
  */
-export function filteringKinds(
+export function supportingKinds(
   served: ServedSchema,
   { document, operation, variableValues }: OperationToRead,
-): ReadonlySet<string> {
+): ReadonlyMap<string, string> {
   const root = served.schema.getRootType(operation.operation)
   const search = new KindSearch(served, document, variableValues)
   if (root !== null && root !== undefined) search.enter(operation.selectionSet, root, '')
-  return search.filtering
+  return search.supporting
 }
 
 class KindSearch {
-  /** The kinds that filters rest on, with their cluster. */
-  readonly filtering = new Set<string>()
+  /** What rests on a kind, by cluster and kind. */
+  readonly supporting = new Map<string, string>()
   readonly #served: ServedSchema
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly #variables: VariableValues
@@ -176,6 +177,7 @@ class KindSearch {
         const names = this.#arguments(field, node)?.['kinds']
         for (const { user, needs } of this.#served.relations.usesOf(source.kind)) {
           if (Array.isArray(names) && !names.includes(user.typeName)) continue
+          this.#supports('usedBy', cluster, user)
           this.#addNeeds(cluster, needs)
         }
       } else if (source.form === 'owned') {
@@ -248,6 +250,7 @@ class KindSearch {
     const names = this.#arguments(field, node)?.['kinds']
     const owner = this.#served.kinds.get(type.name)
     const related = owner === undefined ? [] : relatedOwnedKinds(this.#served, owner, cluster)
+    for (const kind of related) this.#supports('owned', cluster, kind)
     return [...related, ...knownKinds(this.#served, names)]
   }
 
@@ -260,8 +263,13 @@ class KindSearch {
 
   #filtered(kind: Kind, where: unknown, cluster: string): readonly RelatedNeed[] {
     const needs = whereKinds(this.#served, kind, where)
-    for (const { kind: read } of needs) this.filtering.add(`${cluster} ${read.typeName}`)
+    for (const { kind: read } of needs) this.#supports('a filter by usedBy', cluster, read)
     return needs
+  }
+
+  #supports(what: string, cluster: string, { typeName }: Kind): void {
+    const place = `${cluster} ${typeName}`
+    if (!this.supporting.has(place)) this.supporting.set(place, what)
   }
 
   /** `undefined` for a cluster that is not there: the field itself refuses it. */
