@@ -35,7 +35,7 @@ export interface GraphQLServerOptions extends OperationPipelineOptions {
   /** Told of what happens at the door. */
   readonly observer?: ServerObserver | undefined
   /** What GraphiQL shows to those who come for the first time. */
-  readonly defaultQuery: string
+  readonly defaultQuery?: string
 }
 
 /** A server that is listening. Disposing it stops it: see {@link startGraphQLServer}. */
@@ -103,7 +103,7 @@ class RunningServer implements GraphQLServer {
       reauthenticateMs: server.reauthenticateMs,
       metrics: server.metricsOnApiPort ? options.metrics : undefined,
       observer,
-      graphiqlQuery: this.servesGraphiql ? options.defaultQuery : undefined,
+      graphiqlQuery: this.servesGraphiql ? (options.defaultQuery ?? '') : undefined,
       authenticator,
       quotas,
       planned: options.planned,

@@ -113,7 +113,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
   /** Where coalescing: the position in `#changes` of each object's entry. */
   #positions: Map<string, number> | undefined
   /** Whose deletion waits though nothing else was told of them. */
-  readonly #untold = new Set<string>()
+  #untold: Set<string> | undefined
   #wake: PromiseWithResolvers<void> | undefined
   #ended: { readonly error: Error | undefined } | undefined
 
@@ -222,7 +222,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
           return
         case 'reset':
           this.#changes = []
-          this.#untold.clear()
+          this.#untold = undefined
           this.#reset = true
           return
         case 'coalesce':
@@ -252,9 +252,9 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
       return
     }
     // Of which only the deletion waited, and that is taken back: for its reader it is new.
-    const isNew = change.type === 'ADDED' && this.#untold.delete(id)
+    const isNew = change.type === 'ADDED' && this.#untold?.delete(id) === true
     const both = isNew ? change : earlier.followedBy(change)
-    if (both === undefined && this.#readsStore) this.#untold.add(id)
+    if (both === undefined && this.#readsStore) (this.#untold ??= new Set()).add(id)
     const kept = both ?? (this.#readsStore ? change : undefined)
     this.#changes[position] = kept
     if (kept !== undefined) return
@@ -279,7 +279,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     const changes = this.#changes.filter((change) => change !== undefined)
     this.#changes = []
     this.#positions = undefined
-    this.#untold.clear()
+    this.#untold = undefined
     const except = this.#resyncExcept
     if (except !== undefined) {
       // Behind what waited, in the same tick: so the consumer's view is the store's when it reads of the resync.

@@ -3,7 +3,7 @@ import { isTooLargeResourceVersion } from '../../kubernetes/status.ts'
 import type { WatchStream } from './watch-stream.ts'
 
 /** After so much silence a watch is asked about for the first time; after twice as much each further time. */
-const firstSilenceMs = 2000
+const firstSilenceMs = 4000
 const longestSilenceMs = 60_000
 
 export interface SilentWatchOptions {
