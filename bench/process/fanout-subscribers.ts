@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { connect, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { WebSocket } from 'ws'
 import { viewerToken } from '../support/identities.ts'
-import { Latencies } from '../support/latencies.ts'
+import { MeasuredSubscribers } from '../support/measured-subscribers.ts'
 import { writtenAnnotation } from '../support/pod-updates.ts'
 
 interface Answer {
@@ -34,10 +34,7 @@ const [
   stopping = '0',
   users = '0',
 ] = process.argv.slice(2)
-const sockets = Number(count)
-const sampled = Math.ceil(sockets / 50)
-const warmUpMs = 2000
-const atOnce = 50
+const subscribers = new MeasuredSubscribers(Number(count), 50)
 
 /** Aliases make selections different that are the same work. */
 const queryOf = (number: number): string => `subscription {
@@ -56,9 +53,6 @@ const queryOf = (number: number): string => `subscription {
 const wholePods = 'subscription { pods(coalesceMs: 0) { changes { object { json } } } }'
 const wholeIds = ['2', '3', '4', '5', '6', '7', '8', '9']
 
-const latencies = new Latencies()
-let measuring = false
-let samples = 0
 let stopped = 0
 
 const readInto = Buffer.allocUnsafe(65_536)
@@ -84,8 +78,7 @@ function quietConnection(isLeftAlone: () => boolean): (options: TcpNetConnectOpt
 async function subscribe(number: number): Promise<void> {
   const synced = Promise.withResolvers<void>()
   let isSynced = false
-  const isSampled = number % sampled === 0
-  if (isSampled) samples += 1
+  const isSampled = subscribers.reads(number)
   const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', {
     createConnection: quietConnection(() => isSynced && !isSampled) as typeof connect,
     perMessageDeflate: false,
@@ -101,12 +94,12 @@ async function subscribe(number: number): Promise<void> {
     const { pods } = payload.data
     isSynced ||= pods.synced
     if (isSynced) synced.resolve()
-    if (!measuring) return
+    if (!subscribers.measuring) return
     const now = process.hrtime.bigint()
     for (const { object } of pods.changes) {
       const written = object?.metadata.annotation
       if (written !== undefined && written !== null) {
-        latencies.add(Number(now - BigInt(written)) / 1e6)
+        subscribers.hear(written, now)
       }
     }
   })
@@ -123,24 +116,5 @@ async function subscribe(number: number): Promise<void> {
   }
 }
 
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-
-for (let start = 0; start < sockets; start += atOnce) {
-  const batch = Array.from({ length: Math.min(atOnce, sockets - start) }, (_, at) => start + at)
-  await Promise.all(batch.map(subscribe))
-}
-await sleep(warmUpMs)
-console.log('measuring')
-measuring = true
-const startMs = performance.now()
-await sleep(Number(durationMs))
-measuring = false
-const seconds = (performance.now() - startMs) / 1000
-console.log(
-  JSON.stringify({
-    'changes/s': ((latencies.count / samples) * sockets) / seconds,
-    p50Ms: latencies.percentile(0.5),
-    p99Ms: latencies.percentile(0.99),
-  }),
-)
+await subscribers.run(subscribe, { atOnce: 50, durationMs: Number(durationMs), heard: 'changes' })
 process.exit(0)

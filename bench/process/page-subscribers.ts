@@ -5,7 +5,7 @@
  */
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
-import { Latencies } from '../support/latencies.ts'
+import { MeasuredSubscribers } from '../support/measured-subscribers.ts'
 import { writtenAnnotation } from '../support/pod-updates.ts'
 
 interface Row {
@@ -25,10 +25,7 @@ interface Answer {
 
 const [url = '', way = 'live', count = '1', pages = '1', durationMs = '1000'] =
   process.argv.slice(2)
-const sockets = Number(count)
-const sampled = Math.ceil(sockets / 20)
-const warmUpMs = 2000
-const atOnce = 20
+const subscribers = new MeasuredSubscribers(Number(count), 20)
 
 const row = `metadata { name namespace annotation(key: "${writtenAnnotation}") } status { phase }`
 const window = (number: number): string =>
@@ -44,10 +41,6 @@ const changesQuery = `subscription ($from: String) {
   pods(coalesceMs: 100, resumeFrom: $from) { changes { objectId } }
 }`
 
-const latencies = new Latencies()
-let measuring = false
-let samples = 0
-
 /** Takes note of the rows that a subscriber has not been shown before. */
 function reader(): (rows: Iterable<Row | null>) => void {
   const seen = new Set<string>()
@@ -57,14 +50,13 @@ function reader(): (rows: Iterable<Row | null>) => void {
       const written = one?.metadata.annotation ?? undefined
       if (written === undefined || seen.has(written)) continue
       seen.add(written)
-      if (measuring) latencies.add(Number(now - BigInt(written)) / 1e6)
+      subscribers.hear(written, now)
     }
   }
 }
 
 async function subscribe(number: number): Promise<void> {
-  const isSampled = number % sampled === 0
-  if (isSampled) samples += 1
+  const isSampled = subscribers.reads(number)
   const read = reader()
   const begun = Promise.withResolvers<void>()
   const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', {
@@ -115,24 +107,5 @@ async function subscribe(number: number): Promise<void> {
   await begun.promise
 }
 
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-
-for (let start = 0; start < sockets; start += atOnce) {
-  const batch = Array.from({ length: Math.min(atOnce, sockets - start) }, (_, at) => start + at)
-  await Promise.all(batch.map(subscribe))
-}
-await sleep(warmUpMs)
-console.log('measuring')
-measuring = true
-const startMs = performance.now()
-await sleep(Number(durationMs))
-measuring = false
-const seconds = (performance.now() - startMs) / 1000
-console.log(
-  JSON.stringify({
-    'moves/s': ((latencies.count / samples) * sockets) / seconds,
-    p50Ms: latencies.percentile(0.5),
-    p99Ms: latencies.percentile(0.99),
-  }),
-)
+await subscribers.run(subscribe, { atOnce: 20, durationMs: Number(durationMs), heard: 'moves' })
 process.exit(0)

@@ -1,0 +1,47 @@
+import { startSimulator, type Simulator } from 'informerql/simulator'
+import { OperationTypeNode } from 'graphql'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { population } from '../../src/simulator/population/population.ts'
+import { noon } from '../population/collected.ts'
+import { type Example, examples, isOperation } from '../schema/documented-examples.ts'
+import {
+  firstAnswer,
+  type ServedGateway,
+  serveGateway,
+  type Variables,
+} from '../support/gateway.ts'
+
+const isSubscription = ({ document }: Example): boolean =>
+  document.definitions.some(
+    (one) => 'operation' in one && one.operation === OperationTypeNode.SUBSCRIPTION,
+  )
+
+describe('what the guides show as GraphQL, asked of the cluster that is simulated', () => {
+  let simulator: Simulator
+  let gateway: ServedGateway
+  /** What readers are to put in the place of variables. */
+  let values: Variables
+  beforeAll(async () => {
+    simulator = await startSimulator({
+      populate: (storage) => {
+        for (const { resource, object } of population({ now: noon }))
+          storage.create(resource, object)
+      },
+    })
+    gateway = await serveGateway({ clusters: [{ name: 'demo', server: simulator.url }] })
+    const { pods } = await gateway.data('{ pods(first: 1) { nodes { id } } }')
+    values = { id: pods.nodes[0].id, text: 'cart' }
+  })
+  afterAll(async () => {
+    await gateway[Symbol.asyncDispose]()
+    await simulator[Symbol.asyncDispose]()
+  })
+
+  it.each(examples.filter(isOperation))('$file:$line is answered', async (example) => {
+    const answer = isSubscription(example)
+      ? await firstAnswer(gateway.connect(), example.text, values)
+      : await gateway.query(example.text, values)
+    expect(answer.errors).toBeUndefined()
+    expect(answer.data).toBeDefined()
+  })
+})
