@@ -59,6 +59,21 @@ export const costlyQueries: readonly CostlyOperation[] = [
     error: { code: 'QUERY_TOO_COSTLY' },
   },
   {
+    title: 'the topmost owner of each row 64 times',
+    query: `{ pods(first: 500) { nodes { ${times(64, (at) => `r${at}: rootOwner { __typename }`)} } } }`,
+    error: { code: 'QUERY_TOO_COSTLY' },
+  },
+  {
+    title: 'how many Events each row has 64 times',
+    query: `{ pods(first: 500) { nodes { ${times(64, (at) => `e${at}: events { totalCount }`)} } } }`,
+    error: { code: 'QUERY_TOO_COSTLY' },
+  },
+  {
+    title: 'what is part of the same as each row 16 times',
+    query: `{ pods(first: 500) { nodes { ${times(16, (at) => `p${at}: partOfObjects(first: 2) { nodes { __typename } }`)} } } }`,
+    error: { code: 'QUERY_TOO_COSTLY' },
+  },
+  {
     title: 'introspection over and over',
     query: `{ ${times(40, (at) => `s${at}: __schema { types { fields { name args { name } type { name } } } }`)} }`,
     error: { code: 'QUERY_TOO_COSTLY' },

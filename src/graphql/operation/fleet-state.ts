@@ -11,10 +11,19 @@ import type { ServedSchema } from './served-schema.ts'
 import type { ViewerAccess } from './viewer-access.ts'
 
 /**
- * The clusters and their caches, as they are when they are asked for: for a viewer only those of kinds of which something may
+ * The clusters and their caches for one answer, as they are when it asks for them first: for a viewer only those of kinds of which something may
  * be listed, with the number of what may.
  */
 export function fleetOf(served: ServedSchema, access: ViewerAccess | undefined): FleetState {
+  // Every object has its cluster, and all that are answered have one of a few: it is put together once.
+  const known = new Map<string, ClusterState | Promise<ClusterState> | null>()
+  const clusterNamed = (name: string): ClusterState | Promise<ClusterState> | null => {
+    const cluster = served.clusters.get(name)
+    if (cluster === undefined) return null
+    const seen = clusterAsKnown(served, access, name, true)
+    if (seen !== undefined || access === undefined) return seen ?? null
+    return seenClusterOf(served, cluster, access)
+  }
   return {
     clusters: () => {
       const clusters = [...served.clusters.values()]
@@ -23,11 +32,9 @@ export function fleetOf(served: ServedSchema, access: ViewerAccess | undefined):
         : Promise.all(clusters.map((cluster) => seenClusterOf(served, cluster, access)))
     },
     cluster(name) {
-      const cluster = served.clusters.get(name)
-      if (cluster === undefined) return null
-      return access === undefined
-        ? clusterStateOf(served, cluster)
-        : seenClusterOf(served, cluster, access)
+      let cluster = known.get(name)
+      if (cluster === undefined) known.set(name, (cluster = clusterNamed(name)))
+      return cluster
     },
   }
 }

@@ -57,6 +57,9 @@ export interface PageMeans {
   readonly related: (cluster: string) => RelatedStores
 }
 
+/** A page is begun, and its connection written, in the time of so many tests: relations of many rows have one each. */
+const testsPerPage = 70
+
 /** One page of a list. Throws as `listPage` does. */
 export function pageOf(
   { cluster, view, scope }: KindPart,
@@ -65,6 +68,7 @@ export function pageOf(
   { related, ...limits }: PageMeans,
 ): Page {
   const { first, after, last, before } = request.args
+  limits.budget.spend('tests', testsPerPage)
   return listPage({
     ...limits,
     related: related(cluster),

@@ -23,11 +23,15 @@ export interface MixedPage {
   readonly kinds: readonly string[]
 }
 
+/** A kind is made ready and looked into in the time of so many tests, besides those of its condition. */
+const testsPerKind = 20
+
 /** The objects of some kinds that meet a condition of each. Throws as `listUnionPage` does. */
 export function mixedPage(
   { parts, budget, maxPageSize, list }: MixedPageOptions,
   { first, after, last, before }: PageArguments,
 ): MixedPage {
+  budget.spend('tests', testsPerKind * (1 + parts.length))
   const byType = new Map(parts.map((part) => [part.kind.typeName, part]))
   const unionParts = parts.map(({ kind, view, scope, condition }) => ({
     type: kind.typeName,

@@ -21,6 +21,9 @@ export interface ObjectReadsOptions {
   readonly live: LiveReads
 }
 
+/** What a reference means is told from it, looked up and decoded in the time of so many tests. */
+const testsPerReference = 90
+
 /** Reads single objects: by their names, ids and UIDs, and as others name them. */
 export class ObjectReads {
   readonly #served: ServedSchema
@@ -56,6 +59,7 @@ export class ObjectReads {
       return this.#liveReference({ cluster: rest.cluster, kind }, { uid, namespace, name })
     }
     if (kind === undefined || !this.#served.clusters.has(rest.cluster)) return null
+    this.#budget.spend('tests', testsPerReference)
     const at = { cluster: rest.cluster, kind }
     const key = objectKey({ namespace: namespace ?? '', name })
     return uid === null ? this.#byKey(at, key) : this.#byUid(at, uid, key)

@@ -66,10 +66,14 @@ export function identified(
   return 'uid' in object ? foundByUid(run, at, object.uid) : foundByKey(run, at, objectKey(object))
 }
 
+/** What a reference means is told from it and looked up in the time of so many tests. */
+const testsPerReference = 25
+
 /** The object that is meant; `undefined` where there is none, or where its kind is not served. */
 export function referenced(run: PlanRun, ref: ObjectRef): FoundObject | undefined {
   const at = kindMeant(run.served, ref)
   if (at === undefined) return undefined
+  run.budget.spend('tests', testsPerReference)
   const { namespace, name, uid } = ref
   const key = objectKey({ namespace: namespace ?? '', name })
   return uid === null ? foundByKey(run, at, key) : foundByUid(run, at, uid, key)

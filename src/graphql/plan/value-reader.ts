@@ -7,7 +7,7 @@ import type { KindPart } from '../operation/kind-part.ts'
 import { NotCoveredError } from './not-covered.ts'
 import type { PlanRun } from './plan-run.ts'
 
-/** Reads what stands at a path of an object; nothing else of it is parsed. */
+/** Reads what stands at a path of an object, once a run; nothing else of it is parsed. */
 export type ValueReader = (run: PlanRun, part: KindPart, id: ObjectId) => readonly unknown[]
 
 /** Compiles a {@link ValueReader}. Throws `PathError`. */
@@ -19,17 +19,29 @@ export function valueReader(path: string): ValueReader {
   const rest = { text: path, steps: steps.slice(own.length), many: true }
   const value = { form: 'leaf', write: writeJson } as const
   const selection = { fields: [{ key: 'v', path: names, value }] }
+  const found = new WeakMap<PlanRun, Map<HeldObject, readonly unknown[]>>()
   const projections = new WeakMap<StoreView, (held: HeldObject) => string | undefined>()
-  return (run, { view }, id) => {
+  const readHeld = (view: StoreView, held: HeldObject): readonly unknown[] => {
     let project = projections.get(view)
     if (project === undefined) projections.set(view, (project = view.projection(selection)))
-    run.budget.spend('fields', 1)
-    const text = project(view.held(id))
+    const text = project(held)
     if (text === undefined) throw new NotCoveredError(`what stands at ${path}`)
-    const { v: found } = parseExact(text) as { readonly v: unknown }
-    if (found === null) return nothing
-    return rest.steps.length === 0 ? [found] : valuesAt(rest, found)
+    const { v } = parseExact(text) as { readonly v: unknown }
+    if (v === null) return nothing
+    return rest.steps.length === 0 ? [v] : valuesAt(rest, v)
+  }
+  return (run, { view }, id) => {
+    let known = found.get(run)
+    if (known === undefined) found.set(run, (known = new Map()))
+    const held = view.held(id)
+    let values = known.get(held)
+    run.budget.spend('fields', values === undefined ? fieldsPerReading : 1)
+    if (values === undefined) known.set(held, (values = readHeld(view, held)))
+    return values
   }
 }
+
+/** Finding and parsing it takes as long as writing so many fields. */
+const fieldsPerReading = 20
 
 const nothing: readonly unknown[] = []

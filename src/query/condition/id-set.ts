@@ -211,6 +211,9 @@ const longValueBits = 8
 /** Looking at a value of an index costs a fraction of looking up the values of an object. */
 const valuesPerRow = 2
 
+/** A value is read in the time of so many tests, besides those that it is tried by: most stand somewhere else in memory. */
+const testsPerValue = 2
+
 /** The objects of a value that passes are found in the time of so many tests. */
 const testsPerPosting = 2
 
@@ -228,7 +231,7 @@ function testSet(index: IndexView, condition: TestsCondition, budget: WorkBudget
       for (const value of index.values()) {
         looked += 1
         if (looked > valuesPerRow * limit) return undefined
-        budget.spend('tests', 1)
+        budget.spend('tests', testsPerValue)
         const posting = matches(value) ? index.posting(value) : undefined
         if (posting === undefined) continue
         budget.spend('tests', testsPerPosting)
