@@ -49,8 +49,8 @@ export const clusterRows: readonly RelationRow[] = [
     expected: {
       'persistentVolumeClaim bound persistentVolume': 'rel-pv',
       'persistentVolumeClaim waiting persistentVolume': null,
-      'persistentVolume rel-pv persistentVolumeClaim': 'bound',
-      'persistentVolume rel-pv-former persistentVolumeClaim': null,
+      'persistentVolume rel-pv claim': 'bound',
+      'persistentVolume rel-pv-former claim': null,
       'persistentVolumeClaim bound storageClass': 'rel-fast',
       'persistentVolumeClaim waiting storageClass': null,
       'storageClass rel-fast persistentVolumeClaims': ['bound'],
@@ -159,8 +159,8 @@ export const clusterRows: readonly RelationRow[] = [
       'serviceAccount idle roleBindings': [],
       'clusterRole rel-all clusterRoles': ['rel-reader'],
       'clusterRole rel-reader clusterRoles': [],
-      'clusterRole rel-reader aggregatingClusterRoles': ['rel-all'],
-      'clusterRole rel-all aggregatingClusterRoles': [],
+      'clusterRole rel-reader aggregatedBy': ['rel-all'],
+      'clusterRole rel-all aggregatedBy': [],
     },
   },
   {
@@ -273,11 +273,11 @@ export const clusterRows: readonly RelationRow[] = [
       ),
     ],
     expected: {
-      'configMap installed helmSecrets': [
+      'configMap installed helmRelease': [
         'sh.helm.release.v1.shop.v1',
         'sh.helm.release.v1.shop.v12',
       ],
-      'configMap by-hand helmSecrets': [],
+      'configMap by-hand helmRelease': [],
       'secret sh.helm.release.v1.shop.v1 helmObjects': ['installed'],
       'secret sh.helm.release.v1.shop.v12 helmObjects': ['installed'],
       'secret sh.helm.release.v1.shop.vx helmObjects': [],

@@ -288,8 +288,8 @@ export const customRows: readonly RelationRow[] = [
     ],
     expected: {
       'volumeSnapshot nightly persistentVolumeClaim': 'data',
-      'persistentVolumeClaim data volumeSnapshots': ['nightly'],
-      'persistentVolumeClaim restored volumeSnapshots': [],
+      'persistentVolumeClaim data snapshots': ['nightly'],
+      'persistentVolumeClaim restored snapshots': [],
       'volumeSnapshot nightly clones': ['restored'],
       'volumeSnapshot nightly volumeSnapshotContent': 'rel-content',
       'volumeSnapshotContent rel-content volumeSnapshot': 'nightly',

@@ -134,8 +134,8 @@ export const networkRows: readonly RelationRow[] = [
       'podDisruptionBudget web pods': ['back', 'front'],
       'podDisruptionBudget either pods': ['front'],
       'podDisruptionBudget absent pods': [],
-      'pod front podDisruptionBudgets': ['either', 'web'],
-      'pod bare podDisruptionBudgets': [],
+      'pod front disruptionBudgets': ['either', 'web'],
+      'pod bare disruptionBudgets': [],
     },
   },
   {

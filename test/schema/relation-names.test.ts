@@ -17,13 +17,18 @@ const kindOf = new Map(kinds.map((kind) => [kind.typeName, kind]))
 
 /** Relations that say what they are for instead of where they lead: the words of Kubernetes, or of those who ask. */
 const roles = new Set([
+  'aggregatedBy',
   'autoscaler',
   'bindings',
+  'claim',
   'clones',
   'definition',
   'dependents',
+  'disruptionBudgets',
+  'helmRelease',
   'metrics',
   'policy',
+  'snapshots',
   'tokens',
 ])
 

@@ -4,7 +4,7 @@ import type { FieldCase, Form, Place } from './field-case.ts'
 import { all, at } from './form.ts'
 
 const storage: readonly FieldCase[] = [
-  link('PersistentVolume.persistentVolumeClaim', 'PersistentVolumeClaim.persistentVolume', {
+  link('PersistentVolume.claim', 'PersistentVolumeClaim.persistentVolume', {
     meant: [at('spec.claimRef', { namespace: '<here>', name: '<name>', uid: '<uid>' })],
     abroad: [at('spec.claimRef', { namespace: '<there>', name: '<name>', uid: '<uid>' })],
     missed: [at('spec.claimRef', { namespace: '<here>', name: '<name>', uid: 'a former one' })],
@@ -76,7 +76,7 @@ const storage: readonly FieldCase[] = [
   }),
   reference(
     'VolumeSnapshot.persistentVolumeClaim',
-    'PersistentVolumeClaim.volumeSnapshots',
+    'PersistentVolumeClaim.snapshots',
     'spec.source.persistentVolumeClaimName',
   ),
   reference(
@@ -197,7 +197,7 @@ const access: readonly FieldCase[] = [
   }),
   selection(
     'ClusterRole.clusterRoles',
-    'ClusterRole.aggregatingClusterRoles',
+    'ClusterRole.aggregatedBy',
     'aggregationRule.clusterRoleSelectors[*]',
   ),
   reference(
@@ -317,7 +317,7 @@ export const clusterFieldCases: readonly FieldCase[] = [
       ['ConfigMap ~by-hand', at('metadata.annotations[meta.helm.sh/release-name]', '~shop')],
     ],
     leads: {
-      'KubernetesObject.helmSecrets': {
+      'KubernetesObject.helmRelease': {
         'ConfigMap ~installed': [
           'Secret sh.helm.release.v1.~shop.v1',
           'Secret sh.helm.release.v1.~shop.v12',

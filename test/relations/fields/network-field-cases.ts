@@ -117,7 +117,7 @@ const ingresses: readonly FieldCase[] = [
     everything: [at('spec.podSelector', {}), at('spec.policyTypes[*]', 'Ingress')],
     bare: at('spec.podSelector.matchLabels.absent', 'yes'),
   }),
-  selection('PodDisruptionBudget.pods', 'Pod.podDisruptionBudgets', 'spec.selector', {
+  selection('PodDisruptionBudget.pods', 'Pod.disruptionBudgets', 'spec.selector', {
     everything: [at('spec.selector', {})],
   }),
 ]
