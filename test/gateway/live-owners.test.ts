@@ -81,8 +81,8 @@ describe('subscriptions to objects with their owners', () => {
     ])
     const frames = one.frames.length
     // Nothing of it is selected, or only of others.
-    await patched(`${apps}/replicasets/web-1`, { metadata: { labels: { of: 'no matter' } } })
-    await touched(`${apps}/deployments/web`, 'of no matter')
+    await patched(`${apps}/replicasets/web-1`, { metadata: { labels: { of: 'no-matter' } } })
+    await touched(`${apps}/deployments/web`, 'of no-matter')
     await created(served.cluster, `${apps}/replicasets`, { metadata: { name: 'other' }, spec })
     await touched(`${apps}/replicasets/web-1`, 'seen')
     for (const each of [one, other]) {
