@@ -6,9 +6,9 @@ import { created, sent } from './created.ts'
 import type { Fields } from './test-cluster.ts'
 
 const path = '/api/v1/namespaces/default/configmaps'
-const annotated = (text: string): object => ({ metadata: { name: 'one', annotations: { text } } })
+const holding = (text: string): object => ({ metadata: { name: 'one' }, data: { text } })
 const query = `subscription {
-  configMaps(coalesceMs: 0) { synced changes { object { metadata { annotation(key: "text") } } } }
+  configMaps(coalesceMs: 0) { synced changes { object { data } } }
 }`
 
 describe('the messages of those who are told the same', () => {
@@ -31,7 +31,7 @@ describe('the messages of those who are told the same', () => {
   it('are whole and those of their operation, whatever its id and however long they are', async () => {
     await using served = await serveSimulator()
     const { cluster, gateway } = served
-    await created(cluster, path, annotated('first'))
+    await created(cluster, path, holding('first'))
     const ids = [
       '1',
       'äöü "quoted" \\ \u0001',
@@ -43,8 +43,7 @@ describe('the messages of those who are told the same', () => {
     )
     const told = (messages: readonly Fields[], text: string): readonly string[] =>
       messages.flatMap(({ id, type, payload }) =>
-        type === 'next' &&
-        payload.data.configMaps.changes.at(-1)?.object.metadata.annotation === text
+        type === 'next' && payload.data.configMaps.changes.at(-1)?.object.data.text === text
           ? [id as string]
           : [],
       )
@@ -57,7 +56,7 @@ describe('the messages of those who are told the same', () => {
     for (const length of [10, 15_000, 17_000, 64_000, 66_000, 200_000]) {
       const text = `${length} ${'ü'.repeat(length)}`
       // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await sent(cluster, 'PATCH', `${path}/one`, annotated(text))
+      await sent(cluster, 'PATCH', `${path}/one`, holding(text))
       // oxlint-disable-next-line no-await-in-loop -- as above
       await all(text)
     }

@@ -6,7 +6,7 @@ import { follow } from './followed-subscription.ts'
 import { applied, type Held } from './resumed-subscription.ts'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
-const selection = 'metadata { name annotations }'
+const selection = 'metadata { name annotations } data'
 const field = 'configMaps(namespace: "default", coalesceMs: 0)'
 
 const query = `subscription { frame: ${field} { reset changes { type objectId object { id ${selection} } } } }`
@@ -120,18 +120,16 @@ describe('a reader that stops reading', () => {
     reader.socket.pause()
     for (const text of texts) {
       // oxlint-disable-next-line no-await-in-loop -- in order
-      await sent(cluster, 'PATCH', `${configMaps}/big`, { metadata: { annotations: { text } } })
+      await sent(cluster, 'PATCH', `${configMaps}/big`, { data: { text } })
       // oxlint-disable-next-line no-await-in-loop -- each in a frame of its own
       await other.until(text.slice(0, 2), (objects) =>
-        [...objects.values()].some(({ metadata }) => metadata.annotations?.text === text),
+        [...objects.values()].some(({ data }) => data?.text === text),
       )
     }
     await gateway.gateway[Symbol.asyncDispose]()
     reader.socket.resume()
     await ended.promise
-    expect([...reader.held().values()]).toMatchObject([
-      { metadata: { annotations: { text: texts.at(-1) } } },
-    ])
+    expect([...reader.held().values()]).toMatchObject([{ data: { text: texts.at(-1) } }])
     reader.socket.terminate()
   })
 })
