@@ -1,6 +1,6 @@
 import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
 import { isBuiltInGroup } from '../kubernetes/built-in-groups.ts'
-import { compareResourceVersions, type ResourceVersion } from '../kubernetes/resource-version.ts'
+import { isBefore, type ResourceVersion } from '../kubernetes/resource-version.ts'
 import type { InformerObserver } from '../informer/informer-observer.ts'
 import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
@@ -8,7 +8,7 @@ import { createSharedInformer } from '../informer/shared-informer.ts'
 import type { IndexFunction, Indexers, StoreView } from '../informer/store/store-view.ts'
 import type { CacheBounds } from './cache-bounds.ts'
 import { notCached, notServed, reindexed, renewed, stopped, unreachable } from './cache-errors.ts'
-import { Incarnation } from './incarnation.ts'
+import { Incarnation, type IncarnationObserver } from './incarnation.ts'
 import { missedChanges } from './missed-changes.ts'
 import { RecentChanges } from './recent-changes.ts'
 import { ResourceHistory } from './resource-history.ts'
@@ -112,11 +112,6 @@ export class ClusterCache implements AsyncDisposable {
     return this.#incarnation.text
   }
 
-  /** Somebody's watch has begun: whoever answers now may be another cluster than before. */
-  verify(): void {
-    this.#incarnation.verify()
-  }
-
   /**
    * Calls `listener` whenever the cluster has turned out to be another one, or one that was restored, until the function that it
    * returns is called. All that was cached has been let go of then, and whoever acquires something reads it anew.
@@ -126,12 +121,21 @@ export class ClusterCache implements AsyncDisposable {
     return () => void this.#renewals.delete(listener)
   }
 
-  /** Somebody's store has come from one position to another. */
-  moved(resource: ApiResource, from: ResourceVersion | undefined, to: ResourceVersion): void {
-    // Other servers may count as they like.
-    if (from === undefined || !isBuiltInGroup(resource.group)) return
-    const order = compareResourceVersions(from, to)
-    if (order !== undefined && order > 0) this.#incarnation.wentBack()
+  /**
+   * What an informer of the cluster is to tell: whoever answers when a watch begins may be another cluster than before, and versions
+   * that go back are of another history.
+   */
+  incarnationObserver({ group }: ApiResource): IncarnationObserver {
+    let last: ResourceVersion | undefined
+    return {
+      watching: () => this.#incarnation.verify(),
+      advanced: (position) => {
+        // Other servers may count as they like.
+        const hasGoneBack = last !== undefined && isBuiltInGroup(group) && isBefore(position, last)
+        last = position
+        if (hasGoneBack) this.#incarnation.wentBack()
+      },
+    }
   }
 
   /**
@@ -252,6 +256,7 @@ export class ClusterCache implements AsyncDisposable {
       resourceVersionsComparable,
       objectBytes: () => averageBytes(cached.informer.store),
     })
+    const incarnation = this.incarnationObserver(resource)
     const cached: CachedResource = new CachedResource({
       cluster: this.name,
       resource,
@@ -272,12 +277,11 @@ export class ClusterCache implements AsyncDisposable {
           ...observer,
           watching: (position) => {
             observer.watching?.(position)
-            this.verify()
+            incarnation.watching()
           },
           advanced: (position, changes) => {
-            const before = recent.newest
             recent.add(position, changes)
-            this.moved(resource, before, position)
+            incarnation.advanced(position)
           },
           failed(failure, error) {
             observer.failed?.(failure, error)

@@ -1,5 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto'
+import type { ResourceVersion } from '../kubernetes/resource-version.ts'
 import { Backoff, sleep } from '../lib/backoff.ts'
+
+/** Told by every informer of a cluster, so that it is noticed when another one answers. */
+export interface IncarnationObserver {
+  /** A watch has begun. */
+  watching(): void
+  /** The store has come to a position. */
+  advanced(position: ResourceVersion): void
+}
 
 export interface IncarnationOptions {
   /**

@@ -1,5 +1,9 @@
 import type { Change } from '../informer/store/change.ts'
-import { compareResourceVersions, type ResourceVersion } from '../kubernetes/resource-version.ts'
+import {
+  compareResourceVersions,
+  isBefore,
+  type ResourceVersion,
+} from '../kubernetes/resource-version.ts'
 
 /** How much of what has changed last is kept, of one resource. */
 export interface RecentChangesLimits {
@@ -60,7 +64,8 @@ export class RecentChanges {
    * was there is of another history, and forgotten.
    */
   add(position: ResourceVersion, changes: readonly Change[]): void {
-    if (this.#from === undefined || isBehind(position, this.newest)) {
+    const { newest } = this
+    if (newest === undefined || isBefore(position, newest)) {
       this.#steps = []
       this.#first = 0
       this.#changes = 0
@@ -130,12 +135,6 @@ export class RecentChanges {
   get #size(): number {
     return Math.max(this.#changes, this.#steps.length - this.#first)
   }
-}
-
-/** Whether one is known to come before the other. */
-function isBehind(a: ResourceVersion, b: ResourceVersion | undefined): boolean {
-  const order = b === undefined ? undefined : compareResourceVersions(a, b)
-  return order !== undefined && order < 0
 }
 
 /** Whether one comes before the other, or is the same. */

@@ -1,4 +1,4 @@
-import { compareResourceVersions, type ResourceVersion } from '../kubernetes/resource-version.ts'
+import { isBefore, type ResourceVersion } from '../kubernetes/resource-version.ts'
 import type { Change } from '../informer/store/change.ts'
 import type { RecentChanges, RecentStep } from './recent-changes.ts'
 
@@ -51,9 +51,4 @@ export class ResourceHistory {
     const { oldest } = this.#recent
     return oldest !== undefined && isBefore(position, oldest)
   }
-}
-
-function isBefore(a: ResourceVersion, b: ResourceVersion): boolean {
-  const order = compareResourceVersions(a, b)
-  return order !== undefined && order < 0
 }

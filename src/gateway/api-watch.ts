@@ -3,7 +3,7 @@ import type { ReflectorOptions } from '../informer/reflector/reflector-options.t
 import { createSharedInformer, type SharedInformer } from '../informer/shared-informer.ts'
 import type { Change } from '../informer/store/change.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
-import type { ResourceVersion } from '../kubernetes/resource-version.ts'
+import type { IncarnationObserver } from '../cache/incarnation.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
 import { Backoff, sleep } from '../lib/backoff.ts'
 import type { DefinitionMetadata } from './cluster-definitions.ts'
@@ -46,14 +46,8 @@ export interface ApiWatchOptions {
     signal: AbortSignal,
   ) => Promise<readonly string[]>
   readonly failed: (what: string, error: Error) => void
-  /** Told that a watch has begun: whoever answers now may be another cluster. */
-  readonly watching: () => void
-  /** Told from where to where one of the two has come. */
-  readonly moved: (
-    resource: ApiResource,
-    from: ResourceVersion | undefined,
-    to: ResourceVersion,
-  ) => void
+  /** What is told of the watch of either, by which it is noticed when another cluster answers. */
+  readonly observer: (resource: ApiResource) => IncarnationObserver
 }
 
 /** On APIServices that the API server makes by itself, for its own groups and those of definitions. */
@@ -106,9 +100,7 @@ export class ApiWatch {
   }
 
   #informer(resource: ApiResource): SharedInformer {
-    const { apiServer, reflector, resourceVersionsComparable, failed, watching, moved } =
-      this.#options
-    let last: ResourceVersion | undefined
+    const { apiServer, reflector, resourceVersionsComparable, failed, observer } = this.#options
     return createSharedInformer({
       ...reflector,
       resource,
@@ -116,11 +108,7 @@ export class ApiWatch {
       resourceVersionsComparable,
       source: apiServer.resource(resource, { metadataOnly: true }),
       observer: {
-        watching,
-        advanced: (position) => {
-          moved(resource, last, position)
-          last = position
-        },
+        ...observer(resource),
         failed: (failure, error) => {
           failed(`${failure} of ${resource.resource}`, error)
           // It may be one that is not allowed to watch: then the time begins to run.

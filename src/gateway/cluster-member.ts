@@ -155,8 +155,7 @@ export class ClusterMember implements AsyncDisposable {
       changedSince: (present) => definitions.changedSince(present),
       ask: (present, touched, until) => this.#ask(present, touched, changed, until),
       failed: (what, error) => this.#warn(what, error),
-      watching: () => this.cache.verify(),
-      moved: (resource, from, to) => this.cache.moved(resource, from, to),
+      observer: (resource) => this.cache.incarnationObserver(resource),
     }).run(signal)
   }
 

@@ -30,4 +30,10 @@ export function compareResourceVersions(
   return a === b ? 0 : a < b ? -1 : 1
 }
 
+/** Whether one is known to come before the other. */
+export function isBefore(a: ResourceVersion, b: ResourceVersion): boolean {
+  const order = compareResourceVersions(a, b)
+  return order !== undefined && order < 0
+}
+
 const comparable = /^[1-9][0-9]*$/
