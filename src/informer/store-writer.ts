@@ -53,13 +53,10 @@ export class StoreWriter {
   apply(delta: Exclude<Delta, ListDelta>, routedIndexes: readonly string[]): Applied {
     const key = delta.type === 'BOOKMARK' ? '' : keyOf(delta)
     const before = this.#valuesIn(key, routedIndexes)
-    const told = this.#changesOf(delta)
+    const told = this.#toldBy(delta)
     this.#store.advance(delta.resourceVersion)
     const after = this.#valuesIn(key, routedIndexes)
-    const valuesOf = valuesOfChange(before, after)
-    return Array.isArray(told)
-      ? { changes: told, valuesOf }
-      : { changes: none, repeated: told, valuesOf }
+    return { ...told, valuesOf: valuesOfChange(before, after) }
   }
 
   /**
@@ -97,20 +94,20 @@ export class StoreWriter {
     return { changes, valuesOf: valuesOfChange(lookUp(before), lookUp(contents)) }
   }
 
-  /** Not in an array: a state that the store has already. */
-  #changesOf(delta: Exclude<Delta, ListDelta>): Change[] | Change {
+  #toldBy(delta: Exclude<Delta, ListDelta>): Omit<Applied, 'valuesOf'> {
     switch (delta.type) {
       case 'BOOKMARK':
-        return []
+        return { changes: none }
       case 'REFUSED': {
         const before = this.#store.stored(delta.key)
         this.#store.remove(delta.key)
-        return before === undefined ? [] : [this.#vanished(delta.key, before)]
+        return { changes: before === undefined ? none : [this.#vanished(delta.key, before)] }
       }
       case 'DELETED': {
         const { key, held, object } = delta.entry
         this.#store.remove(key)
-        return [new Change(this.#codec, { type: 'DELETED', key, uid: uidOf(object), held, object })]
+        const gone = { type: 'DELETED', key, uid: uidOf(object), held, object } as const
+        return { changes: [new Change(this.#codec, gone)] }
       }
       case 'ADDED':
       case 'MODIFIED': {
@@ -124,23 +121,17 @@ export class StoreWriter {
           before.resourceVersion === object.metadata.resourceVersion
         ) {
           const { held: same } = before
-          return new Change(this.#codec, {
-            type: 'MODIFIED',
-            key,
-            uid,
-            held: same,
-            previousHeld: same,
-          })
+          const again = { type: 'MODIFIED', key, uid, held: same, previousHeld: same } as const
+          return { changes: none, repeated: new Change(this.#codec, again) }
         }
         this.#store.put(delta.entry)
         if (before !== undefined && before.uid === uid) {
           const previousHeld = before.held
-          return [
-            new Change(this.#codec, { type: 'MODIFIED', key, uid, held, object, previousHeld }),
-          ]
+          const other = { type: 'MODIFIED', key, uid, held, object, previousHeld } as const
+          return { changes: [new Change(this.#codec, other)] }
         }
         const added = new Change(this.#codec, { type: 'ADDED', key, uid, held, object })
-        return before === undefined ? [added] : [this.#vanished(key, before), added]
+        return { changes: before === undefined ? [added] : [this.#vanished(key, before), added] }
       }
     }
   }
