@@ -1,5 +1,4 @@
-import { parseHeld } from '../../informer/codec/leaf-writer.ts'
-import { writeJson } from '../../informer/codec/leaf-writer.ts'
+import { parseHeld, writeJson } from '../../informer/codec/leaf-writer.ts'
 import type { LeafWriter, SelectedField } from '../../informer/codec/projection.ts'
 import { parsePath, valuesAt } from '../../query/index/path.ts'
 import type { Kind } from '../model/kind.ts'

@@ -8,7 +8,6 @@ export class RelationWays {
   readonly #relation: SchemaRelation
   /** Nothing of a store is kept longer than the run. */
   readonly #parts = new WeakMap<PlanRun, Map<string, KindPart>>()
-
   readonly #targets = new Map<string, KindAt>()
 
   constructor(relation: SchemaRelation) {

@@ -25,10 +25,12 @@ export function compareKeys(a: string, b: string): number {
 /** Objects of a store in the order of their keys. Most are, as the store was filled: then nothing is sorted. */
 export function inKeyOrder(ids: readonly ObjectId[], view: StoreView): readonly ObjectId[] {
   const compare = comparedIn(view)
+  const keyed = ids.map((id) => ({ id, key: view.keyOf(id) }))
   let before: KeyedObject | undefined
-  for (const id of ids) {
-    const next = { id, key: view.keyOf(id) }
-    if (before !== undefined && compare(before, next) > 0) return sorted(ids, view, compare)
+  for (const next of keyed) {
+    if (before !== undefined && compare(before, next) > 0) {
+      return keyed.toSorted(compare).map(({ id }) => id)
+    }
     before = next
   }
   return ids
@@ -46,15 +48,4 @@ function comparedIn(view: StoreView): (a: KeyedObject, b: KeyedObject) => number
     if (!namespaces.isSame(a.id, b.id)) return compareKeys(a.key, b.key)
     return a.key < b.key ? -1 : a.key > b.key ? 1 : 0
   }
-}
-
-function sorted(
-  ids: readonly ObjectId[],
-  view: StoreView,
-  compare: (a: KeyedObject, b: KeyedObject) => number,
-): readonly ObjectId[] {
-  return ids
-    .map((id) => ({ id, key: view.keyOf(id) }))
-    .toSorted(compare)
-    .map(({ id }) => id)
 }
