@@ -1,11 +1,11 @@
 import type { ObjectMeta } from '../../kubernetes/object.ts'
 import { isJsonObject } from '../../lib/json-object.ts'
 import type { FieldProblem } from '../api/status-refusal.ts'
+import { subdomainPattern } from './object-name.ts'
 
 const maxAnnotationBytes = 256 * 1024
 const maxNameUnits = 63
 const name = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/
-const prefix = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 const standardFinalizers = ['foregroundDeletion', 'orphan', 'kubernetes']
 
 const nameRule =
@@ -66,7 +66,7 @@ function keyProblems(field: string, key: string): FieldProblem[] {
   const parts = key.split('/')
   const [own = '', ...more] = parts.toReversed()
   const [domain = ''] = more
-  const isQualified = more.length === 0 || (more.length === 1 && prefix.test(domain))
+  const isQualified = more.length === 0 || (more.length === 1 && subdomainPattern.test(domain))
   if (!isQualified)
     return [
       invalidValue(

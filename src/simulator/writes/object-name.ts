@@ -2,8 +2,12 @@ import { randomInt } from 'node:crypto'
 import type { FieldProblem } from '../api/status-refusal.ts'
 import type { StoredResource } from '../api/served-resource.ts'
 
+/** A DNS subdomain, however long. */
+export const subdomainPattern: RegExp =
+  /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+
 const subdomain = {
-  test: /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
+  test: subdomainPattern,
   most: 253,
   rule:
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start " +

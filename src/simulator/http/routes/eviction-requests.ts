@@ -94,11 +94,12 @@ function spend(storage: Storage, { metadata }: Unstructured, dryRun: boolean): v
 function tooMany(message: string, retryAfterSeconds?: number): Refusal {
   const text = "Cannot evict pod as it would violate the pod's disruption budget."
   const causes = [{ reason: 'DisruptionBudget', message }]
+  const reason = 'TooManyRequests'
+  if (retryAfterSeconds === undefined)
+    return new Refusal(429, text, { reason, details: { causes } })
   return new Refusal(429, text, {
-    reason: 'TooManyRequests',
-    details: { causes, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) },
-    ...(retryAfterSeconds === undefined
-      ? {}
-      : { headers: { 'retry-after': String(retryAfterSeconds) } }),
+    reason,
+    details: { causes, retryAfterSeconds },
+    headers: { 'retry-after': String(retryAfterSeconds) },
   })
 }
