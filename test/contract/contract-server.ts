@@ -15,7 +15,8 @@ export type Fields = any
 export interface ContractRequest {
   readonly method?: string
   readonly body?: unknown
-  readonly contentType?: string
+  /** Of the body; `application/json` unless given. */
+  readonly contentType?: string | undefined
   readonly accept?: string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -86,6 +87,19 @@ export async function ask(
       return JSON.parse(answer)
     },
   }
+}
+
+/** Sends one request of a suite, mostly a write. */
+export type Send = (
+  method: string,
+  path: string,
+  body?: unknown,
+  contentType?: string,
+) => Promise<ContractAnswer>
+
+/** Sends to the server of a suite as {@link ask} does. */
+export function sendTo(server: () => ContractServer): Send {
+  return (method, path, body, contentType) => ask(server(), path, { method, body, contentType })
 }
 
 /** Sends a GET and reads the bytes of its answer, as they come. */

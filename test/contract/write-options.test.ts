@@ -6,6 +6,7 @@ import {
   type Fields,
   newConfigMap,
   newNamespace,
+  sendTo,
 } from './contract-server.ts'
 
 const mergePatch = 'application/merge-patch+json'
@@ -20,13 +21,7 @@ describeContract('The options of a write', (server) => {
     path = `/api/v1/namespaces/${namespace}/configmaps`
   })
 
-  const send = async (
-    method: string,
-    at: string,
-    body?: unknown,
-    contentType?: string,
-  ): Promise<ContractAnswer> =>
-    ask(server(), at, { method, body, ...(contentType === undefined ? {} : { contentType }) })
+  const send = sendTo(server)
   const make = async (name: string): Promise<Fields> => newConfigMap(server(), namespace, name)
   const causes = ({ json }: ContractAnswer): Fields => json.details?.causes
   const exists = async (name: string): Promise<boolean> =>

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import {
   ask,
-  type ContractAnswer,
   describeContract,
   type Fields,
   newConfigMap,
   newNamespace,
+  sendTo,
 } from './contract-server.ts'
 
 const mergePatch = 'application/merge-patch+json'
@@ -21,13 +21,7 @@ describeContract('Writes', (server) => {
     path = `/api/v1/namespaces/${namespace}/configmaps`
   })
 
-  const send = async (
-    method: string,
-    at: string,
-    body?: unknown,
-    contentType?: string,
-  ): Promise<ContractAnswer> =>
-    ask(server(), at, { method, body, ...(contentType === undefined ? {} : { contentType }) })
+  const send = sendTo(server)
   const make = async (name: string, more: object = {}): Promise<Fields> =>
     newConfigMap(server(), namespace, name, more)
 
