@@ -28,6 +28,7 @@ const { values: options } = parseArgs({
     record: { type: 'boolean', default: false },
   },
 })
+const mebibyte = 2 ** 20
 const processes = `${import.meta.dirname}/process`
 const folder = await mkdtemp(join(tmpdir(), 'informerql-bench-'))
 await using simulator = await startService(`${processes}/rbac-simulator.ts`, [options.pods, '0'])
@@ -96,11 +97,12 @@ for (const attack of attacks.filter(({ title }) => title.includes(options.only))
   const stop = new AbortController()
   const said = new Map<string, number>()
   const startMs = performance.now()
-  const cpuMs = await gateway.cpuMs()
+  const before = await gateway.usage()
   const lanes = Array.from({ length: attack.lanes }, () => attackOn(attack, stop.signal, said))
   const figures = await steady()
   const elapsedMs = performance.now() - startMs
-  const usedMs = (await gateway.cpuMs()) - cpuMs
+  const after = await gateway.usage()
+  const usedMs = after.cpuMs - before.cpuMs
   stop.abort()
   await Promise.all(lanes)
   const attempts = [...said.values()].reduce((sum, count) => sum + count, 0)
@@ -110,6 +112,8 @@ for (const attack of attacks.filter(({ title }) => title.includes(options.only))
     ...figures,
     'attempts/s': (attempts * 1_000) / elapsedMs,
     'gatewayCpu%': (usedMs * 100) / elapsedMs,
+    rssMiB: after.rssBytes / mebibyte,
+    'rssMiB more': (after.rssBytes - before.rssBytes) / mebibyte,
   }
   console.log(title, beside[title])
 }
@@ -124,6 +128,7 @@ publish(
   [
     'each attack: 16 connections, or 60 of those that only wait, which begin anew as soon as they are answered; one known user',
     'attempts/s, and gatewayCpu% of one core, with the pages of the user, include the time in which that process starts',
+    'rssMiB: resident memory of the gateway at the end of the attack, and how much it grew in it; one process for all attacks',
   ],
   { record: options.record },
 )
