@@ -85,6 +85,7 @@ export function groupParts(
     get isLacking() {
       return beyond.size > 0
     },
+    missed() {},
     asks: () => {
       throw new NotCoveredError('what a viewer may do')
     },

@@ -9,6 +9,7 @@ import { anyRowWriter } from './any-row-writer.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
 import { referenced } from './found-object.ts'
 import type { FragmentMemo } from './fragment-cache.ts'
+import { answered, fieldType } from './field-errors.ts'
 import { NotCoveredError } from './not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
@@ -42,7 +43,9 @@ export function graphNodeWriter(nodes: readonly FieldNode[], compiler: PlanCompi
       continue
     }
     endFragment()
-    const write = compiler.within(key, () => holeWriter(name, same, compiler))
+    const hole = compiler.within(key, () => holeWriter(name, same, compiler))
+    const type = fieldType(compiler.objectType(typeName), name)
+    const write = answered({ key, type, nodes: same }, hole)
     writers.push((run, node) => run.paid(before) + write(run, node))
   }
   endFragment()

@@ -41,7 +41,7 @@ export function ownersWriter(nodes: readonly FieldNode[], compiler: PlanCompiler
   return (run, part, id) => {
     run.budget.report?.at(place)
     const { cluster, namespace = '' } = originOf(part, id)
-    const texts = ownersOf(run, part, id).flatMap(({ apiVersion, kind: kindName, name, uid }) => {
+    const owners = ownersOf(run, part, id).flatMap(({ apiVersion, kind: kindName, name, uid }) => {
       const { group } = splitApiVersion(apiVersion)
       const at = kindMeant(run.served, { cluster, group, kind: kindName })
       if (at === undefined) return []
@@ -49,9 +49,9 @@ export function ownersWriter(nodes: readonly FieldNode[], compiler: PlanCompiler
       const { namespaced } = at.kind.resource
       const key = objectKey(namespaced ? { namespace, name } : { name })
       const owner = foundByUid(run, at, uid, key)
-      return owner === undefined ? [] : [write(run, owner.part, owner.id)]
+      return owner === undefined ? [] : [owner]
     })
-    return `[${texts.join(',')}]`
+    return run.list(owners, (owner) => write(run, owner.part, owner.id))
   }
 }
 

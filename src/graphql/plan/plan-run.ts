@@ -10,6 +10,7 @@ import type { KindAt, KindPart } from '../operation/kind-part.ts'
 import type { SettledParts } from '../operation/preparation.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
 import type { FieldArguments } from './field-arguments.ts'
+import { FieldErrors } from './field-errors.ts'
 import type { FragmentCache } from './fragment-cache.ts'
 
 /** What one run of a plan reads with; everything happens within one tick. */
@@ -58,6 +59,8 @@ export class PlanRun {
   /** Where relations led from the row that is being written. */
   readonly steps: LastSteps = new LastSteps()
   readonly parts: SettledParts
+  /** The errors of its fields. */
+  readonly errors: FieldErrors
   readonly #variables: VariableValues
   readonly #requests = new Map<FieldArguments, ListRequest>()
   readonly #known = new Map<FieldArguments, Map<string, unknown>>()
@@ -73,6 +76,10 @@ export class PlanRun {
     this.access = options.parts.access
     this.related = filterParts(options.served, options.parts)
     this.followed = options.followed
+    this.errors = new FieldErrors(options.budget, {
+      missed: (error) => options.parts.missed(error),
+      throws: options.followed !== undefined,
+    })
     this.#variables = options.variables
   }
 
@@ -134,10 +141,21 @@ export class PlanRun {
     // Not joined: what is put together is copied once, when all of the answer is.
     let text = '['
     let position = 0
-    for (const member of members) {
-      if (position > 0) text += ','
-      text += write(member, position)
-      position += 1
+    const { errors } = this
+    let before = errors.count
+    try {
+      for (const member of members) {
+        if (position > 0) text += ','
+        text += write(member, position)
+        if (errors.count > before) {
+          errors.within(before, position)
+          before = errors.count
+        }
+        position += 1
+      }
+    } catch (error) {
+      errors.within(before, position)
+      throw error
     }
     return `${text}]`
   }

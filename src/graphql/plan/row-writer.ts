@@ -5,6 +5,7 @@ import { canWriter } from './can-writer.ts'
 import { clusterWriter } from './cluster-writer.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
 import { FieldArguments } from './field-arguments.ts'
+import { answered, fieldType } from './field-errors.ts'
 import { NotCoveredError } from './not-covered.ts'
 import { isOwnField } from './own-fields.ts'
 import { OwnFragment } from './own-fragment.ts'
@@ -46,7 +47,8 @@ export function rowWriter(
       continue
     }
     endFragment(false)
-    const write = compiler.within(key, () => memberWriter(kind, type, nodes, compiler))
+    const written = compiler.within(key, () => memberWriter(kind, type, nodes, compiler))
+    const write = answered({ key, type: fieldType(type, name), nodes }, written)
     members.push({ name: `${JSON.stringify(key)}:`, write })
   }
   if (members.length === 0) {
