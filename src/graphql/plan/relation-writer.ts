@@ -79,6 +79,7 @@ function oneWriter(
       return write(run, named.part, namedId)
     }
     const condition = follow(run, part, id)
+    if (condition.form === 'nothing') return 'null'
     const at = ways.target(part.cluster)
     const within = () => namespacesOfRelated(found, condition, namespaceOf(part.view, id))
     const target =
@@ -119,7 +120,6 @@ function manyWriter(
 /** The object that a relation to one leads to. Keys are looked up, without a search. */
 function firstOf(run: PlanRun, part: KindPart, condition: Condition): ObjectId | undefined {
   const options = { ...part, budget: run.budget }
-  if (condition.form === 'nothing') return undefined
   if (condition.form !== 'keys') return findObject({ ...options, condition })
   for (const key of condition.keys.length === 1 ? condition.keys : condition.keys.toSorted()) {
     const id = objectByKey(options, key)
