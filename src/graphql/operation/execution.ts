@@ -249,7 +249,7 @@ export class Execution {
       : new WorkBudget(limits.work)
     const failures: GraphQLError[] = []
     const context: ResolverContext = {
-      read: new StoreReader({ served, limits, budget, parts: settled, live, access }),
+      read: new StoreReader({ served, limits, budget, parts: settled, live }),
       fleet: fleetOf(served, access),
       live: new LiveReader({ served, limits, kinds: settled, access }),
       permissions: permissionsOf(served, access),

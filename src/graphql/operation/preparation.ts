@@ -2,7 +2,8 @@ import type { Lane } from '../../lib/turns.ts'
 import type { AccessQuestion } from '../../access/access-question.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
-import type { CachedParts, KindAt } from './kind-part.ts'
+import type { ReadParts } from './read-run.ts'
+import type { KindAt } from './kind-part.ts'
 import { operationKinds, type OperationToRead } from './operation-kinds.ts'
 import { turns } from './operation-turns.ts'
 import { PermissionWait } from './permission-wait.ts'
@@ -79,18 +80,9 @@ function needsMore({ needed, neededIndexes }: SettledKinds): boolean {
 }
 
 /** Kinds that are settled for one execution, with leases until they are released. */
-export interface SettledParts {
-  readonly part: CachedParts['part']
-  readonly named: CachedParts['named']
-  readonly cachedPart: CachedParts['cachedPart']
-  /** What the viewer may see; `undefined`: everything. */
-  readonly access: ViewerAccess | undefined
-  /** Whether everything may be seen: then what may be read of a kind is the same for whatever asks. */
-  readonly isOpen: boolean
+export interface SettledParts extends ReadParts {
   /** What is decided already of what may be done, in place of `access`. */
   readonly may?: (cluster: string, question: AccessQuestion) => boolean
-  /** Whether something was asked for that has to be prepared first: then what was read is not the whole answer. */
-  readonly isLacking: boolean
   /** Notes an index that a field lacked: it has to be made first. */
   missed(error: UnknownIndexError): void
   /** Notes a permission that has to be known first. Throws where it could not be asked about. */

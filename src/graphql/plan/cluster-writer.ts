@@ -1,7 +1,7 @@
 import type { FieldNode } from 'graphql'
 import { clusterAsKnown } from '../operation/fleet-state.ts'
 import type { ClusterState, PermissionState, ResourceState } from '../schema/read-context.ts'
-import { NotCoveredError } from './not-covered.ts'
+import { NotCoveredError } from '../operation/not-covered.ts'
 import { plainWriter, valueMembers } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'

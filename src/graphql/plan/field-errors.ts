@@ -11,7 +11,7 @@ import {
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import { QueryTooCostlyError, type WorkBudget } from '../../query/condition/work-budget.ts'
 import { AlikeErrors } from '../operation/priced-errors.ts'
-import { NotCoveredError } from './not-covered.ts'
+import { NotCoveredError } from '../operation/not-covered.ts'
 import { plannedFields } from './planned-work.ts'
 import type { PlanRun } from './plan-run.ts'
 

@@ -5,7 +5,7 @@ import type { ServedSchema } from '../operation/served-schema.ts'
 import { whereKinds } from '../operation/where-kinds.ts'
 import type { CollectContext } from './collected-fields.ts'
 import type { FieldArguments } from './field-arguments.ts'
-import { NotCoveredError } from './not-covered.ts'
+import { NotCoveredError } from '../operation/not-covered.ts'
 import type { AskedKinds, PlanNeeds } from './plan-needs.ts'
 import type { ConnectionWriter, RowWriter } from './writers.ts'
 

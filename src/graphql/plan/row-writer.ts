@@ -6,7 +6,7 @@ import { clusterWriter } from './cluster-writer.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
 import { FieldArguments } from './field-arguments.ts'
 import { answered, fieldType } from './field-errors.ts'
-import { NotCoveredError } from './not-covered.ts'
+import { NotCoveredError } from '../operation/not-covered.ts'
 import { isOwnField } from './own-fields.ts'
 import { OwnFragment } from './own-fragment.ts'
 import {
@@ -89,7 +89,8 @@ function memberWriter(
   switch (source.form) {
     case 'relation':
       return relationWriter(
-        { from: kind, field: source.relation, args: new FieldArguments(field, node) },
+        source.relation,
+        new FieldArguments(field, node),
         selectionsOf(nodes),
         compiler,
       )
