@@ -13,7 +13,6 @@ import { QueryTooCostlyError, type WorkBudget } from '../../query/condition/work
 import { AlikeErrors } from '../operation/priced-errors.ts'
 import { NotCoveredError } from '../operation/not-covered.ts'
 import { plannedFields } from './planned-work.ts'
-import type { PlanRun } from './plan-run.ts'
 
 type Step = string | number
 
@@ -162,13 +161,14 @@ export function fieldType(type: GraphQLObjectType, name: string): GraphQLOutputT
 }
 
 /** The same writer for a field that may fail: it writes `null` then, or hands the failure on where the field may not be null. */
-export function answered<W extends (run: PlanRun, ...source: never[]) => string>(
+export function answered<W extends (run: never, ...source: never[]) => string>(
   { key, type, nodes }: AnsweredField,
   write: W,
 ): W {
   const isNonNull = isNonNullType(type)
   // Writers have up to three sources; a rest parameter would make a list for each row.
-  const written = write as unknown as (run: PlanRun, a: unknown, b: unknown, c: unknown) => string
+  type Run = { readonly errors: FieldErrors }
+  const written = write as unknown as (run: Run, a: unknown, b: unknown, c: unknown) => string
   const guarded: typeof written = (run, a, b, c) => {
     const { errors } = run
     const before = errors.count
