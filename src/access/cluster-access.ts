@@ -208,21 +208,19 @@ export class ClusterAccess implements AsyncDisposable {
     return true
   }
 
-  /** Begins to watch RBAC, with the first question, and resolves when that is as far as it gets at once. */
-  #watching(): Promise<void> {
-    this.#ready ??= this.#startWatching()
-    return this.#ready
+  /** Watches RBAC, from the first question on that finds the cluster there, and resolves when that is as far as it gets at once. */
+  async #watching(): Promise<void> {
+    if (this.#watch === undefined && !this.#stop.signal.aborted) this.#startWatching()
+    await this.#ready
   }
 
-  async #startWatching(): Promise<void> {
+  #startWatching(): void {
     const { connection, reflector, failed } = this.#options
-    if (this.#stop.signal.aborted) return
     let cluster: AccessConnection
     try {
       cluster = connection()
     } catch {
-      // The question itself says why there is no answer.
-      this.#ready = undefined
+      // The question itself says why there is no answer; the next one tries again.
       return
     }
     this.#watch = new RbacWatch({
@@ -235,7 +233,7 @@ export class ClusterAccess implements AsyncDisposable {
     const ended = this.#running
     const signal = AbortSignal.any([this.#stop.signal, this.#leaving.signal])
     this.#running = Promise.all([ended, this.#watch.run(signal)]).then(() => {})
-    await this.#watch.ready(watchReadyMs)
+    this.#ready = this.#watch.ready(watchReadyMs)
   }
 
   #changed(changes: readonly RbacChange[]): void {
