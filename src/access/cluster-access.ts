@@ -103,11 +103,25 @@ export class ClusterAccess implements AsyncDisposable {
     return isUnknown ? undefined : false
   }
 
-  /** Whether a viewer may do something, asked from wide to narrow. Rejects with `AccessReviewError`. */
-  async may(viewer: Viewer, question: AccessQuestion): Promise<boolean> {
+  /** What has to be asked at most to know whether a viewer may do something. */
+  unknown(viewer: Viewer, question: AccessQuestion): readonly AccessQuestion[] {
+    return widened(question).filter((one) => this.#reviews.known(viewer, one) === undefined)
+  }
+
+  /**
+   * Whether a viewer may do something, asked from wide to narrow; `spend` is told of each question before it is asked. Rejects with
+   * `AccessReviewError`, and with what `spend` throws.
+   */
+  async may(
+    viewer: Viewer,
+    question: AccessQuestion,
+    spend: (question: AccessQuestion) => void,
+  ): Promise<boolean> {
     await this.#watching()
     for (const wider of widened(question)) {
-      if (await this.#reviews.ask(viewer, wider)) return true
+      const known = this.#reviews.known(viewer, wider)?.allowed
+      if (known === undefined) spend(wider)
+      if (known ?? (await this.#reviews.ask(viewer, wider))) return true
     }
     return false
   }
