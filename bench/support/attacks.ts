@@ -123,6 +123,7 @@ const typed = 'content-type: application/json'
 /** So many of one kind are held at the same time. */
 const held = 60
 let tokens = 0
+let questions = 0
 
 /** Every attack, by each transport that there is for it. */
 export const attacks: readonly Attack[] = [
@@ -166,4 +167,17 @@ export const attacks: readonly Attack[] = [
   })),
   raw('pages of others', 'http', () => [typed, evil, 'content-length: 2'], { body: '{}' }),
   raw('pages of others', 'websocket', () => [...upgrade, evil]),
+  byHttp('800 permissions that nobody has asked for before', ({ authorization }) => ({
+    headers: { ...json, authorization },
+    body: JSON.stringify({
+      query: `{ ${Array.from({ length: 800 }, (_, at) => `c${at}: can(verb: "get", resource: "r${(questions += 1)}")`).join(' ')} }`,
+    }),
+  })),
+  {
+    ...byHttp('tokens that nobody has, by the hundred', () => ({
+      headers: { ...json, authorization: `Bearer unknown-${(tokens += 1)}` },
+      body: JSON.stringify(one),
+    })),
+    lanes: 300,
+  },
 ]

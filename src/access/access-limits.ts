@@ -4,13 +4,13 @@ export interface AccessLimits {
   readonly allowMs: number
   /** The same of a refusal. */
   readonly denyMs: number
-  /** Answers that are kept, of all viewers of one cluster; the one that was used longest ago goes first. */
+  /** Answers that are kept, of all viewers of one cluster; those who have most of them lose their oldest first. */
   readonly maxDecisions: number
   /** How long the API server may take for one review. */
   readonly reviewDeadlineMs: number
   /** Reviews that are under way at once in one cluster. */
   readonly maxReviewsInFlight: number
-  /** Reviews that wait for that; what comes then is refused. */
+  /** Reviews that wait for that, users in turn; beyond it the user who has most of them is refused the newest. */
   readonly maxReviewsWaiting: number
   /** Namespaces that one operation asks about for one kind. */
   readonly maxNamespaces: number

@@ -13,7 +13,7 @@ import { changeForAll, type RbacChange } from './rbac-change.ts'
 import { settleTimesMs } from './rbac-changes.ts'
 import { type FollowedResource, RbacWatch, type WatchedCluster } from './rbac-watch.ts'
 import type { ReviewRequests } from './subject-access-review.ts'
-import type { Viewer } from './viewer.ts'
+import { foreignViewer, type Viewer } from './viewer.ts'
 import { viewerKey } from './viewer-key.ts'
 
 /** How a cluster is asked and watched. */
@@ -24,6 +24,8 @@ export interface AccessConnection extends WatchedCluster {
 export interface ClusterAccessOptions {
   /** The cluster's name. */
   readonly cluster: string
+  /** Whether it is the default cluster. */
+  readonly isDefault: () => boolean
   /** Throws where the cluster cannot be reached. */
   readonly connection: () => AccessConnection
   readonly limits: AccessLimits
@@ -94,20 +96,37 @@ export class ClusterAccess implements AsyncDisposable {
 
   /** Whether a viewer may do something: the answer where it is known, `undefined` where it has to be asked for. */
   known(viewer: Viewer, question: AccessQuestion): boolean | undefined {
+    const local = this.#local(viewer)
     let isUnknown = false
     for (const wider of widened(question)) {
-      const known = this.#reviews.known(viewer, wider)?.allowed
+      const known = this.#reviews.known(local, wider)?.allowed
       if (known === true) return true
       if (known === undefined) isUnknown = true
     }
     return isUnknown ? undefined : false
   }
 
-  /** Whether a viewer may do something, asked from wide to narrow. Rejects with `AccessReviewError`. */
-  async may(viewer: Viewer, question: AccessQuestion): Promise<boolean> {
+  /** What has to be asked at most to know whether a viewer may do something. */
+  unknown(viewer: Viewer, question: AccessQuestion): readonly AccessQuestion[] {
+    const local = this.#local(viewer)
+    return widened(question).filter((one) => this.#reviews.known(local, one) === undefined)
+  }
+
+  /**
+   * Whether a viewer may do something, asked from wide to narrow; `spend` is told of each question before it is asked. Rejects with
+   * `AccessReviewError`, and with what `spend` throws.
+   */
+  async may(
+    viewer: Viewer,
+    question: AccessQuestion,
+    spend: (question: AccessQuestion) => void,
+  ): Promise<boolean> {
     await this.#watching()
+    const local = this.#local(viewer)
     for (const wider of widened(question)) {
-      if (await this.#reviews.ask(viewer, wider)) return true
+      const known = this.#reviews.known(local, wider)?.allowed
+      if (known === undefined) spend(wider)
+      if (known ?? (await this.#reviews.ask(local, wider))) return true
     }
     return false
   }
@@ -115,11 +134,13 @@ export class ClusterAccess implements AsyncDisposable {
   /** Asks exactly these, so that they are known. Rejects with `AccessReviewError`. */
   async ask(viewer: Viewer, questions: readonly AccessQuestion[]): Promise<void> {
     await this.#watching()
-    await Promise.all(questions.map((question) => this.#reviews.ask(viewer, question)))
+    const local = this.#local(viewer)
+    await Promise.all(questions.map((question) => this.#reviews.ask(local, question)))
   }
 
   /** What of a kind a viewer may list, as far as that is known. */
-  list(viewer: Viewer, question: ListQuestion): ListAccess {
+  list(asker: Viewer, question: ListQuestion): ListAccess {
+    const viewer = this.#local(asker)
     const { resource, verbs, within } = question
     const place = within === undefined ? '' : within.toSorted().join(',')
     const key = `${viewerKey(viewer)}\n${resource.group}/${resource.resource}\n${verbs.join()}\n${place}`
@@ -159,8 +180,9 @@ export class ClusterAccess implements AsyncDisposable {
    */
   allowedUntilMs(viewer: Viewer, question: AccessQuestion): number {
     const { decisions } = this.#reviews
+    const local = this.#local(viewer)
     const untilMs = widened(question).map((wider) => {
-      const decision = this.#reviews.known(viewer, wider)
+      const decision = this.#reviews.known(local, wider)
       return decision?.allowed === true ? decisions.untilMs(decision) : Number.NEGATIVE_INFINITY
     })
     return Math.max(...untilMs)
@@ -168,7 +190,7 @@ export class ClusterAccess implements AsyncDisposable {
 
   /** Calls `changed` whenever a permission of a viewer may have changed, until the function that it returns is called. */
   onChange(viewer: Viewer, changed: () => void): () => void {
-    const listener = { viewer, changed }
+    const listener = { viewer: this.#local(viewer), changed }
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
@@ -190,6 +212,14 @@ export class ClusterAccess implements AsyncDisposable {
     await this.#running
   }
 
+  /** The viewer as this cluster knows them. */
+  #local(viewer: Viewer): Viewer {
+    const { cluster, isDefault } = this.#options
+    const { systemIdentityClusters: own } = viewer
+    const isOwn = own === undefined ? isDefault() : own.includes(cluster) || own.includes('*')
+    return isOwn ? viewer : foreignViewer(viewer)
+  }
+
   #versionOf(viewer: Viewer, isByOthers: boolean): number {
     const { changes } = this.#reviews.decisions
     return isByOthers ? changes.count : changes.versionOf(viewer)
@@ -208,21 +238,19 @@ export class ClusterAccess implements AsyncDisposable {
     return true
   }
 
-  /** Begins to watch RBAC, with the first question, and resolves when that is as far as it gets at once. */
-  #watching(): Promise<void> {
-    this.#ready ??= this.#startWatching()
-    return this.#ready
+  /** Watches RBAC, from the first question on that finds the cluster there, and resolves when that is as far as it gets at once. */
+  async #watching(): Promise<void> {
+    if (this.#watch === undefined && !this.#stop.signal.aborted) this.#startWatching()
+    await this.#ready
   }
 
-  async #startWatching(): Promise<void> {
+  #startWatching(): void {
     const { connection, reflector, failed } = this.#options
-    if (this.#stop.signal.aborted) return
     let cluster: AccessConnection
     try {
       cluster = connection()
     } catch {
-      // The question itself says why there is no answer.
-      this.#ready = undefined
+      // The question itself says why there is no answer; the next one tries again.
       return
     }
     this.#watch = new RbacWatch({
@@ -235,7 +263,7 @@ export class ClusterAccess implements AsyncDisposable {
     const ended = this.#running
     const signal = AbortSignal.any([this.#stop.signal, this.#leaving.signal])
     this.#running = Promise.all([ended, this.#watch.run(signal)]).then(() => {})
-    await this.#watch.ready(watchReadyMs)
+    this.#ready = this.#watch.ready(watchReadyMs)
   }
 
   #changed(changes: readonly RbacChange[]): void {

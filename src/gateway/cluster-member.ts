@@ -33,6 +33,8 @@ export interface ClusterMemberOptions {
   readonly retryMs: number
   readonly watch: Partial<ApiWatchTimes>
   readonly log: GatewayLog
+  /** Whether a cluster is the default one. */
+  readonly isDefault: (cluster: string) => boolean
   /** Makes the caches, which outlast the loss of a connection. */
   readonly cache: (cluster: Cluster) => ClusterCache
 }
@@ -63,6 +65,7 @@ export class ClusterMember implements AsyncDisposable {
     this.cache.onRenewed(() => this.#renewal.abort())
     this.access = new ClusterAccess({
       cluster: selection.name,
+      isDefault: () => options.isDefault(selection.name),
       connection: () => accessConnectionOf(this.#cluster),
       limits: options.access,
       reflector: options.reflector,

@@ -120,7 +120,8 @@ export class Fleet implements AsyncDisposable {
     const { connection, reflector, retryMs, watch, log } = this.#options
     const access = { ...defaultAccessLimits, ...this.#options.access }
     const cache = (cluster: Cluster): ClusterCache => this.#cacheOf(cluster)
-    const options = { connection, reflector, access, retryMs, watch, log, cache }
+    const isDefault = (name: string): boolean => this.#members[0]?.name === name
+    const options = { connection, reflector, access, retryMs, watch, log, cache, isDefault }
     return ClusterMember.connect(selection, options, signal)
   }
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer, request as forward } from 'node:http'
+import { text } from 'node:stream/consumers'
 import type { AddressInfo } from 'node:net'
 
 /** A server before an API server: it counts what it passes on, and may answer in its place. */
@@ -15,7 +16,11 @@ export interface CountedServer extends AsyncDisposable {
   readonly answer: (ending: string, object: object) => void
 }
 
-export const startCountedServer = async (target: string): Promise<CountedServer> => {
+/** `pause`: what a POST waits for before it is passed on, by its path and body. */
+export const startCountedServer = async (
+  target: string,
+  pause?: (path: string, body: string) => Promise<unknown> | undefined,
+): Promise<CountedServer> => {
   const paths: string[] = []
   const held: string[] = []
   const refused = new Map<string, { readonly status: number; readonly body?: string }>()
@@ -35,7 +40,14 @@ export const startCountedServer = async (target: string): Promise<CountedServer>
       response.once('close', () => answer.destroy())
     })
     outgoing.once('error', () => response.destroy())
-    incoming.pipe(outgoing)
+    if (pause === undefined || method !== 'POST') {
+      incoming.pipe(outgoing)
+      return
+    }
+    void text(incoming).then(async (body) => {
+      await pause(url, body)
+      outgoing.end(body)
+    })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

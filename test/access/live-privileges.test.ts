@@ -100,6 +100,15 @@ describe('Subscribers who may look at related objects by their names', () => {
     for (const each of [one, without]) each.leave()
   })
 
+  it('are a group also where there is only one of them', async () => {
+    const ann = await member([pods])
+    await world.allowEverywhere(ann.username, ann.username, [gets('nodes', 'worker')])
+    const [live] = (await opened(selection, [ann])) as [Resumed]
+    await live.until(() => row(live).node?.metadata.name === 'worker')
+    await expect.poll(state).toMatchObject({ groups: 1, members: 1 })
+    live.leave()
+  })
+
   it('come to see what a rule names that is made while they are subscribed', async () => {
     const ann = await member([pods])
     const [live] = (await opened(selection, [ann])) as [Resumed]

@@ -7,7 +7,8 @@ import { describeSmallWorld, reads } from './small-world.ts'
 /** Each sees the namespace of their own. */
 const one = caller('one')
 const two = caller('two')
-const admin = caller('admin', 'system:masters')
+/** In both clusters, which are one. */
+const admin = { ...caller('admin', 'system:masters'), systemIdentityClusters: ['*'] }
 
 const rows =
   '{ totalCount nodes { metadata { namespace } services { nodes { metadata { namespace } } } } }'

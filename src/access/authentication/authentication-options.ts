@@ -13,6 +13,8 @@ export interface AuthenticationOptions {
   readonly audiences: readonly string[]
   /** The cluster that tokens belong to: whose API server reviews them, and is asked with them for what Secrets hold; the default one unless given. */
   readonly cluster?: string | undefined
+  /** The clusters in which `system:` users and groups of callers (ServiceAccounts, nodes, `system:masters`) mean something; `*`: all. Absent: `auth.cluster` alone. */
+  readonly systemIdentityClusters?: readonly string[] | undefined
   /** How long a token is known without asking again. */
   readonly knownMs: number
   /** How long it may take to find out whose a token is. */
@@ -76,6 +78,7 @@ export const authenticationOptionsSchema: z.ZodType<AuthenticationOptions> = z.s
   mode: z.enum(['none', 'token-review', 'oidc', 'request-header']).default('none'),
   audiences: z.array(z.string().min(1)).default([]),
   cluster: z.string().min(1).optional(),
+  systemIdentityClusters: z.array(z.string().min(1)).optional(),
   knownMs: z.int().min(1_000).max(30_000).default(20_000),
   deadlineMs: z.int().min(100).max(60_000).default(5_000),
   oidc: oidc.optional(),

@@ -11,6 +11,8 @@ export interface Credentials {
    * trusted proxies believes them.
    */
   readonly headers: () => Readonly<Record<string, readonly string[] | undefined>>
+  /** Of the connection: where the request comes from, or the proxy that has sent it on. */
+  readonly address?: string | undefined
   /** The certificate that the connection was opened with, where it was verified against the CA of clients. */
   readonly clientCertificate?: ClientCertificate | undefined
 }

@@ -15,8 +15,11 @@ export function bearerAuthenticator({
 }: BearerAuthenticatorOptions): Authenticator {
   const cache = new TokenCache(options)
   return {
-    authenticate: ({ authorization }: Credentials): Authenticated | Promise<Authenticated> =>
-      cache.authenticate(bearerTokenOf(authorization)),
+    authenticate: ({
+      authorization,
+      address,
+    }: Credentials): Authenticated | Promise<Authenticated> =>
+      cache.authenticate(bearerTokenOf(authorization), address),
     tokenOf: ({ authorization }: Credentials): CallerToken =>
       new CallerToken(bearerTokenOf(authorization), cluster),
   }

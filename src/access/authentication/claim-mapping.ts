@@ -1,4 +1,4 @@
-import type { Viewer } from '../viewer.ts'
+import { authenticatedGroup, type Viewer } from '../viewer.ts'
 import { refusedToken } from './bearer-token.ts'
 
 /** How the claims of a token become a viewer: as with the API server's `--oidc-…` flags, so that both call everybody the same. */
@@ -18,9 +18,6 @@ export interface ClaimMapping {
 }
 
 type Claims = Readonly<Record<string, unknown>>
-
-/** What the API server counts everybody in whom it knows. */
-export const authenticatedGroup = 'system:authenticated'
 
 /** Who a verified token is about. Throws `UnauthenticatedError` where its claims do not say so, or are not as they have to be. */
 export function viewerOfClaims(claims: Claims, issuer: string, mapping: ClaimMapping): Viewer {

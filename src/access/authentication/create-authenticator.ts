@@ -30,22 +30,24 @@ export function createAuthenticator(
   { reviewToken, observer }: AuthenticatorSources,
 ): Authenticator | undefined {
   const { audiences, knownMs, cluster, deadlineMs } = options
+  const { systemIdentityClusters = cluster === undefined ? undefined : [cluster] } = options
+  const belongs = { cluster, systemIdentityClusters }
   switch (options.mode) {
     case 'none':
       return undefined
     case 'token-review': {
       const review = reviewToken(cluster, deadlineMs)
-      return tokenReviewAuthenticator({ review, cluster, audiences, knownMs, observer })
+      return tokenReviewAuthenticator({ review, ...belongs, audiences, knownMs, observer })
     }
     case 'oidc':
-      return configuredOidc(options, observer)
+      return configuredOidc({ ...options, systemIdentityClusters }, observer)
     case 'request-header':
-      return new RequestHeaderAuthenticator(options.requestHeader)
+      return new RequestHeaderAuthenticator(options.requestHeader, systemIdentityClusters)
   }
 }
 
 function configuredOidc(
-  { oidc, audiences, cluster, knownMs, deadlineMs }: AuthenticationOptions,
+  { oidc, audiences, knownMs, deadlineMs, cluster, systemIdentityClusters }: AuthenticationOptions,
   observer: AuthenticationObserver | undefined,
 ): Authenticator {
   if (oidc === undefined) {
@@ -59,7 +61,8 @@ function configuredOidc(
   }
   const { caFile } = oidc
   const ca = caFile === undefined ? undefined : certificatesIn(caFile)
-  return oidcAuthenticator({ oidc, audiences, cluster, ca, knownMs, deadlineMs, observer })
+  const belongs = { cluster, systemIdentityClusters }
+  return oidcAuthenticator({ oidc, audiences, ...belongs, ca, knownMs, deadlineMs, observer })
 }
 
 function certificatesIn(file: string): string {

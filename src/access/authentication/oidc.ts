@@ -28,6 +28,8 @@ export interface OidcOptions extends ClaimMapping {
 export interface OidcAuthenticatorOptions {
   /** The cluster that tokens are for, besides the gateway; absent: the default one. */
   readonly cluster?: string | undefined
+  /** As `Viewer` has them. */
+  readonly systemIdentityClusters?: readonly string[] | undefined
   readonly oidc: OidcOptions
   /** One of these has to be in `aud`. */
   readonly audiences: readonly string[]
@@ -42,6 +44,7 @@ export interface OidcAuthenticatorOptions {
 export function oidcAuthenticator(options: OidcAuthenticatorOptions): Authenticator {
   const { oidc, audiences, ca, deadlineMs, knownMs, observer, cluster } = options
   const { issuer, algorithms } = oidc
+  const { systemIdentityClusters } = options
   const keys = new IssuerKeys({ issuer, ca, deadlineMs })
   const expected: JWTVerifyOptions = {
     issuer,
@@ -53,7 +56,8 @@ export function oidcAuthenticator(options: OidcAuthenticatorOptions): Authentica
     try {
       const claims = await verifiedClaims(token, await keys.find(), expected)
       const { exp = 0 } = claims
-      return { viewer: viewerOfClaims(claims, issuer, oidc), expiresAtMs: exp * 1_000 }
+      const viewer = { ...viewerOfClaims(claims, issuer, oidc), systemIdentityClusters }
+      return { viewer, expiresAtMs: exp * 1_000 }
     } catch (error) {
       if (error instanceof UnauthenticatedError) throw error
       if (isAboutToken(error)) throw refusedToken()

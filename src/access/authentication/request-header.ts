@@ -1,4 +1,4 @@
-import type { Viewer } from '../viewer.ts'
+import { authenticatedGroup, type Viewer } from '../viewer.ts'
 import {
   type Authenticated,
   type Authenticator,
@@ -6,7 +6,6 @@ import {
   type Credentials,
   UnauthenticatedError,
 } from './authenticator.ts'
-import { authenticatedGroup } from './claim-mapping.ts'
 
 /** Which proxies are believed who a caller is, and in which headers they say so (as an aggregated API server's `--requestheader-…`). */
 export interface RequestHeaderOptions {
@@ -28,8 +27,10 @@ const howTo = 'ask through the proxy that signs users in'
 /** Callers as a trusted front proxy names them, which shows a client certificate. Whoever has none is nobody, whatever the headers say. */
 export class RequestHeaderAuthenticator implements Authenticator {
   readonly #options: RequestHeaderOptions
+  readonly #systemIdentityClusters: readonly string[] | undefined
 
-  constructor(options: RequestHeaderOptions) {
+  constructor(options: RequestHeaderOptions, systemIdentityClusters?: readonly string[]) {
+    this.#systemIdentityClusters = systemIdentityClusters
     this.#options = {
       allowedNames: options.allowedNames,
       usernameHeaders: lower(options.usernameHeaders),
@@ -52,6 +53,7 @@ export class RequestHeaderAuthenticator implements Authenticator {
       uid: this.#first(all, this.#options.uidHeaders),
       groups: [...new Set([...groups.filter((group) => group !== ''), authenticatedGroup])],
       extra: this.#extra(all),
+      systemIdentityClusters: this.#systemIdentityClusters,
     }
     return { viewer, expiresAtMs: notAfterMs }
   }

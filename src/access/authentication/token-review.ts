@@ -20,6 +20,8 @@ export type ReviewToken = (spec: TokenReviewSpec) => Promise<unknown>
 export interface TokenReviewOptions {
   /** The cluster that tokens are for, besides the gateway; absent: the default one. */
   readonly cluster?: string | undefined
+  /** As `Viewer` has them. */
+  readonly systemIdentityClusters?: readonly string[] | undefined
   readonly review: ReviewToken
   /** What tokens have to be for, one of these; none: for the API server itself. */
   readonly audiences: readonly string[]
@@ -44,7 +46,7 @@ export function tokenReviewAuthenticator(options: TokenReviewOptions): Authentic
 
 async function reviewed(
   token: string,
-  { review, audiences, observer }: TokenReviewOptions,
+  { review, audiences, observer, systemIdentityClusters }: TokenReviewOptions,
 ): Promise<Authenticated> {
   let answer: { readonly status?: TokenReviewStatus } | undefined
   try {
@@ -59,5 +61,6 @@ async function reviewed(
   const isForUs = audiences.length === 0 || audiences.some((one) => found.includes(one))
   const { username = '', uid = '', groups = [], extra = {} } = user ?? {}
   if (authenticated !== true || username === '' || !isForUs) throw refusedToken()
-  return { viewer: { username, uid, groups, extra }, expiresAtMs: expiryOf(token) }
+  const viewer = { username, uid, groups, extra, systemIdentityClusters }
+  return { viewer, expiresAtMs: expiryOf(token) }
 }

@@ -68,15 +68,22 @@ export class LiveGroups {
     const wanted = { ...joining, list, coalesceMs }
     const access = viewer && new ViewerAccess(served, viewer)
     const attempts = new Attempts(() => this.#reachOf(wanted).learnt)
-    while (attempts.another()) {
-      // oxlint-disable-next-line no-await-in-loop -- a group may end while one waits for it to begin
-      const known = await this.#groupFor(wanted, access)
-      if (known === undefined) return undefined
-      // oxlint-disable-next-line no-await-in-loop -- as above
-      const member = await this.#joined(known, access, from)
-      if (member !== 'again') return member
+    const reach = this.#reachOf(wanted)
+    // What one attempt has learnt is there for the next one, though the group between them ends.
+    reach.users += 1
+    try {
+      while (attempts.another()) {
+        // oxlint-disable-next-line no-await-in-loop -- a group may end while one waits for it to begin
+        const known = await this.#groupFor(wanted, access)
+        if (known === undefined) return undefined
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        const member = await this.#joined(known, access, from)
+        if (member !== 'again') return member
+      }
+      return undefined
+    } finally {
+      reach.users -= 1
     }
-    return undefined
   }
 
   /** `again` where the group has ended meanwhile, or is not the viewer's any more. */
@@ -200,7 +207,7 @@ export class LiveGroups {
       if (this.#groups.get(key)?.group === group) this.#groups.delete(key)
     }
     let isBeyond = false
-    reach.groups += 1
+    reach.users += 1
     this.#reach.set(this.#askedBy(wanted), reach)
     const open: OpenSubscription = {
       served,
@@ -239,9 +246,9 @@ export class LiveGroups {
         closed()
         this.#texts.release(group)
         forget()
-        reach.groups -= 1
+        reach.users -= 1
         if (isBeyond) return
-        if (reach.groups === 0) this.#reach.delete(this.#askedBy(wanted))
+        if (reach.users === 0) this.#reach.delete(this.#askedBy(wanted))
         if (end.form === 'refused') this.#refused.set(key, true)
       },
     })

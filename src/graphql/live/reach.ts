@@ -16,8 +16,8 @@ export class Reach {
   readonly #privileges = new Map<string, Privilege>()
   #names = 0
   #leadsBack = false
-  /** How many groups there are of it. */
-  groups = 0
+  /** How many groups there are of it, and subscribers who look for one. */
+  users = 0
 
   /** `wide`: what is known of the plan already, which it adds to. */
   constructor(wide: Set<Kind>) {

@@ -1,5 +1,5 @@
 import type { AccessQuestion } from '../../access/access-question.ts'
-import { placeOf, questionOf } from '../../access/access-question.ts'
+import { placeOf, questionKey, questionOf } from '../../access/access-question.ts'
 import type { ClusterAccess } from '../../access/cluster-access.ts'
 import type { ListAccess, PresentNamespaces } from '../../access/list-access.ts'
 import { AccessReviewError } from '../../access/subject-access-review.ts'
@@ -28,7 +28,8 @@ const watching = ['list', 'watch']
 export class ViewerAccess {
   readonly viewer: Viewer
   readonly #served: ServedSchema
-  #reviews = 0
+  /** The reviews that this answer has needed, by cluster and question: what is asked twice is sent once. */
+  readonly #reviews = new Set<string>()
 
   constructor(served: ServedSchema, viewer: Viewer) {
     this.#served = served
@@ -41,7 +42,7 @@ export class ViewerAccess {
 
   /** Another answer begins, which may need as many reviews as any. */
   begin(): void {
-    this.#reviews = 0
+    this.#reviews.clear()
   }
 
   /** Calls this whenever a permission of the viewer in a cluster may have changed, until what it returns is called. */
@@ -127,9 +128,8 @@ export class ViewerAccess {
     const access = this.#in(cluster)
     const known = access.known(this.viewer, question)
     if (known !== undefined) return known
-    this.#spend(access, 1)
     try {
-      return await access.may(this.viewer, question)
+      return await access.may(this.viewer, question, (one) => this.#spend(cluster, [one]))
     } catch (error) {
       throw reviewFailure(cluster, error)
     }
@@ -139,12 +139,9 @@ export class ViewerAccess {
   async askAll(cluster: string, questions: readonly AccessQuestion[]): Promise<void> {
     const access = this.#in(cluster)
     const open = questions.filter((one) => access.known(this.viewer, one) === undefined)
-    this.#spend(access, open.length)
-    try {
-      await Promise.all(open.map((one) => access.may(this.viewer, one)))
-    } catch (error) {
-      throw reviewFailure(cluster, error)
-    }
+    const reviews = open.flatMap((one) => access.unknown(this.viewer, one))
+    this.#spend(cluster, reviews)
+    await Promise.all(open.map((one) => this.may(cluster, one)))
   }
 
   /** Whether the object with this key may be looked at, asked where it is not known. Rejects with `ClientError`. */
@@ -194,7 +191,7 @@ export class ViewerAccess {
       for (let stage = 0; stage < maxStages; stage++) {
         const asked = this.list(need, need.list ?? anywhere)
         if (asked.state !== 'unknown') return
-        this.#spend(access, asked.questions.length)
+        this.#spend(need.cluster, asked.questions)
         await access.ask(this.viewer, asked.questions)
       }
     } catch (error) {
@@ -232,14 +229,12 @@ export class ViewerAccess {
     }
   }
 
-  #spend({ limits: { maxReviewsPerOperation } }: ClusterAccess, reviews: number): void {
-    this.#reviews += reviews
-    if (this.#reviews <= maxReviewsPerOperation) return
-    throw new ClientError(
-      'RBAC_BUDGET_EXCEEDED',
-      `the operation needs more than ${maxReviewsPerOperation} access reviews`,
-      { value: maxReviewsPerOperation, hint: 'ask for fewer objects, or name the namespace' },
-    )
+  #spend(cluster: string, questions: readonly AccessQuestion[]): void {
+    const { maxReviewsPerOperation } = this.#in(cluster).limits
+    for (const question of questions) {
+      this.#reviews.add(`${cluster}\n${questionKey(question)}`)
+      if (this.#reviews.size > maxReviewsPerOperation) throw tooManyReviews(maxReviewsPerOperation)
+    }
   }
 }
 
@@ -301,6 +296,12 @@ export function tooManyNamespaces({ cluster, kind }: KindAt, most: number): Clie
     value: most,
     hint: 'name the namespaces: namespace, namespaces, or where: { namespace: … }',
   })
+}
+
+function tooManyReviews(most: number): ClientError {
+  const message = `the operation needs more than ${most} access reviews`
+  const hint = 'ask for fewer objects, or name the namespace'
+  return new ClientError('RBAC_BUDGET_EXCEEDED', message, { value: most, hint })
 }
 
 function reviewFailure(cluster: string, error: unknown): unknown {

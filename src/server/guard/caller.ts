@@ -9,7 +9,8 @@ export function credentialsOf(
 ): Credentials {
   const { socket } = request
   const clientCertificate = socket instanceof TLSSocket ? certificateOf(socket) : undefined
-  return { authorization, headers: () => request.headersDistinct, clientCertificate }
+  const { remoteAddress: address } = socket
+  return { authorization, headers: () => request.headersDistinct, address, clientCertificate }
 }
 
 /** A connection has one for all its requests. */
