@@ -200,7 +200,10 @@ class RunningGateway implements Gateway {
       live: () => this.planned.liveState(),
     })
     const planned = { served: () => this.#now, limits, documents, fragments }
-    const queries = new PlannedQueries({ ...planned, observer })
+    const unexpected = (error: GraphQLError): void => {
+      log.error('an operation failed unexpectedly', { error: error.originalError ?? error })
+    }
+    const queries = new PlannedQueries({ ...planned, observer, unexpected })
     this.planned = plannedOperations(
       queries,
       new PlannedSubscriptions({
@@ -219,9 +222,7 @@ class RunningGateway implements Gateway {
       subscriptions: this.#subscriptions,
       history: this.#history,
       observer,
-      unexpected: (error: GraphQLError) => {
-        log.error('an operation failed unexpectedly', { error: error.originalError ?? error })
-      },
+      unexpected,
     })
   }
 

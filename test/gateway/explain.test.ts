@@ -221,7 +221,7 @@ describe('an answer that is to be explained', () => {
     })
     expect(errors).toHaveLength(1)
     expect(extensions.explain).toMatchObject({
-      answeredBy: 'graphql-js',
+      answeredBy: 'plan',
       fields: [{ path: 'nodes', returned: 1 }],
     })
   })

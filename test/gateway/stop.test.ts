@@ -95,8 +95,9 @@ describe('a stop ends everything at once', () => {
     const before = timers()
     const answer = gateway.planned.answer({ query: '{ pods { totalCount } }' })
     await gateway[Symbol.asyncDispose]()
-    // The error is graphql-js's to tell.
-    expect(await answer).toBeUndefined()
+    expect(JSON.parse((await answer) ?? '{}')).toMatchObject({
+      errors: [{ path: ['pods'], extensions: { code: 'NOT_SYNCED' } }],
+    })
     expect(timers()).toBeLessThanOrEqual(before)
   })
 })

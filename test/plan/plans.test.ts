@@ -76,9 +76,22 @@ async function serve(plans: Planned | undefined, of = gateway): Promise<Ask> {
 async function expectSame(query: string, variables?: Readonly<Record<string, unknown>>) {
   const told = await byGraphqlJs(query, variables)
   const about = `${query} ${JSON.stringify(variables)}`
-  expect(differenceOf(await byPlan(query, variables), told), about).toBeUndefined()
-  // Once more, from the fragments that are kept now.
-  expect(differenceOf(await byPlan(query, variables), told), about).toBeUndefined()
+  // The second answer comes from the fragments that are kept now.
+  for (let time = 0; time < 2; time++) {
+    const answer = await byPlan(query, variables)
+    expect(differenceOf(withoutAmounts(answer), withoutAmounts(told)), about).toBeUndefined()
+  }
+}
+
+/** Plans and graphql-js count their work in prices of their own: where it is too much, the amounts differ. */
+function withoutAmounts(text: string): string {
+  if (!text.includes('"code":"QUERY_TOO_COSTLY"')) return text
+  const { errors, data } = JSON.parse(text) as {
+    errors: { path: unknown; extensions: { code: string; value: { work: string } } }[]
+    data: unknown
+  }
+  const told = errors.map(({ path, extensions: { code, value } }) => [path, code, value.work])
+  return JSON.stringify({ told, data })
 }
 
 async function expectWhole(query: string, variables?: Readonly<Record<string, unknown>>) {

@@ -2,8 +2,9 @@ import type { ListenerRoute } from '../../informer/delivery/route.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { KindAt } from '../operation/kind-part.ts'
 import type { SettledParts } from '../operation/preparation.ts'
-import { NotCoveredError } from '../plan/not-covered.ts'
-import type { FollowedRelation, PlanRunOptions } from '../plan/plan-run.ts'
+import { NotCoveredError } from '../operation/not-covered.ts'
+import type { PlanRunOptions } from '../plan/plan-run.ts'
+import type { FollowedRelation } from '../operation/read-run.ts'
 import { type Beyond, BeyondSightError, beyondText, type SightedKinds } from './sight.ts'
 
 /** What the rows of a group are written with, within one tick. */
@@ -85,6 +86,7 @@ export function groupParts(
     get isLacking() {
       return beyond.size > 0
     },
+    missed() {},
     asks: () => {
       throw new NotCoveredError('what a viewer may do')
     },

@@ -1,6 +1,6 @@
 import type { Change } from '../../informer/store/change.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
-import type { FollowedRelation } from '../plan/plan-run.ts'
+import type { FollowedRelation } from '../operation/read-run.ts'
 
 /**
  * Which rows have been written from which other objects, so that those can be found that a change of such an object concerns. A

@@ -9,7 +9,7 @@ import { isSameScope } from '../operation/live-scope.ts'
 import type { SettledKinds } from '../operation/settled-kinds.ts'
 import { forbiddenList } from '../operation/viewer-access.ts'
 import type { Kind } from '../model/kind.ts'
-import { NotCoveredError } from '../plan/not-covered.ts'
+import { NotCoveredError } from '../operation/not-covered.ts'
 import {
   noPrivileges,
   ofPlace,

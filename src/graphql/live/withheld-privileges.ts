@@ -1,4 +1,4 @@
-import { NotCoveredError } from '../plan/not-covered.ts'
+import { NotCoveredError } from '../operation/not-covered.ts'
 import { type Privilege, privilegeKey } from './privilege.ts'
 
 /** No more is asked about for one subscription; each takes two access reviews at the most. */

@@ -13,7 +13,7 @@ import { healthIndex } from './health-index.ts'
 import { everyKindType, ofEachKind } from './every-kind.ts'
 import { functionIndexes, type IndexFunctions, unknownListFields } from './index-functions.ts'
 import { inferredReferences, referencedByOf } from './inferred-references.ts'
-import type { Kind, MixedRelationField, RelationField } from './kind.ts'
+import type { BareKind, Kind, MixedRelationField, RelationField } from './kind.ts'
 import { mixedRelationsOf, reversesOf } from './mixed-relations.ts'
 import { endedRuleOf, isUse, usedByField, usersOf } from './uses.ts'
 import { isInjectedField, nativePropertiesOf } from './native-properties.ts'
@@ -23,12 +23,6 @@ import { isReservedIndexName, SdlIndexes } from './sdl-indexes.ts'
 import { SdlObjectRefs } from './sdl-object-refs.ts'
 import { SdlRelations } from './sdl-relations.ts'
 import { type DormantDeclaration, UnknownTypes } from './unknown-types.ts'
-
-/** A kind before anything is declared of it. */
-export type BareKind = Omit<
-  Kind,
-  'indexes' | 'relations' | 'objectRefs' | 'mixed' | 'events' | 'usedBy' | 'ended'
->
 
 /** What is declared of kinds. */
 export interface DeclaredKindsOptions {

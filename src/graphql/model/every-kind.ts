@@ -1,5 +1,5 @@
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
-import type { BareKind } from './declared-kinds.ts'
+import type { BareKind } from './kind.ts'
 
 /** The type that SDL extends to speak of every kind. */
 export const everyKindType = 'KubernetesObject'

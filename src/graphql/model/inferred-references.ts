@@ -1,6 +1,6 @@
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
-import type { BareKind } from './declared-kinds.ts'
+import type { BareKind } from './kind.ts'
 import type { Definitions, DefinitionScope } from './definitions.ts'
 import type { MixedRelationField, RelationField } from './kind.ts'
 

@@ -98,3 +98,9 @@ export function relationFieldsOf(kind: Kind): readonly RelationField[] {
   const ofEvents = events === undefined ? [] : [events]
   return [...relations, ...mixed.flatMap((field) => field.relations), ...ofEvents, ...usedBy]
 }
+
+/** A kind before anything is declared of it. */
+export type BareKind = Omit<
+  Kind,
+  'indexes' | 'relations' | 'objectRefs' | 'mixed' | 'events' | 'usedBy' | 'ended'
+>

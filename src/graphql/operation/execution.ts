@@ -60,7 +60,14 @@ export interface ExplainingPlans {
     served: ServedSchema,
     request: OperationRequest,
     viewer: Viewer | undefined,
-  ): Promise<{ readonly text: string; readonly explanation: Explanation } | undefined>
+  ): Promise<
+    | {
+        readonly text: string
+        readonly errors: readonly GraphQLError[]
+        readonly explanation: Explanation
+      }
+    | undefined
+  >
 }
 
 /** What the transports say of an operation in its `contextValue`, besides what is theirs. */
@@ -127,10 +134,9 @@ export class Execution {
     const { plans, served } = this.#options
     const planned = await plans?.explain(served, args, viewerOf(args))
     if (planned === undefined) return undefined
-    const { data } = parseExact(planned.text) as {
-      readonly data: Required<ExecutionResult>['data']
-    }
-    return { data, extensions: { explain: planned.explanation } }
+    const { data } = parseExact(planned.text) as Required<ExecutionResult>
+    const { errors, explanation } = planned
+    return { ...(errors.length > 0 && { errors }), data, extensions: { explain: explanation } }
   }
 
   #explained(
@@ -243,7 +249,7 @@ export class Execution {
       : new WorkBudget(limits.work)
     const failures: GraphQLError[] = []
     const context: ResolverContext = {
-      read: new StoreReader({ served, limits, budget, parts: settled, live, access }),
+      read: new StoreReader({ served, limits, budget, parts: settled, live }),
       fleet: fleetOf(served, access),
       live: new LiveReader({ served, limits, kinds: settled, access }),
       permissions: permissionsOf(served, access),
@@ -256,9 +262,10 @@ export class Execution {
   }
 
   #seen({ result, failures }: Answered, document: DocumentNode): ExecutionResult {
-    const { errors = [] } = result
+    const { errors = [], ...withoutErrors } = result
     const all = [...errors.map((error) => variableError(error, document)), ...failures]
-    const whole = all.length === 0 ? result : { ...result, errors: all }
+    // The specification wants errors first, so that they are seen.
+    const whole = all.length === 0 ? result : { errors: all, ...withoutErrors }
     return clientResult(whole, this.#options.unexpected)
   }
 }

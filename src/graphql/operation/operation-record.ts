@@ -1,6 +1,6 @@
 import { type ExecutionArgs, type ExecutionResult, getOperationAST } from 'graphql'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
-import type { OperationWishes } from './execution.ts'
+import type { Viewer } from '../../access/viewer.ts'
 import type { KindAt } from './kind-part.ts'
 import type { OperationObserver, OperationReport } from './operation-observer.ts'
 
@@ -62,7 +62,7 @@ export class OperationRecord {
       operation: node?.operation === 'subscription' ? 'subscription' : 'query',
       document,
       operationName: node?.name?.value,
-      viewer: (contextValue as OperationWishes | undefined)?.viewer,
+      viewer: (contextValue as { readonly viewer?: Viewer } | undefined)?.viewer,
       by: this.#by,
       kinds: this.#kinds,
       codes: [...this.#codes],

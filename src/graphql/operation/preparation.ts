@@ -1,7 +1,9 @@
 import type { Lane } from '../../lib/turns.ts'
 import type { AccessQuestion } from '../../access/access-question.ts'
 import type { Viewer } from '../../access/viewer.ts'
-import type { CachedParts, KindAt } from './kind-part.ts'
+import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
+import type { ReadParts } from './read-run.ts'
+import type { KindAt } from './kind-part.ts'
 import { operationKinds, type OperationToRead } from './operation-kinds.ts'
 import { turns } from './operation-turns.ts'
 import { PermissionWait } from './permission-wait.ts'
@@ -78,18 +80,11 @@ function needsMore({ needed, neededIndexes }: SettledKinds): boolean {
 }
 
 /** Kinds that are settled for one execution, with leases until they are released. */
-export interface SettledParts {
-  readonly part: CachedParts['part']
-  readonly named: CachedParts['named']
-  readonly cachedPart: CachedParts['cachedPart']
-  /** What the viewer may see; `undefined`: everything. */
-  readonly access: ViewerAccess | undefined
-  /** Whether everything may be seen: then what may be read of a kind is the same for whatever asks. */
-  readonly isOpen: boolean
+export interface SettledParts extends ReadParts {
   /** What is decided already of what may be done, in place of `access`. */
   readonly may?: (cluster: string, question: AccessQuestion) => boolean
-  /** Whether something was asked for that has to be prepared first: then what was read is not the whole answer. */
-  readonly isLacking: boolean
+  /** Notes an index that a field lacked: it has to be made first. */
+  missed(error: UnknownIndexError): void
   /** Notes a permission that has to be known first. Throws where it could not be asked about. */
   asks(cluster: string, question: AccessQuestion): void
   /**
@@ -125,8 +120,9 @@ export function settleKinds(
       access,
       isOpen: access === undefined,
       get isLacking() {
-        return parts.needed.length > 0 || questions.size > 0
+        return needsMore(parts) || questions.size > 0
       },
+      missed: (error) => parts.missed(error),
       asks(cluster, question) {
         if (refusal !== undefined) throw refusal
         const known = questions.get(cluster)
@@ -134,10 +130,12 @@ export function settleKinds(
         else known.push(question)
       },
       more() {
-        if (parts.needed.length === 0 && questions.size === 0) return undefined
+        if (!needsMore(parts) && questions.size === 0) return undefined
         const isRepeat = access !== undefined && isExpected(prepared, parts)
         if (isRepeat ? permissions.isOver() : round === maxRounds) return undefined
-        const wait = bothOf(prepared.prepare(parts.needed), asked())
+        const indexed =
+          parts.neededIndexes.length > 0 ? prepared.makeIndexes(parts.neededIndexes) : undefined
+        const wait = bothOf(bothOf(prepared.prepare(parts.needed), indexed), asked())
         if (wait !== undefined) return wait.then(() => settled(isRepeat ? round : round + 1))
         // Where there is nothing to wait for, waiting does not help.
         return round === maxRounds ? undefined : settled(round + 1)

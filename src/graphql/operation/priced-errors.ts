@@ -1,56 +1,34 @@
-import {
-  type FieldNode,
-  GraphQLError,
-  locatedError,
-  type ResponsePath,
-  responsePathAsArray,
-} from 'graphql'
-import { QueryTooCostlyError, type WorkBudget } from '../../query/condition/work-budget.ts'
+import type { FieldNode } from 'graphql'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { maxAlike } from './bounded-errors.ts'
 
-/** The errors that say the same of the same field. */
-interface AlikeErrors {
-  readonly made: number
-  readonly last: GraphQLError
-}
-
 /**
- * The errors of the fields of one execution, paid for before they are made. Making one takes long: its stack is written as text, and the
- * lines of the document are counted, once more each time that it is made another one on its way out. So of those that say the same of the
- * same field only as many are made as are told; the last of them stands for the others, which are counted.
+ * The errors of the fields of one answer, paid for before they are made. To make one takes long: its stack is written as text, and
+ * the lines of the document are counted. So of those that say the same of the same field only as many are made as an answer shows;
+ * the last of them stands for the others, which are counted.
  */
-export class PricedErrors {
+export class AlikeErrors<T> {
   readonly #budget: WorkBudget
-  readonly #alike = new Map<FieldNode | undefined, Map<string, AlikeErrors>>()
+  readonly #fieldPrice: number
+  readonly #alike = new Map<FieldNode | undefined, Map<string, { made: number; last: T }>>()
 
-  constructor(budget: WorkBudget) {
+  /** `fieldPrice`: what a written field costs of the budget, more than 1 where fields are written faster than errors are made. */
+  constructor(budget: WorkBudget, fieldPrice = 1) {
     this.#budget = budget
+    this.#fieldPrice = fieldPrice
   }
 
-  /** What has been thrown, with its place. Throws the one error of the answer where the budget is passed, by this or before. */
-  located(
-    thrown: unknown,
-    details: readonly { readonly node: FieldNode }[],
-    path: ResponsePath,
-  ): GraphQLError {
-    const node = details[0]?.node
-    const { failure } = this.#budget
-    try {
-      if (failure !== undefined) throw failure
-      this.#budget.spend('fields', alikeFields)
-      const ofField = this.#alike.get(node) ?? new Map<string, AlikeErrors>()
-      const message = thrown instanceof Error ? thrown.message : ''
-      const alike = ofField.get(message)
-      if (alike !== undefined && alike.made >= maxAlike) return alike.last
-      this.#budget.spend('fields', fieldsToMake(node))
-      const last = locatedError(thrown, node, responsePathAsArray(path))
-      this.#alike.set(node, ofField.set(message, { made: (alike?.made ?? 0) + 1, last }))
-      return last
-    } catch (error) {
-      if (!(error instanceof QueryTooCostlyError)) throw error
-      if (thrown instanceof GraphQLError && thrown.originalError === error) throw thrown
-      throw locatedError(error, node, responsePathAsArray(path))
-    }
+  /** What stands for an error of a field: made now, or the last one alike. Throws `QueryTooCostlyError`. */
+  take(thrown: unknown, node: FieldNode | undefined, make: () => T): T {
+    this.#budget.spend('fields', alikeFields * this.#fieldPrice)
+    const ofField = this.#alike.get(node) ?? new Map<string, { made: number; last: T }>()
+    const message = thrown instanceof Error ? thrown.message : ''
+    const alike = ofField.get(message)
+    if (alike !== undefined && alike.made >= maxAlike) return alike.last
+    this.#budget.spend('fields', fieldsToMake(node) * this.#fieldPrice)
+    const last = make()
+    this.#alike.set(node, ofField.set(message, { made: (alike?.made ?? 0) + 1, last }))
+    return last
   }
 }
 

@@ -1,13 +1,16 @@
 import {
   type ExecutionResult,
   type FieldNode,
+  GraphQLError,
   Kind as NodeKind,
+  locatedError,
+  responsePathAsArray,
   type ValidatedExecutionArgs,
   visit,
 } from 'graphql'
 import { ExecutorThrowingOnIncremental } from 'graphql/execution/ExecutorThrowingOnIncremental'
-import type { WorkBudget } from '../../query/condition/work-budget.ts'
-import { PricedErrors } from './priced-errors.ts'
+import { QueryTooCostlyError, type WorkBudget } from '../../query/condition/work-budget.ts'
+import { AlikeErrors } from './priced-errors.ts'
 
 type Base = ExecutorThrowingOnIncremental
 type MaybePromise<T> = T | Promise<T>
@@ -51,12 +54,12 @@ class PricedExecutor extends ExecutorThrowingOnIncremental {
   readonly #budget: WorkBudget
   /** Of JSON values, by identity: aliases answer the same object again. */
   readonly #lengths = new Map<object, number>()
-  readonly #errors: PricedErrors
+  readonly #errors: AlikeErrors<GraphQLError>
 
   constructor(args: ValidatedExecutionArgs, budget: WorkBudget) {
     super(args)
     this.#budget = budget
-    this.#errors = new PricedErrors(budget)
+    this.#errors = new AlikeErrors(budget)
   }
 
   override executeField(
@@ -79,7 +82,22 @@ class PricedExecutor extends ExecutorThrowingOnIncremental {
 
   override handleFieldError(...args: Parameters<Base['handleFieldError']>): void {
     const [error, type, details, path] = args
-    super.handleFieldError(this.#errors.located(error, details, path), type, details, path)
+    super.handleFieldError(this.#located(error, details[0]?.node, path), type, details, path)
+  }
+
+  /** What has been thrown, with its place. Throws the one error of the answer where the budget is passed, by this or before. */
+  #located(thrown: unknown, node: FieldNode | undefined, path: Path): GraphQLError {
+    const { failure } = this.#budget
+    try {
+      if (failure !== undefined) throw failure
+      return this.#errors.take(thrown, node, () =>
+        locatedError(thrown, node, responsePathAsArray(path)),
+      )
+    } catch (error) {
+      if (!(error instanceof QueryTooCostlyError)) throw error
+      if (thrown instanceof GraphQLError && thrown.originalError === error) throw thrown
+      throw locatedError(error, node, responsePathAsArray(path))
+    }
   }
 
   #lengthOf(value: unknown): number {

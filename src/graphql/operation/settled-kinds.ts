@@ -8,7 +8,8 @@ import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
 import { ClientError, unlessRefused } from './client-error.ts'
-import type { CachedParts, KindAt, KindPart, ListReading } from './kind-part.ts'
+import type { ReadParts } from './read-run.ts'
+import type { KindAt, KindPart, ListReading } from './kind-part.ts'
 import {
   forbiddenList,
   type KindNeed,
@@ -35,7 +36,9 @@ export interface KindSource {
 type Outcome = KindPart | ClientError
 
 /** What one execution reads. Each kind is settled when it is first asked for, which is in the same tick, and stays so. */
-export class SettledKinds implements CachedParts {
+export class SettledKinds implements ReadParts {
+  /** What is missing is an error of the field that wants it. */
+  readonly isLacking = false
   readonly #source: KindSource
   readonly #views = new Map<string, Map<Kind, StoreView | ClientError>>()
   readonly #parts = new Map<string, Map<Kind, Map<string, Outcome>>>()
@@ -45,6 +48,14 @@ export class SettledKinds implements CachedParts {
 
   constructor(source: KindSource) {
     this.#source = source
+  }
+
+  get access(): ViewerAccess | undefined {
+    return this.#source.access
+  }
+
+  get isOpen(): boolean {
+    return this.#source.access === undefined
   }
 
   /** The same as it is by now. */

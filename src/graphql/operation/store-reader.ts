@@ -1,8 +1,20 @@
 import { ArgumentsCache } from '../../query/condition/arguments-cache.ts'
-import { type Condition, hasValue, namespacesOf } from '../../query/condition/condition.ts'
-import type { RelatedStores } from '../../query/condition/related-by.ts'
+import { hasValue, namespacesOf } from '../../query/condition/condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import { objectKey } from '../../kubernetes/object.ts'
+import { sameObject } from '../../query/page/lookup.ts'
 import type { Kind, MixedRelationField, RelationField } from '../model/kind.ts'
+import { decodeObjectId } from '../model/object-id.ts'
+import {
+  type FoundObject,
+  foundByKey,
+  identified,
+  kindOfIdentity,
+  ownersOf,
+  referenced,
+} from './object-read.ts'
+import { type ReadParts, ReadRun } from './read-run.ts'
+import { type RelatedList, RelationRead } from './relation-read.ts'
 import type {
   ListFieldArguments,
   LookupArguments,
@@ -23,77 +35,97 @@ import { clusterNamed } from './cluster-argument.ts'
 import { mixedConnection, storeConnection, usedByConnection } from './connection.ts'
 import { explorations } from './explorations.ts'
 import { idsCondition } from './ids-condition.ts'
-import type { CachedParts, KindPart } from './kind-part.ts'
+import type { KindAt } from './kind-part.ts'
 import { type ListRequest, listRequest, pageOf } from './list-request.ts'
 import type { LiveLoader } from './live-loader.ts'
+import { notFoundByUid } from './live-read-errors.ts'
 import { LiveReads } from './live-reads.ts'
+import { liveRelated } from './live-relation.ts'
+import { mixedParts } from './mixed-relation.ts'
 import { namedKinds } from './named-kinds.ts'
+import { objectMeant } from './object-meant.ts'
 import { type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
-import { ObjectReads } from './object-reads.ts'
-import { originOf } from './related-parts.ts'
-import { RelationReads } from './relation-reads.ts'
-import { filterParts } from './filter-parts.ts'
-import { nothingUses, usedByPage } from './used-by.ts'
+import type { SchemaRelation } from './schema-relations.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
-import type { ViewerAccess } from './viewer-access.ts'
+import { nothingUses, usedByPage } from './used-by.ts'
 
 export interface StoreReaderOptions {
   readonly served: ServedSchema
   readonly limits: OperationLimits
-  readonly parts: CachedParts
+  readonly parts: ReadParts
   /** What the execution may cost. */
   readonly budget: WorkBudget
   /** Reads what no cache serves. */
   readonly live: LiveLoader
-  /** What the viewer may see; absent: everything. */
-  readonly access: ViewerAccess | undefined
 }
 
-/** Reads the stores for one execution of one operation, all of it within one tick. */
+/** Hands resolvers what is read of the stores, decoded: for one execution of one operation, all of it within one tick. */
 export class StoreReader implements StoreReads {
   readonly graph: StoreReads['graph']
   readonly search: StoreReads['search']
-  readonly #served: ServedSchema
-  readonly #limits: OperationLimits
-  readonly #parts: CachedParts
-  readonly #budget: WorkBudget
+  readonly #run: ReadRun
+  readonly #parts: ReadParts
   readonly #live: LiveReads
-  readonly #objects: ObjectReads
-  readonly #relations: RelationReads
   readonly #tables: LiveLoader['tables']
+  readonly #relations = new Map<RelationField, RelationRead>()
   /** Where owned objects are looked for, which is the same for all objects of a kind. */
   readonly #owned = new Map<string, OwnedKinds>()
   /** What arguments ask for, which is the same for every row that a field is asked of. */
   readonly #requests: ArgumentsCache<Kind, ListRequest>
-  readonly #filterParts: (cluster: string) => RelatedStores
 
-  constructor({ served, limits, parts, budget, live, access }: StoreReaderOptions) {
-    this.#served = served
-    this.#limits = limits
-    this.#parts = parts
-    this.#budget = budget
-    this.#tables = live.tables
+  constructor({ served, limits, parts, budget, live }: StoreReaderOptions) {
     const { maxPageSize } = limits
-    this.#live = new LiveReads({ loader: live, budget, maxPageSize, access })
-    const means = { served, parts, budget, live: this.#live, maxPageSize }
-    this.#objects = new ObjectReads(means)
-    this.#relations = new RelationReads({
-      ...means,
-      connection: (...page) => this.#connection(...page),
-    })
+    this.#run = new ReadRun({ served, limits, budget, parts })
+    this.#parts = parts
+    this.#tables = live.tables
+    this.#live = new LiveReads({ loader: live, budget, maxPageSize, access: parts.access })
     const { graph, search } = explorations({ served, parts, budget, maxPageSize })
     this.graph = graph
     this.search = search
     this.#requests = new ArgumentsCache(budget)
-    this.#filterParts = filterParts(served, parts)
   }
 
   list(kind: Kind, args: ListFieldArguments): ReturnType<StoreReads['list']> {
-    const at = { cluster: clusterNamed(this.#served, args.cluster), kind }
+    const at = this.#at(kind, args)
     if (kind.uncached) return this.#live.list(at, args)
     const { condition } = this.#request(kind, args)
-    const part = this.#parts.part(at, { within: () => namespacesOf(condition) })
-    return this.#connection(part, kind.listField, idsCondition(args.ids, part), args)
+    const part = this.#run.part(at, { within: () => namespacesOf(condition) })
+    const list = { list: kind.listField, condition: idsCondition(args.ids, part) }
+    return this.#connection({ part, list }, args)
+  }
+
+  lookup(kind: Kind, args: LookupArguments): FoundRow {
+    const at = this.#at(kind, args)
+    if (kind.uncached || args.live === true) return this.#live.lookup(at, args)
+    return rowOf(foundByKey(this.#run, at, objectKey(args)))
+  }
+
+  object(id: string): FoundRow {
+    const identity = decodeObjectId(id)
+    const at = kindOfIdentity(this.#run.served, identity)
+    if (at === undefined) return null
+    const { object } = identity
+    if (!at.kind.uncached) return rowOf(identified(this.#run, at, identity))
+    if ('uid' in object) throw notFoundByUid(at)
+    const { namespace, name } = object
+    return this.#live.lookup(at, namespace === '' ? { name } : object)
+  }
+
+  objectByRef(args: ObjectByRefArguments): FoundRow {
+    const { kind, ...object } = objectMeant(this.#run.served, args)
+    return this.lookup(kind, object)
+  }
+
+  referenced(ref: ObjectRef): FoundRow {
+    const at = kindOfIdentity(this.#run.served, ref)
+    if (at?.kind.uncached === true) return this.#liveReference(at, ref)
+    return rowOf(referenced(this.#run, ref))
+  }
+
+  owners({ cluster, object }: Row): readonly Row[] {
+    const { ownerReferences = [], namespace = '' } = object.metadata
+    const owners = ownersOf(this.#run, { cluster, namespace }, ownerReferences)
+    return owners.flatMap((owner) => rowOf(owner) ?? [])
   }
 
   owned(row: Row, args: OwnedArguments): OwnedConnectionSource {
@@ -101,27 +133,20 @@ export class StoreReader implements StoreReads {
     const { uid = '' } = object.metadata
     const condition = hasValue('ownerUid', uid === '' ? [] : [uid])
     const { parts, failures } = this.#ownedKinds(row, args.kinds)
-    return mixedConnection(
-      {
-        parts: parts.map((part) => ({ ...part, condition })),
-        failures,
-        cluster,
-        list: `${cluster}/owned/${uid}`,
-        budget: this.#budget,
-        maxPageSize: this.#limits.maxPageSize,
-      },
-      args,
-    )
+    const owned = parts.map((part) => ({ ...part, condition }))
+    const list = `${cluster}/owned/${uid}`
+    return mixedConnection({ ...this.#means, parts: owned, failures, cluster, list }, args)
   }
 
   usedBy(row: Row, args: UsedByArguments): UsedByConnectionSource {
-    const budget = this.#budget
-    const at = originOf(this.#parts, row)
+    const { budget } = this.#run
+    const at = this.#originOf(row)
     if (at === undefined) return usedByConnection(nothingUses(budget), budget)
     const { cluster, kind } = row
-    const { maxPageSize } = this.#limits
-    const means = { served: this.#served, parts: this.#parts, budget, maxPageSize }
-    return usedByConnection(usedByPage({ ...means, cluster, kind, ...at, args }), budget)
+    const { view } = at.part
+    const means = { ...this.#means, served: this.#run.served, parts: this.#parts }
+    const page = usedByPage({ ...means, cluster, kind, view, id: at.id, args })
+    return usedByConnection(page, budget)
   }
 
   async printerColumns({ cluster, kind, object }: Row, wide: boolean): Promise<PrintedRow> {
@@ -131,57 +156,93 @@ export class StoreReader implements StoreReads {
     return columns?.filter(({ priority }) => wide || priority === 0) ?? null
   }
 
-  lookup(kind: Kind, args: LookupArguments): FoundRow {
-    return this.#objects.lookup(kind, args)
-  }
-
-  object(id: string): FoundRow {
-    return this.#objects.object(id)
-  }
-
-  objectByRef(args: ObjectByRefArguments): FoundRow {
-    return this.#objects.objectByRef(args)
-  }
-
-  referenced(ref: ObjectRef): FoundRow {
-    return this.#objects.referenced(ref)
-  }
-
-  owners(row: Row): readonly Row[] {
-    return this.#objects.owners(row)
-  }
-
   follow(row: Row, field: RelationField, args: RelationArguments): ConnectionSource {
-    return this.#relations.follow(row, field, args)
+    const read = this.#readOf(field)
+    const at = this.#originOf(row)
+    const run = this.#run
+    const related =
+      at === undefined
+        ? read.nowhere(run, row.cluster)
+        : read.many(run, at.part, at.id, args.related === true)
+    return this.#connection(related, args)
   }
 
   followOne(row: Row, field: RelationField): FoundRow {
-    return this.#relations.followOne(row, field)
+    const relation = this.#relationOf(field)
+    const at = this.#originOf(row)
+    if (at === undefined) return null
+    if (relation.to.uncached) return liveRelated(this.#run, this.#live, at, relation)
+    return rowOf(this.#readOf(field).one(this.#run, at.part, at.id))
   }
 
   followMixed(row: Row, field: MixedRelationField, args: OwnedArguments): OwnedConnectionSource {
-    return this.#relations.followMixed(row, field, args)
+    const { cluster, kind, object } = row
+    const { served, budget } = this.#run
+    const named = namedKinds(served, args.kinds)
+    const at = this.#originOf(row)
+    const { relations, kindOf } = served
+    const means = { relations, kinds: served.kinds.values(), kindOf, parts: this.#parts }
+    const origin = at && { view: at.part.view, id: at.id, object, budget }
+    const found =
+      origin === undefined
+        ? { parts: [], failures: [] }
+        : mixedParts(field, { ...means, cluster, named, origin })
+    const from = object.metadata.uid ?? objectKey(object.metadata)
+    const list = `${cluster}/${kind.typeName}.${field.name}/${from}`
+    return mixedConnection({ ...this.#means, ...found, cluster, list }, args)
   }
 
   secret(row: Row): ReturnType<StoreReads['secret']> {
     return this.#live.secret(row)
   }
 
-  #connection(
-    part: KindPart,
-    list: string,
-    condition: Condition,
-    args: ListFieldArguments,
-  ): ConnectionSource {
-    const { maxPageSize } = this.#limits
-    const limits = { budget: this.#budget, maxPageSize, related: this.#filterParts }
+  get #means(): { readonly budget: WorkBudget; readonly maxPageSize: number } {
+    const { budget, limits } = this.#run
+    return { budget, maxPageSize: limits.maxPageSize }
+  }
+
+  #at(kind: Kind, { cluster }: { readonly cluster?: string | null | undefined }): KindAt {
+    return { cluster: clusterNamed(this.#run.served, cluster), kind }
+  }
+
+  #connection({ part, list }: RelatedList, args: ListFieldArguments): ConnectionSource {
+    const { related, budget } = this.#run
     const request = this.#request(part.kind, args)
-    return storeConnection(pageOf(part, { list, condition }, request, limits), part, this.#budget)
+    return storeConnection(pageOf(part, list, request, { ...this.#means, related }), part, budget)
   }
 
   /** Every row of a list asks its relations with the same arguments. */
   #request(kind: Kind, args: ListFieldArguments): ListRequest {
-    return this.#requests.of(kind, args, () => listRequest(this.#served, kind, args))
+    return this.#requests.of(kind, args, () => listRequest(this.#run.served, kind, args))
+  }
+
+  #readOf(field: RelationField): RelationRead {
+    let read = this.#relations.get(field)
+    if (read === undefined) {
+      this.#relations.set(field, (read = new RelationRead(field, this.#relationOf(field))))
+    }
+    return read
+  }
+
+  #relationOf(field: RelationField): SchemaRelation {
+    const relation = this.#run.served.relations.byField.get(field)
+    if (relation !== undefined) return relation
+    const { from, name } = field.definition
+    throw new TypeError(`the schema has no relation ${from}.${name}`)
+  }
+
+  /** By its name; a namesake with another UID is not meant. */
+  async #liveReference(at: KindAt, { uid, namespace, name }: ObjectRef): Promise<Row | null> {
+    const row = await this.#live.lookup(at, namespace === null ? { name } : { namespace, name })
+    return uid === null || row?.object.metadata.uid === uid ? row : null
+  }
+
+  /** Where an object is now, which may have a namesake by then; `undefined` where it is no more. */
+  #originOf({ cluster, kind, object: { metadata } }: Row): FoundObject | undefined {
+    const key = objectKey(metadata)
+    const part = this.#run.named({ cluster, kind }, [key])
+    const id = part && sameObject(part.view, metadata, key)
+    return part === undefined || id === undefined ? undefined : { part, id }
   }
 
   #ownedKinds(row: Row, names: readonly string[] | null | undefined): OwnedKinds {
@@ -190,12 +251,18 @@ export class StoreReader implements StoreReads {
     const key = JSON.stringify([cluster, kind.typeName, names, namespace])
     let owned = this.#owned.get(key)
     if (owned !== undefined) return owned
-    const named = namedKinds(this.#served, names)
-    const served = this.#served
+    const { served } = this.#run
+    const named = namedKinds(served, names)
     owned = ownedKindsOf({ served, parts: this.#parts, cluster, owner: kind, named, namespace })
     this.#owned.set(key, owned)
     return owned
   }
+}
+
+function rowOf(found: FoundObject | undefined): Row | null {
+  if (found === undefined) return null
+  const { cluster, kind, view } = found.part
+  return { cluster, kind, object: view.object(found.id) }
 }
 
 type PrintedRow = Awaited<ReturnType<StoreReads['printerColumns']>>

@@ -10,7 +10,7 @@ import type { UseSource } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
 import type { KindPart, KindParts } from './kind-part.ts'
 import type { ServedSchema } from './served-schema.ts'
-import type { UseWay } from './use-ways.ts'
+import type { UseWay } from './schema-relations.ts'
 
 export interface UsedByOptions {
   readonly served: ServedSchema

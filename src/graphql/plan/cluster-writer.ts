@@ -1,9 +1,10 @@
 import type { FieldNode } from 'graphql'
 import { clusterAsKnown } from '../operation/fleet-state.ts'
 import type { ClusterState, PermissionState, ResourceState } from '../schema/read-context.ts'
-import { NotCoveredError } from './not-covered.ts'
+import { NotCoveredError } from '../operation/not-covered.ts'
 import { plainWriter, valueMembers } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
+import type { PlanRun } from './plan-run.ts'
 import type { RowWriter } from './writers.ts'
 
 type PermissionResource = PermissionState['resources'][number]
@@ -16,12 +17,12 @@ export function clusterWriter(nodes: readonly FieldNode[], compiler: PlanCompile
     switch (name) {
       case 'permissions': {
         const one = permissionsWriter(same, compiler)
-        return ({ permissions }) => (permissions === null ? 'null' : one(permissions))
+        return (run, { permissions }) => (permissions === null ? 'null' : one(run, permissions))
       }
       case 'resources': {
         withResources = true
         const one = plainWriter<ResourceState>('GatewayResource', same, compiler, resourceMember)
-        return ({ resources }) => `[${resources.map(one).join(',')}]`
+        return (run, { resources }) => run.list(resources, (resource) => one(run, resource))
       }
       default:
         return clusterMember(name)
@@ -31,7 +32,7 @@ export function clusterWriter(nodes: readonly FieldNode[], compiler: PlanCompile
     const state = clusterAsKnown(run.served, run.access, cluster, withResources)
     if (state === null) return 'null'
     if (state === undefined) throw new NotCoveredError('permissions that are not known yet')
-    const text = write(state)
+    const text = write(run, state)
     run.budget.spend('fields', 1 + state.resources.length)
     run.budget.spend('bytes', text.length)
     return text
@@ -41,12 +42,12 @@ export function clusterWriter(nodes: readonly FieldNode[], compiler: PlanCompile
 function permissionsWriter(
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
-): (state: PermissionState) => string {
+): (run: PlanRun, state: PermissionState) => string {
   return plainWriter<PermissionState>('GatewayPermissions', nodes, compiler, (name, same) => {
     if (name !== 'resources') return permissionMember(name)
     const type = 'GatewayPermissionResource'
     const one = plainWriter<PermissionResource>(type, same, compiler, permissionResourceMember)
-    return ({ resources }) => `[${resources.map(one).join(',')}]`
+    return (run, { resources }) => run.list(resources, (resource) => one(run, resource))
   })
 }
 

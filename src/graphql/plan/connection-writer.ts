@@ -1,4 +1,9 @@
-import type { FieldNode, GraphQLObjectType, SelectionSetNode } from 'graphql'
+import {
+  type FieldNode,
+  GraphQLNonNull,
+  type GraphQLObjectType,
+  type SelectionSetNode,
+} from 'graphql'
 import { everything } from '../../query/condition/condition.ts'
 import type { Page } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
@@ -10,7 +15,8 @@ import { fieldSourceOf } from '../schema/field-source.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
 import { facetsWriter } from './facets-writer.ts'
 import type { FieldArguments } from './field-arguments.ts'
-import { NotCoveredError } from './not-covered.ts'
+import { answered, fieldType } from './field-errors.ts'
+import { NotCoveredError } from '../operation/not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 import type { ConnectionWriter, PageWriter, RowWriter } from './writers.ts'
@@ -31,7 +37,8 @@ export function connectionWriter(
   const members: { readonly before: string; readonly write: PageWriter }[] = []
   for (const [key, nodes] of collectFields(selectionSets, new Set([type.name]), compiler.collect)) {
     const before = `${members.length === 0 ? '' : ','}${JSON.stringify(key)}:`
-    members.push({ before, write: partWriter(kind, type, nodes, compiler) })
+    const field = { key, type: fieldType(type, nodes[0]?.name.value ?? ''), nodes }
+    members.push({ before, write: answered(field, partWriter(kind, type, nodes, compiler)) })
   }
   const names = members.reduce((sum, { before }) => sum + before.length, partLength)
   const { place } = compiler
@@ -111,9 +118,14 @@ function edgesWriter(kind: Kind, nodes: readonly FieldNode[], compiler: PlanComp
           return { before, write: cursorOf }
         case 'node': {
           const row = compiler.row(kind, selectionsOf(same))
+          const node = (run: PlanRun, part: KindPart, id: number): string => row(run, part, id)
+          const write = answered(
+            { key, type: new GraphQLNonNull(compiler.typeOf(kind)), nodes: same },
+            node,
+          )
           return {
             before,
-            write: (run: PlanRun, part: KindPart, _: Page, id: number) => row(run, part, id),
+            write: (run: PlanRun, part: KindPart, _: Page, id: number) => write(run, part, id),
           }
         }
         default:

@@ -3,7 +3,7 @@ import { facetsOf } from '../operation/facets.ts'
 import type { FacetArguments } from '../schema/read-arguments.ts'
 import type { Facet } from '../schema/read-context.ts'
 import { FieldArguments } from './field-arguments.ts'
-import { NotCoveredError } from './not-covered.ts'
+import { NotCoveredError } from '../operation/not-covered.ts'
 import { plainWriter } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PageWriter } from './writers.ts'
@@ -21,20 +21,20 @@ export function facetsWriter(
   const write = plainWriter<Facet>('Facet', nodes, compiler, (name, same) => {
     switch (name) {
       case 'by':
-        return ({ by }) => JSON.stringify(by)
+        return (_run, { by }) => JSON.stringify(by)
       case 'distinctCount':
-        return ({ distinctCount }) => String(distinctCount)
+        return (_run, { distinctCount }) => String(distinctCount)
       case 'missingCount':
-        return ({ missingCount }) => String(missingCount)
+        return (_run, { missingCount }) => String(missingCount)
       case 'values': {
         const one = plainWriter<Facet['values'][number]>('FacetValue', same, compiler, (member) =>
           member === 'value'
-            ? ({ value }) => JSON.stringify(value)
+            ? (_run, { value }) => JSON.stringify(value)
             : member === 'count'
-              ? ({ count }) => String(count)
+              ? (_run, { count }) => String(count)
               : undefined,
         )
-        return ({ values }) => `[${values.map(one).join(',')}]`
+        return (run, { values }) => run.list(values, (value) => one(run, value))
       }
       default:
         return undefined
@@ -42,6 +42,6 @@ export function facetsWriter(
   })
   return (run, part, page) => {
     const facets = facetsOf(page, part, run.argumentsOf(args) as unknown as FacetArguments)
-    return run.list(facets, write)
+    return run.list(facets, (facet) => write(run, facet))
   }
 }

@@ -7,9 +7,10 @@ import { refOfNode } from '../operation/graph-source.ts'
 import type { KindPart } from '../operation/kind-part.ts'
 import { anyRowWriter } from './any-row-writer.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
-import { referenced } from './found-object.ts'
+import { referenced } from '../operation/object-read.ts'
 import type { FragmentMemo } from './fragment-cache.ts'
-import { NotCoveredError } from './not-covered.ts'
+import { answered, fieldType } from './field-errors.ts'
+import { NotCoveredError } from '../operation/not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 
@@ -42,7 +43,9 @@ export function graphNodeWriter(nodes: readonly FieldNode[], compiler: PlanCompi
       continue
     }
     endFragment()
-    const write = compiler.within(key, () => holeWriter(name, same, compiler))
+    const hole = compiler.within(key, () => holeWriter(name, same, compiler))
+    const type = fieldType(compiler.objectType(typeName), name)
+    const write = answered({ key, type, nodes: same }, hole)
     writers.push((run, node) => run.paid(before) + write(run, node))
   }
   endFragment()

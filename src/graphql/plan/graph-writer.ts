@@ -5,18 +5,11 @@ import type { GraphArguments } from '../schema/read-arguments.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { graphEdgesWriter } from './graph-edges-writer.ts'
 import { graphIdOf, graphNodeWriter } from './graph-node-writer.ts'
-import { NotCoveredError } from './not-covered.ts'
 import { plainWriter } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import { neededKinds } from './plan-needs.ts'
 import type { PlanRun } from './plan-run.ts'
 import type { RootWriter } from './writers.ts'
-
-/** A graph that is being written. */
-interface WrittenGraph {
-  readonly graph: ReadGraph
-  readonly run: PlanRun
-}
 
 /**
  * Compiles `Query.graph`: written straight from the stores' keys and UIDs, without decoding an object. Throws
@@ -30,7 +23,7 @@ export function graphWriter(
   const { place } = compiler
   // The objects of a graph may be in other clusters than the default one.
   const { compiled: write, needs } = compiler.apart(() =>
-    plainWriter<WrittenGraph>('Graph', nodes, compiler, (name, same) =>
+    plainWriter<ReadGraph>('Graph', nodes, compiler, (name, same) =>
       memberWriter(name, same, compiler),
     ),
   )
@@ -50,8 +43,8 @@ export function graphWriter(
       budget.report?.at(place)
       const request = graphRequest(served, run.argumentsOf(args) as unknown as GraphArguments)
       const graph = readGraph({ served, parts, budget }, request)
-      if (graph.failures.length > 0) throw new NotCoveredError('a failure beside the answer')
-      return write({ graph, run })
+      run.errors.beside(graph.failures, nodes)
+      return write(run, graph)
     },
   }
 }
@@ -60,26 +53,26 @@ function memberWriter(
   name: string,
   same: readonly FieldNode[],
   compiler: PlanCompiler,
-): ((written: WrittenGraph) => string) | undefined {
+): ((run: PlanRun, graph: ReadGraph) => string) | undefined {
   switch (name) {
     case 'nodes': {
       const one = graphNodeWriter(same, compiler)
-      return ({ graph, run }) => run.list(graph.nodes, (node) => one(run, node))
+      return (run, graph) => run.list(graph.nodes, (node) => one(run, node))
     }
     case 'edges': {
       const write = graphEdgesWriter(same, compiler)
-      return ({ graph, run }) => {
+      return (run, graph) => {
         // Each object's `id` is looked for once, for all of its edges.
         const ids = graph.nodes.map((node) => graphIdOf(run, node))
         return write(run, graph.edges, ids)
       }
     }
     case 'truncated':
-      return ({ graph }) => String(graph.isCut)
+      return (_run, graph) => String(graph.isCut)
     case 'kinds':
-      return ({ graph }) => JSON.stringify(graph.kinds)
+      return (_run, graph) => JSON.stringify(graph.kinds)
     case 'notFollowed':
-      return ({ graph }) => JSON.stringify(graph.notFollowed)
+      return (_run, graph) => JSON.stringify(graph.notFollowed)
     default:
       return undefined
   }

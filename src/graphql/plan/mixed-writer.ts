@@ -3,7 +3,6 @@ import { type MixedPage, mixedPage } from '../operation/mixed-page.ts'
 import type { OwnedArguments } from '../schema/read-arguments.ts'
 import { anyRowWriter } from './any-row-writer.ts'
 import { selectionsOf } from './collected-fields.ts'
-import { NotCoveredError } from './not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 import { unionConnectionWriter } from './union-connection-writer.ts'
@@ -35,8 +34,7 @@ export function mixedConnectionWriter(
   )
   return (run, places, args) => {
     const { budget, limits } = run
-    // It is told beside the answer.
-    if (places.failures.length > 0) throw new NotCoveredError('a kind that cannot be read')
+    run.errors.beside(places.failures, nodes)
     return write(run, mixedPage({ ...places, budget, maxPageSize: limits.maxPageSize }, args))
   }
 }

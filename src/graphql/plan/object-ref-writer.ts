@@ -3,8 +3,9 @@ import { idOfObjectRef } from '../schema/object-ref.ts'
 import type { ObjectRef } from '../schema/read-context.ts'
 import { anyRowWriter } from './any-row-writer.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
-import { referenced } from './found-object.ts'
-import { NotCoveredError } from './not-covered.ts'
+import { referenced } from '../operation/object-read.ts'
+import { answered, fieldType } from './field-errors.ts'
+import { NotCoveredError } from '../operation/not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 
@@ -18,12 +19,14 @@ export function objectRefWriter(
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
 ): ObjectRefWriter {
+  const type = compiler.objectType(typeName)
   const members = Array.from(
     collectFields(selectionsOf(nodes), new Set([typeName]), compiler.collect),
-    ([key, same]) => ({
-      before: `${JSON.stringify(key)}:`,
-      write: compiler.within(key, () => memberWriter(same, compiler)),
-    }),
+    ([key, same]) => {
+      const write = compiler.within(key, () => memberWriter(same, compiler))
+      const field = { key, type: fieldType(type, same[0]?.name.value ?? ''), nodes: same }
+      return { before: `${JSON.stringify(key)}:`, write: answered(field, write) }
+    },
   )
   return (run, ref) => {
     run.budget.spend('fields', members.length)

@@ -14,8 +14,8 @@ import type { ObjectByRefArguments } from '../schema/read-arguments.ts'
 import { RowsByKind } from './any-row-writer.ts'
 import { selectionsOf } from './collected-fields.ts'
 import type { FieldArguments } from './field-arguments.ts'
-import { foundByKey, type FoundObject, identified, kindMeant } from './found-object.ts'
-import { NotCoveredError } from './not-covered.ts'
+import { foundByKey, type FoundObject, identified, kindMeant } from '../operation/object-read.ts'
+import { NotCoveredError } from '../operation/not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import { neededKinds } from './plan-needs.ts'
 import type { PlanRun } from './plan-run.ts'
@@ -45,7 +45,7 @@ export function objectByIdWriter(
   })
 }
 
-/** Compiles `objects(ids:)`: an id that cannot be looked up is told by graphql-js, beside the others. */
+/** Compiles `objects(ids:)`: an id that cannot be looked up becomes null, and an error beside the others. */
 export function objectsByIdsWriter(
   args: FieldArguments,
   nodes: readonly FieldNode[],
@@ -56,10 +56,12 @@ export function objectsByIdsWriter(
       (ids as readonly string[]).flatMap((id) => identityAt(served, id)?.at ?? []),
     write(run, written) {
       const { ids } = run.argumentsOf(args) as { readonly ids: readonly string[] }
-      return run.list(ids, (id) => {
-        const found = identityAt(run.served, id)
-        return written(found && identified(run, found.at, found.identity))
-      })
+      return run.list(ids, (id) =>
+        run.errors.item(nodes, () => {
+          const found = identityAt(run.served, id)
+          return written(found && identified(run, found.at, found.identity))
+        }),
+      )
     },
   })
 }

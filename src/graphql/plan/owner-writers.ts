@@ -1,7 +1,6 @@
 import type { FieldNode } from 'graphql'
 import type { ObjectId } from '../../informer/store/store-view.ts'
-import { splitApiVersion } from '../../kubernetes/api-resource.ts'
-import { objectKey, type OwnerReference, splitObjectKey } from '../../kubernetes/object.ts'
+import { type OwnerReference, splitObjectKey } from '../../kubernetes/object.ts'
 import type { ObjectRefField } from '../model/kind.ts'
 import type { KindPart } from '../operation/kind-part.ts'
 import {
@@ -14,8 +13,8 @@ import {
 import type { ObjectRef } from '../schema/read-context.ts'
 import { anyRowWriter } from './any-row-writer.ts'
 import { selectionsOf } from './collected-fields.ts'
-import { foundByUid, kindMeant, referenced } from './found-object.ts'
-import { NotCoveredError } from './not-covered.ts'
+import { ownersOf, referenced } from '../operation/object-read.ts'
+import { NotCoveredError } from '../operation/not-covered.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
@@ -25,7 +24,7 @@ import type { RowWriter } from './writers.ts'
 const readOwners = valueReader('metadata.ownerReferences[*]')
 
 /** What an object says of its owners, without the rest of it. */
-function ownersOf(run: PlanRun, part: KindPart, id: ObjectId): readonly OwnerReference[] {
+function ownerReferencesOf(run: PlanRun, part: KindPart, id: ObjectId): readonly OwnerReference[] {
   return readOwners(run, part, id) as readonly OwnerReference[]
 }
 
@@ -41,17 +40,9 @@ export function ownersWriter(nodes: readonly FieldNode[], compiler: PlanCompiler
   return (run, part, id) => {
     run.budget.report?.at(place)
     const { cluster, namespace = '' } = originOf(part, id)
-    const texts = ownersOf(run, part, id).flatMap(({ apiVersion, kind: kindName, name, uid }) => {
-      const { group } = splitApiVersion(apiVersion)
-      const at = kindMeant(run.served, { cluster, group, kind: kindName })
-      if (at === undefined) return []
-      run.budget.spend('rows', 1)
-      const { namespaced } = at.kind.resource
-      const key = objectKey(namespaced ? { namespace, name } : { name })
-      const owner = foundByUid(run, at, uid, key)
-      return owner === undefined ? [] : [write(run, owner.part, owner.id)]
-    })
-    return `[${texts.join(',')}]`
+    const origin = { cluster, namespace }
+    const owners = ownersOf(run, origin, ownerReferencesOf(run, part, id))
+    return run.list(owners, (owner) => write(run, owner.part, owner.id))
   }
 }
 
@@ -81,7 +72,7 @@ function chainOf(run: PlanRun, from: KindPart, start: ObjectId): readonly Object
   let at: ReturnType<typeof referenced> = { part: from, id: start }
   while (at !== undefined) {
     const { part, id } = at
-    const owners = ownersOf(run, part, id)
+    const owners = ownerReferencesOf(run, part, id)
     const owner = nearestOwner(owners, originOf(part, id), run.served.kindOf)
     if (owner === undefined || endsChain(chain, owner)) break
     chain.push(owner)

@@ -3,12 +3,13 @@ import type { UnionPage, UnionRow } from '../../query/page/union-page.ts'
 import type { PageInfo } from '../schema/read-context.ts'
 import { plainWriter, valueMembers } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
+import type { PlanRun } from './plan-run.ts'
 
 /** Compiles the `pageInfo` of a page of objects of several kinds. */
 export function pageInfoWriter(
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
-): (pageInfo: PageInfo) => string {
+): (run: PlanRun, pageInfo: PageInfo) => string {
   const names = ['hasNextPage', 'hasPreviousPage', 'startCursor', 'endCursor'] as const
   return plainWriter<PageInfo>('PageInfo', nodes, compiler, valueMembers(names))
 }

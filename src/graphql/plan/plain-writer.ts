@@ -1,9 +1,11 @@
 import type { FieldNode } from 'graphql'
 import { collectFields, selectionsOf } from './collected-fields.ts'
-import { NotCoveredError } from './not-covered.ts'
+import { answered, fieldType } from './field-errors.ts'
+import { NotCoveredError } from '../operation/not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
+import type { PlanRun } from './plan-run.ts'
 
-type MemberWriter<T> = (source: T) => string
+type MemberWriter<T> = (run: PlanRun, source: T) => string
 
 /** Compiles what is written of a plain object of a type, member by member. Throws {@link NotCoveredError}. */
 export function plainWriter<T>(
@@ -19,19 +21,17 @@ export function plainWriter<T>(
     ([key, same], position) => {
       const name = same[0]?.name.value ?? ''
       const compiled = (): MemberWriter<T> | undefined => memberOf(name, same)
-      const write =
-        name === '__typename'
-          ? () => JSON.stringify(type)
-          : isPart
-            ? compiled()
-            : compiler.within(key, compiled)
+      const before = `${position === 0 ? '' : ','}${JSON.stringify(key)}:`
+      if (name === '__typename') return { before, write: () => JSON.stringify(type) }
+      const write = isPart ? compiled() : compiler.within(key, compiled)
       if (write === undefined) throw new NotCoveredError(`${type}.${name}`)
-      return { before: `${position === 0 ? '' : ','}${JSON.stringify(key)}:`, write }
+      const field = { key, type: fieldType(compiler.objectType(type), name), nodes: same }
+      return { before, write: answered(field, write) }
     },
   )
-  return (source) => {
+  return (run, source) => {
     let text = '{'
-    for (const { before, write } of members) text += before + write(source)
+    for (const { before, write } of members) text += before + write(run, source)
     return `${text}}`
   }
 }
@@ -42,6 +42,6 @@ export function valueMembers<T>(
 ): (name: string) => MemberWriter<T> | undefined {
   return (name) => {
     const known = names.find((one) => one === name)
-    return known === undefined ? undefined : (source) => JSON.stringify(source[known])
+    return known === undefined ? undefined : (_run, source) => JSON.stringify(source[known])
   }
 }

@@ -5,7 +5,7 @@ import type { ServedSchema } from '../operation/served-schema.ts'
 import { whereKinds } from '../operation/where-kinds.ts'
 import type { CollectContext } from './collected-fields.ts'
 import type { FieldArguments } from './field-arguments.ts'
-import { NotCoveredError } from './not-covered.ts'
+import { NotCoveredError } from '../operation/not-covered.ts'
 import type { AskedKinds, PlanNeeds } from './plan-needs.ts'
 import type { ConnectionWriter, RowWriter } from './writers.ts'
 
@@ -168,11 +168,11 @@ export class PlanCompiler {
   }
 
   typeOf(kind: Kind): GraphQLObjectType {
-    return this.#type(kind.typeName)
+    return this.objectType(kind.typeName)
   }
 
   connectionTypeOf(kind: Kind): GraphQLObjectType {
-    return this.#type(`${kind.typeName}Connection`)
+    return this.objectType(`${kind.typeName}Connection`)
   }
 
   /** The names that fragments on a type may have: its own and those of its interfaces. */
@@ -180,7 +180,8 @@ export class PlanCompiler {
     return new Set([type.name, ...type.getInterfaces().map(({ name }) => name)])
   }
 
-  #type(name: string): GraphQLObjectType {
+  /** Throws {@link NotCoveredError} where the schema has no object type of that name. */
+  objectType(name: string): GraphQLObjectType {
     const type = this.served.schema.getType(name)
     if (!isObjectType(type)) throw new NotCoveredError(`type ${name}`)
     return type

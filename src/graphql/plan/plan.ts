@@ -10,17 +10,19 @@ import {
   type VariableValues,
   visit,
 } from 'graphql'
+import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
+import { clusterNamed } from '../operation/cluster-argument.ts'
 import { fragmentsOf } from '../operation/document-fragments.ts'
 import type { KindAt } from '../operation/kind-part.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
 import { collectFields } from './collected-fields.ts'
 import { connectionWriter } from './connection-writer.ts'
-import { NotCoveredError } from './not-covered.ts'
+import { answered, fieldType } from './field-errors.ts'
+import { NotCoveredError } from '../operation/not-covered.ts'
 import { PlanCompiler, type PlanWriters } from './plan-compiler.ts'
 import { neededKinds } from './plan-needs.ts'
 import type { PlanRun } from './plan-run.ts'
 import { rowWriter } from './row-writer.ts'
-import { clusterOf } from './root-cluster.ts'
 import { rootWriter } from './root-writer.ts'
 import type { RootWriter } from './writers.ts'
 
@@ -97,39 +99,51 @@ export class PlanVariation {
     const query = compiler.served.schema.getQueryType()
     if (query === undefined || query === null) throw new NotCoveredError('no Query')
     const fields = collectFields([operation.selectionSet], new Set([query.name]), compiler.collect)
-    this.#members = Array.from(fields, ([key, nodes], position) => ({
-      before: `${position === 0 ? '' : ','}${JSON.stringify(key)}:`,
-      root:
-        nodes[0]?.name.value === '__typename'
-          ? JSON.stringify(query.name)
-          : compiler.within(key, () => rootWriter(nodes, compiler)),
-    }))
+    this.#members = Array.from(fields, ([key, nodes], position) => {
+      const name = nodes[0]?.name.value ?? ''
+      const before = `${position === 0 ? '' : ','}${JSON.stringify(key)}:`
+      if (name === '__typename') return { before, root: JSON.stringify(query.name) }
+      const root = compiler.within(key, () => rootWriter(nodes, compiler))
+      const write = answered({ key, type: fieldType(query, name), nodes }, (run) => root.write(run))
+      return { before, root: { ...root, write } }
+    })
   }
 
   /** The kinds that it reads, each in the cluster of its root field. Throws {@link NotCoveredError}. */
   kinds(served: ServedSchema, variables: VariableValues): readonly KindAt[] {
     return this.#members.flatMap(({ root }) => {
       if (typeof root === 'string') return []
-      const args = root.args.coerce(variables)
-      if (args['live'] === true) throw new NotCoveredError('a live read')
-      const needed = neededKinds(root.needs, clusterOf(served, args), variables)
-      return root.further === undefined
-        ? needed
-        : [...needed, ...root.further(served, args, variables)]
+      try {
+        const args = root.args.coerce(variables)
+        if (args['live'] === true) throw new NotCoveredError('a live read')
+        const cluster = clusterNamed(served, args['cluster'] as string | null | undefined)
+        const needed = neededKinds(root.needs, cluster, variables)
+        return [...needed, ...(root.further?.(served, args, variables) ?? [])]
+      } catch (error) {
+        if (error instanceof NotCoveredError) throw error
+        // Arguments that are wrong: the field says so when it is written.
+        return []
+      }
     })
   }
 
   /**
-   * The answer, `{"data":…}`. Throws {@link NotCoveredError} where there is an error to be told, and whatever reading throws:
-   * then graphql-js says which field it belongs to.
+   * The `data` of the answer; the errors of its fields are in the run. `null` where the budget is passed. Throws
+   * {@link NotCoveredError}.
    */
   write(run: PlanRun): string {
-    let text = '{"data":{'
-    for (const { before, root } of this.#members) {
-      run.budget.spend('bytes', before.length)
-      text += before + (typeof root === 'string' ? root : root.write(run))
+    let text = '{'
+    try {
+      for (const { before, root } of this.#members) {
+        run.budget.spend('bytes', before.length)
+        text += before + (typeof root === 'string' ? root : root.write(run))
+      }
+    } catch (error) {
+      if (!(error instanceof QueryTooCostlyError)) throw error
+      run.errors.costly(error)
+      return 'null'
     }
-    return `${text}}}`
+    return `${text}}`
   }
 }
 

@@ -1,14 +1,9 @@
-import { type DocumentNode, getOperationAST } from 'graphql'
+import { type DocumentNode, getOperationAST, type GraphQLError } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'
-import { nextTurn } from '../../lib/next-turn.ts'
-import {
-  defaultWorkLimits,
-  QueryTooCostlyError,
-  WorkBudget,
-  type WorkLimits,
-} from '../../query/condition/work-budget.ts'
+import { WorkBudget } from '../../query/condition/work-budget.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
 import { ReportingBudget } from '../../query/condition/reporting-budget.ts'
+import { clientResult, withoutTransportDetails } from '../operation/client-error.ts'
 import { explain, type Explanation } from '../operation/explanation.ts'
 import type { OperationRequest } from '../operation/execution.ts'
 import type { KindAt } from '../operation/kind-part.ts'
@@ -22,6 +17,7 @@ import { settleKinds, type SettledParts } from '../operation/preparation.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
 import { ViewerAccess } from '../operation/viewer-access.ts'
 import type { FragmentCache } from './fragment-cache.ts'
+import { plannedWork } from './planned-work.ts'
 import { compilePlan, type Plan } from './plan.ts'
 import { PlanRun } from './plan-run.ts'
 
@@ -45,6 +41,8 @@ export interface PlannedQueriesOptions {
   readonly documents: OperationDocuments
   readonly fragments: FragmentCache
   readonly observer?: OperationObserver | undefined
+  /** Told of errors that clients see masked. */
+  readonly unexpected: (error: GraphQLError) => void
 }
 
 /** A document that has been asked: its plans, by the name of the operation. */
@@ -72,11 +70,11 @@ interface PlannedAnswer {
   readonly kinds: readonly KindAt[]
   readonly budget: WorkBudget
   readonly startedMs: number
+  readonly errors: readonly GraphQLError[]
 }
 
 /** An answer, and how it was come by. */
-export interface ExplainedText {
-  readonly text: string
+export interface ExplainedText extends WholeAnswer {
   readonly explanation: Explanation
 }
 
@@ -88,7 +86,13 @@ interface RunOptions<T> {
   readonly viewer: Viewer | undefined
   /** Called in the tick of the answer, before anything is read. */
   readonly started?: () => void
-  readonly answered: (text: string, kinds: readonly KindAt[], budget: WorkBudget) => T
+  readonly answered: (answer: WholeAnswer, kinds: readonly KindAt[], budget: WorkBudget) => T
+}
+
+/** The JSON text of an answer, with its errors. */
+interface WholeAnswer {
+  readonly text: string
+  readonly errors: readonly GraphQLError[]
 }
 
 /** Answers queries by their plans: compiled once per schema, document and operation, run within one tick. */
@@ -101,8 +105,8 @@ export class PlannedQueries {
   }
 
   /**
-   * The JSON text of the answer; `undefined` where graphql-js has to answer: what is no query, is not covered, or has an
-   * error to tell. Never rejects. A promise only where a kind has to be waited for.
+   * The JSON text of the answer, with the errors of its fields; `undefined` where graphql-js has to answer: what is no query, is
+   * not covered, or is refused whole. Never rejects. A promise only where a kind has to be waited for.
    */
   answer(
     request: QueryRequest,
@@ -116,8 +120,8 @@ export class PlannedQueries {
       return this.#run(served, known, request.variables ?? {}, {
         budget: () => new WorkBudget(plannedWork(this.#options.limits.work)),
         viewer,
-        answered: (text, kinds, budget) => {
-          this.#tell({ known, viewer, kinds, budget, startedMs })
+        answered: ({ text, errors }, kinds, budget) => {
+          this.#tell({ known, viewer, kinds, budget, startedMs, errors })
           return text
         },
       })
@@ -146,10 +150,14 @@ export class PlannedQueries {
         budget,
         viewer,
         started: () => Object.assign(before, cache.counts),
-        answered: (text, kinds) => {
+        answered: ({ text, errors }, kinds) => {
           const { hits, misses } = cache.counts
           const fragments = { hits: hits - before.hits, misses: misses - before.misses }
-          return { text, explanation: explain({ served, report, access, kinds, fragments }) }
+          return {
+            text,
+            errors,
+            explanation: explain({ served, report, access, kinds, fragments }),
+          }
         },
       })
     } catch {
@@ -157,7 +165,7 @@ export class PlannedQueries {
     }
   }
 
-  #tell({ known, viewer, kinds, budget, startedMs }: PlannedAnswer): void {
+  #tell({ known, viewer, kinds, budget, startedMs, errors }: PlannedAnswer): void {
     const { observer } = this.#options
     observer?.answered({
       operation: 'query',
@@ -166,7 +174,7 @@ export class PlannedQueries {
       viewer,
       by: 'plan',
       kinds: () => kinds,
-      codes: [],
+      codes: [...new Set(errors.map(({ extensions }) => String(extensions['code'])))],
       rows: budget.spent('rows'),
       durationMs: performance.now() - startedMs,
     })
@@ -195,17 +203,14 @@ export class PlannedQueries {
       let next: ReturnType<SettledParts['more']>
       try {
         started?.()
-        const text = variation.write(run)
-        if (!parts.isLacking) return answered(text, kinds, paid)
+        const data = variation.write(run)
+        if (!parts.isLacking) return answered(this.#whole(data, run), kinds, paid)
         next = parts.more()
         if (next === undefined) return undefined
-      } catch (error) {
+      } catch {
         next = parts.more()
-        // Whatever it is, graphql-js finds it too, and says which field it belongs to. Where that is as costly as this was
-        // whoever waits comes first.
-        if (next === undefined) {
-          return error instanceof QueryTooCostlyError ? nextTurn().then(() => undefined) : undefined
-        }
+        // It is not covered: graphql-js answers.
+        if (next === undefined) return undefined
       } finally {
         if (next === undefined) parts.release()
       }
@@ -220,6 +225,15 @@ export class PlannedQueries {
     }
     const settled = settleKinds({ served, limits }, kinds, viewer)
     return settled instanceof Promise ? settled.then(inTurn) : inTurn(settled)
+  }
+
+  /** The answer with the errors of its fields. */
+  #whole(data: string, run: PlanRun): WholeAnswer {
+    const failed = run.errors.all()
+    if (failed.length === 0) return { text: `{"data":${data}}`, errors: [] }
+    const result = clientResult({ data, errors: failed }, this.#options.unexpected)
+    const errors = (result.errors ?? []).map(withoutTransportDetails)
+    return { text: `{"errors":${JSON.stringify(errors)},"data":${data}}`, errors }
   }
 
   #planOf(served: ServedSchema, { query, operationName }: QueryRequest): KnownPlan | undefined {
@@ -257,14 +271,4 @@ export class PlannedQueries {
       return undefined
     }
   }
-}
-
-/**
- * What a plan may do in the time that its limits stand for: a row whose texts are kept is joined in a twentieth of the time that
- * graphql-js takes for one, a field that is missed is written in a fifth, and a character of the answer in half.
- */
-export function plannedWork(work: Partial<WorkLimits>): WorkLimits {
-  const limits = { ...defaultWorkLimits, ...work }
-  const { rows, fields, bytes } = limits
-  return { ...limits, rows: rows * 15, fields: fields * 5, bytes: bytes * 2 }
 }

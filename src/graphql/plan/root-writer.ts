@@ -3,18 +3,18 @@ import { objectKey } from '../../kubernetes/object.ts'
 import { namespacesOf } from '../../query/condition/condition.ts'
 import { objectByKey } from '../../query/page/lookup.ts'
 import type { Kind } from '../model/kind.ts'
+import { clusterNamed } from '../operation/cluster-argument.ts'
 import { idsCondition } from '../operation/ids-condition.ts'
 import type { KindAt } from '../operation/kind-part.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import type { ListFieldArguments, LookupArguments } from '../schema/read-arguments.ts'
 import { selectionsOf } from './collected-fields.ts'
 import { FieldArguments } from './field-arguments.ts'
-import { NotCoveredError } from './not-covered.ts'
+import { NotCoveredError } from '../operation/not-covered.ts'
 import { graphWriter } from './graph-writer.ts'
 import { objectByIdWriter, objectByRefWriter, objectsByIdsWriter } from './object-root-writers.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
-import { clusterOf } from './root-cluster.ts'
 import { searchWriter } from './search-writer.ts'
 import type { RootWriter } from './writers.ts'
 
@@ -94,5 +94,6 @@ function lookupWriter(
 }
 
 function at(run: PlanRun, kind: Kind, args: FieldArguments): KindAt {
-  return { cluster: clusterOf(run.served, run.argumentsOf(args)), kind }
+  const { cluster } = run.argumentsOf(args) as { readonly cluster?: string | null }
+  return { cluster: clusterNamed(run.served, cluster), kind }
 }

@@ -5,7 +5,8 @@ import { canWriter } from './can-writer.ts'
 import { clusterWriter } from './cluster-writer.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
 import { FieldArguments } from './field-arguments.ts'
-import { NotCoveredError } from './not-covered.ts'
+import { answered, fieldType } from './field-errors.ts'
+import { NotCoveredError } from '../operation/not-covered.ts'
 import { isOwnField } from './own-fields.ts'
 import { OwnFragment } from './own-fragment.ts'
 import {
@@ -46,7 +47,8 @@ export function rowWriter(
       continue
     }
     endFragment(false)
-    const write = compiler.within(key, () => memberWriter(kind, type, nodes, compiler))
+    const written = compiler.within(key, () => memberWriter(kind, type, nodes, compiler))
+    const write = answered({ key, type: fieldType(type, name), nodes }, written)
     members.push({ name: `${JSON.stringify(key)}:`, write })
   }
   if (members.length === 0) {
@@ -87,7 +89,8 @@ function memberWriter(
   switch (source.form) {
     case 'relation':
       return relationWriter(
-        { from: kind, field: source.relation, args: new FieldArguments(field, node) },
+        source.relation,
+        new FieldArguments(field, node),
         selectionsOf(nodes),
         compiler,
       )

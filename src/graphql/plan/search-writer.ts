@@ -4,7 +4,6 @@ import { searchableIndexes, searchSource } from '../operation/search-source.ts'
 import type { SearchArguments } from '../schema/read-arguments.ts'
 import type { SearchCount, SearchResultSource, SearchSource } from '../schema/read-context.ts'
 import type { FieldArguments } from './field-arguments.ts'
-import { NotCoveredError } from './not-covered.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
 import { pageInfoWriter } from './page-info-writer.ts'
 import { plainWriter, valueMembers } from './plain-writer.ts'
@@ -12,12 +11,7 @@ import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 import type { RootWriter } from './writers.ts'
 
-interface Found<T> {
-  readonly run: PlanRun
-  readonly found: T
-}
-
-type FoundWriter<T> = (from: Found<T>) => string
+type FoundWriter<T> = (run: PlanRun, found: T) => string
 
 type SearchEdge = ReturnType<SearchSource['edges']>[number]
 
@@ -35,11 +29,8 @@ export function searchWriter(
         .filter(({ uncached }) => !uncached)
         .map((kind) => ({ kind, indexes: { needed: searchableIndexes(kind) } })),
   })
-  const write = plainWriter<Found<SearchSource>>(
-    'SearchResultConnection',
-    nodes,
-    compiler,
-    (name, same) => pageMember(name, same, compiler),
+  const write = plainWriter<SearchSource>('SearchResultConnection', nodes, compiler, (name, same) =>
+    pageMember(name, same, compiler),
   )
   return {
     args,
@@ -49,8 +40,8 @@ export function searchWriter(
       budget.report?.at(place)
       const options = { served: run.served, parts, budget, maxPageSize: limits.maxPageSize }
       const found = searchSource(options, run.argumentsOf(args) as unknown as SearchArguments)
-      if (found.failures.length > 0) throw new NotCoveredError('a failure beside the answer')
-      return write({ run, found })
+      run.errors.beside(found.failures, nodes)
+      return write(run, found)
     },
   }
 }
@@ -63,24 +54,24 @@ function pageMember(
   switch (name) {
     case 'nodes': {
       const one = resultWriter(same, compiler)
-      return ({ run, found }) => run.list(found.rows(), (row) => one({ run, found: row }))
+      return (run, found) => run.list(found.rows(), (row) => one(run, row))
     }
     case 'edges': {
-      const one = plainWriter<Found<SearchEdge>>('SearchResultEdge', same, compiler, edgeMember)
-      return ({ run, found }) => run.list(found.edges(), (edge) => one({ run, found: edge }))
+      const one = plainWriter<SearchEdge>('SearchResultEdge', same, compiler, edgeMember)
+      return (run, found) => run.list(found.edges(), (edge) => one(run, edge))
     }
     case 'pageInfo': {
       const pageInfo = pageInfoWriter(same, compiler)
-      return ({ found }) => pageInfo(found.pageInfo())
+      return (run, found) => pageInfo(run, found.pageInfo())
     }
     case 'totalCount':
-      return ({ found }) => String(found.totalCount())
+      return (_run, found) => String(found.totalCount())
     case 'counts': {
       const one = plainWriter<SearchCount>('SearchCount', same, compiler, countMember)
-      return ({ run, found }) => run.list(found.counts(), one)
+      return (run, found) => run.list(found.counts(), (count) => one(run, count))
     }
     case 'kinds':
-      return ({ run, found }) => run.paid(JSON.stringify(found.kinds()))
+      return (run, found) => run.paid(JSON.stringify(found.kinds()))
     default:
       return undefined
   }
@@ -90,10 +81,10 @@ function pageMember(
   ): FoundWriter<SearchEdge> | undefined {
     switch (member) {
       case 'cursor':
-        return ({ run, found }) => run.paid(JSON.stringify(found.cursor))
+        return (run, found) => run.paid(JSON.stringify(found.cursor))
       case 'node': {
         const node = resultWriter(nodes, compiler)
-        return ({ run, found }) => node({ run, found: found.node })
+        return (run, found) => node(run, found.node)
       }
       default:
         return undefined
@@ -107,15 +98,15 @@ function resultWriter(
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
 ): FoundWriter<SearchResultSource> {
-  return plainWriter<Found<SearchResultSource>>('SearchResult', nodes, compiler, (name, same) => {
+  return plainWriter<SearchResultSource>('SearchResult', nodes, compiler, (name, same) => {
     switch (name) {
       case 'object': {
         const object = objectRefWriter(same, compiler)
-        return ({ run, found }) => object(run, found.object)
+        return (run, found) => object(run, found.object)
       }
       case 'matched':
       case 'value':
-        return ({ run, found }) => run.paid(JSON.stringify(found[name]))
+        return (run, found) => run.paid(JSON.stringify(found[name]))
       default:
         return undefined
     }

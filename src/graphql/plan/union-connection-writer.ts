@@ -1,7 +1,8 @@
 import type { FieldNode } from 'graphql'
 import type { UnionPage, UnionRow } from '../../query/page/union-page.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
-import { NotCoveredError } from './not-covered.ts'
+import { answered, fieldType } from './field-errors.ts'
+import { NotCoveredError } from '../operation/not-covered.ts'
 import { pageInfoWriter, unionPageInfo } from './page-info-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
@@ -78,7 +79,7 @@ function pageMember<P extends ReadPage>(
     }
     case 'pageInfo': {
       const write = pageInfoWriter(nodes, compiler)
-      return (_run, { page }) => write(unionPageInfo(page))
+      return (run, { page }) => write(run, unionPageInfo(page))
     }
     case 'totalCount':
       return (_run, { page }) => String(page.totalCount())
@@ -108,18 +109,23 @@ type Members<W> = readonly Member<W | (() => string)>[] & { readonly names: numb
 /** What a part of a page takes besides its name and its rows, about. */
 const partLength = 50
 
-function membersOf<W>(
+function membersOf<W extends (run: PlanRun, ...source: never[]) => string>(
   typeName: string,
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
   compile: (nodes: readonly FieldNode[]) => W,
 ): Members<W> {
   const fields = collectFields(selectionsOf(nodes), new Set([typeName]), compiler.collect)
-  const members = Array.from(fields, ([key, same], position) => ({
-    before: `${position === 0 ? '' : ','}${JSON.stringify(key)}:`,
-    write:
-      same[0]?.name.value === '__typename' ? (): string => JSON.stringify(typeName) : compile(same),
-  }))
+  const type = compiler.objectType(typeName)
+  const members = Array.from(fields, ([key, same], position) => {
+    const before = `${position === 0 ? '' : ','}${JSON.stringify(key)}:`
+    const name = same[0]?.name.value ?? ''
+    if (name === '__typename') return { before, write: (): string => JSON.stringify(typeName) }
+    return {
+      before,
+      write: answered({ key, type: fieldType(type, name), nodes: same }, compile(same)),
+    }
+  })
   const names = members.reduce((sum, { before }) => sum + before.length, partLength)
   return Object.assign(members, { names })
 }

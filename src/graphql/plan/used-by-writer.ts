@@ -34,7 +34,7 @@ export function usedByWriter(
       edge: 'UsedByEdge',
       row(same) {
         const writeUse = useWriter(same, compiler)
-        return (run, used, row) => writeUse({ run, use: used.useOf(row) })
+        return (run, used, row) => writeUse(run, used.useOf(row))
       },
     },
     nodes,
@@ -57,23 +57,20 @@ export function usedByWriter(
   }
 }
 
-interface WrittenUse {
-  readonly run: PlanRun
-  readonly use: ReturnType<UsedByPage['useOf']>
-}
+type Use = ReturnType<UsedByPage['useOf']>
 
 function useWriter(
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
-): (written: WrittenUse) => string {
-  return plainWriter<WrittenUse>('UsedBy', nodes, compiler, (name, same) => {
+): (run: PlanRun, use: Use) => string {
+  return plainWriter<Use>('UsedBy', nodes, compiler, (name, same) => {
     switch (name) {
       case 'object': {
         const write = objectRefWriter(same, compiler)
-        return ({ run, use }) => write(run, use.object)
+        return (run, use) => write(run, use.object)
       }
       case 'paths':
-        return ({ run, use }) => run.paid(JSON.stringify(use.paths()))
+        return (run, use) => run.paid(JSON.stringify(use.paths()))
       default:
         return undefined
     }

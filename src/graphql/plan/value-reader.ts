@@ -4,7 +4,7 @@ import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import { parsePath, valuesAt } from '../../query/index/path.ts'
 import type { KindPart } from '../operation/kind-part.ts'
-import { NotCoveredError } from './not-covered.ts'
+import { NotCoveredError } from '../operation/not-covered.ts'
 import type { PlanRun } from './plan-run.ts'
 
 /** Reads what stands at a path of an object, once a run; nothing else of it is parsed. */

@@ -11,31 +11,16 @@ import {
   compileUid,
 } from './reference-relation.ts'
 import {
-  type IndexersByType,
   originObject,
   type Relation,
   type RelationContext,
+  type RelationInverse,
   type RelationOrigin,
 } from './relation.ts'
 import type { RelationDefinition, ThroughRelation } from './relation-definition.ts'
 import { compileReverseSame, compileSame } from './same-relation.ts'
 import { compileReverseSelects, compileSelects } from './selects-relation.ts'
 import { throughBackwards } from './through-relation.ts'
-
-/** A relation read the other way, from an object that it leads to. */
-export interface RelationInverse {
-  /** Whether it never leaves the namespace of the object that it starts from. */
-  readonly isLocal: boolean
-  /**
-   * Which objects lead to this one: a condition on the store of `from`. `undefined` where that store lacks the index to tell;
-   * absent where no index tells.
-   */
-  readonly followBack?: (target: RelationOrigin, from: StoreView) => Condition | undefined
-  /** The indexes that it needs for that. */
-  readonly backIndexers?: IndexersByType
-  /** Each of its steps: one, or several where it goes through other types. */
-  readonly hops: readonly RelatedHop[]
-}
 
 type Backwards = Omit<RelationInverse, 'hops'>
 

@@ -1,9 +1,8 @@
 import type { Indexers, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { Condition } from '../condition/condition.ts'
-import type { RelatedOrigin, RelatedPart } from '../condition/related-by.ts'
+import type { RelatedHop, RelatedOrigin, RelatedPart } from '../condition/related-by.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
-import type { RelationInverse } from './relation-inverse.ts'
 import type { RelationDefinition } from './relation-definition.ts'
 
 /** The object that a relation is followed from, within one tick. */
@@ -61,6 +60,21 @@ export interface Relation {
     origin: Omit<RelationOrigin, 'id' | 'object' | 'view'> & { readonly view: StoreView },
     ids: readonly ObjectId[],
   ): Condition
+}
+
+/** A relation read the other way, from an object that it leads to. */
+export interface RelationInverse {
+  /** Whether it never leaves the namespace of the object that it starts from. */
+  readonly isLocal: boolean
+  /**
+   * Which objects lead to this one: a condition on the store of `from`. `undefined` where that store lacks the index to tell;
+   * absent where no index tells.
+   */
+  readonly followBack?: (target: RelationOrigin, from: StoreView) => Condition | undefined
+  /** The indexes that it needs for that. */
+  readonly backIndexers?: IndexersByType
+  /** Each of its steps: one, or several where it goes through other types. */
+  readonly hops: readonly RelatedHop[]
 }
 
 /** A relation that can be read both ways, as far as indexes tell. */

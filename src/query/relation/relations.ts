@@ -9,8 +9,8 @@ import {
   compileReverseUid,
   compileUid,
 } from './reference-relation.ts'
-import type { Relation, RelationContext, TwoWayRelation } from './relation.ts'
-import { inverseOf, type RelationInverse } from './relation-inverse.ts'
+import type { Relation, RelationContext, RelationInverse, TwoWayRelation } from './relation.ts'
+import { inverseOf } from './relation-inverse.ts'
 import {
   type ReferenceOfAnyKind,
   type RelationDefinition,

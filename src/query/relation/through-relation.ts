@@ -2,9 +2,8 @@ import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { anyOf, type Condition, nothing } from '../condition/condition.ts'
 import { type OriginView, testsPerStep } from '../condition/related-by.ts'
 import { LastSteps } from './last-steps.ts'
-import type { IndexersByType, Relation, RelationOrigin } from './relation.ts'
+import type { IndexersByType, Relation, RelationInverse, RelationOrigin } from './relation.ts'
 import type { ThroughRelation } from './relation-definition.ts'
-import type { RelationInverse } from './relation-inverse.ts'
 import { visibleIds } from './visible-ids.ts'
 
 /**

@@ -1,13 +1,14 @@
 import type { ObjectId } from '../../informer/store/store-view.ts'
-import { objectKey } from '../../kubernetes/object.ts'
+import { splitApiVersion } from '../../kubernetes/api-resource.ts'
+import { objectKey, type OwnerReference } from '../../kubernetes/object.ts'
 import { hasKey } from '../../query/condition/condition.ts'
 import { objectByKey, objectByUid } from '../../query/page/lookup.ts'
 import type { ObjectIdentity } from '../model/object-id.ts'
-import type { KindAt, KindPart } from '../operation/kind-part.ts'
-import type { ServedSchema } from '../operation/served-schema.ts'
+import type { KindAt, KindPart } from './kind-part.ts'
+import type { ServedSchema } from './served-schema.ts'
 import type { ObjectRef } from '../schema/read-context.ts'
 import { NotCoveredError } from './not-covered.ts'
-import type { PlanRun } from './plan-run.ts'
+import type { ReadRun } from './read-run.ts'
 
 /** An object that is there and may be seen. */
 export interface FoundObject {
@@ -15,22 +16,27 @@ export interface FoundObject {
   readonly id: ObjectId
 }
 
-/**
- * The kind of the object that an `id` or a reference means; `undefined` where it is not served. Throws {@link NotCoveredError}
- * for one that is read live.
- */
-export function kindMeant(
+/** The kind of the object that an `id` or a reference means; `undefined` where it is not served. */
+export function kindOfIdentity(
   served: ServedSchema,
   { cluster, group, kind: name }: Pick<ObjectIdentity, 'cluster' | 'group' | 'kind'>,
 ): KindAt | undefined {
   const kind = served.kindOf(group, name)
-  if (kind === undefined || !served.clusters.has(cluster)) return undefined
-  if (kind.uncached) throw new NotCoveredError('a live read')
-  return { cluster, kind }
+  return kind === undefined || !served.clusters.has(cluster) ? undefined : { cluster, kind }
+}
+
+/** The same of a kind that is cached. Throws {@link NotCoveredError} for one that is read from the API server each time. */
+export function kindMeant(
+  served: ServedSchema,
+  identity: Pick<ObjectIdentity, 'cluster' | 'group' | 'kind'>,
+): KindAt | undefined {
+  const at = kindOfIdentity(served, identity)
+  if (at?.kind.uncached === true) throw new NotCoveredError('a live read')
+  return at
 }
 
 /** The object with a key. */
-export function foundByKey(run: PlanRun, at: KindAt, key: string): FoundObject | undefined {
+export function foundByKey(run: ReadRun, at: KindAt, key: string): FoundObject | undefined {
   follow(run, at, key)
   const part = run.late(() => run.named(at, [key]))
   const id = part && objectByKey({ ...part, budget: run.budget }, key)
@@ -39,7 +45,7 @@ export function foundByKey(run: PlanRun, at: KindAt, key: string): FoundObject |
 
 /** The object with a UID; `key`: what it was called by whoever means it. */
 export function foundByUid(
-  run: PlanRun,
+  run: ReadRun,
   at: KindAt,
   uid: string,
   key?: string,
@@ -53,13 +59,13 @@ export function foundByUid(
   return { part, id }
 }
 
-function follow(run: PlanRun, { kind }: KindAt, key: string): void {
+function follow(run: ReadRun, { kind }: KindAt, key: string): void {
   run.followed?.({ reads: [kind], condition: hasKey([key]), isSaid: true })
 }
 
 /** The object with an `id`. */
 export function identified(
-  run: PlanRun,
+  run: ReadRun,
   at: KindAt,
   { object }: ObjectIdentity,
 ): FoundObject | undefined {
@@ -70,11 +76,27 @@ export function identified(
 const testsPerReference = 25
 
 /** The object that is meant; `undefined` where there is none, or where its kind is not served. */
-export function referenced(run: PlanRun, ref: ObjectRef): FoundObject | undefined {
+export function referenced(run: ReadRun, ref: ObjectRef): FoundObject | undefined {
   const at = kindMeant(run.served, ref)
   if (at === undefined) return undefined
   run.budget.spend('tests', testsPerReference)
   const { namespace, name, uid } = ref
   const key = objectKey({ namespace: namespace ?? '', name })
   return uid === null ? foundByKey(run, at, key) : foundByUid(run, at, uid, key)
+}
+
+/** The objects that own one of a namespace, `''` for none, found by their UIDs. */
+export function ownersOf(
+  run: ReadRun,
+  { cluster, namespace }: { readonly cluster: string; readonly namespace: string },
+  references: readonly OwnerReference[],
+): readonly FoundObject[] {
+  return references.flatMap(({ apiVersion, kind: kindName, name, uid }) => {
+    const { group } = splitApiVersion(apiVersion)
+    const at = kindMeant(run.served, { cluster, group, kind: kindName })
+    if (at === undefined) return []
+    run.budget.spend('rows', 1)
+    const key = objectKey(at.kind.resource.namespaced ? { namespace, name } : { name })
+    return foundByUid(run, at, uid, key) ?? []
+  })
 }

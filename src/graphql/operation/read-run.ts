@@ -1,0 +1,97 @@
+import type { RelatedStores } from '../../query/condition/related-by.ts'
+import type { Condition } from '../../query/condition/condition.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import { LastSteps } from '../../query/relation/last-steps.ts'
+import type { Kind } from '../model/kind.ts'
+import { filterParts } from './filter-parts.ts'
+import type { CachedParts, KindAt, KindPart } from './kind-part.ts'
+import type { OperationLimits, ServedSchema } from './served-schema.ts'
+import type { ViewerAccess } from './viewer-access.ts'
+
+/** Kinds as they are settled for one execution. */
+export interface ReadParts extends CachedParts {
+  /** What the viewer may see; `undefined`: everything. */
+  readonly access: ViewerAccess | undefined
+  /** Whether everything may be seen. */
+  readonly isOpen: boolean
+  /** Whether another round follows, as something that was asked for has to be prepared first. */
+  readonly isLacking: boolean
+}
+
+export interface ReadRunOptions {
+  readonly served: ServedSchema
+  readonly limits: OperationLimits
+  readonly budget: WorkBudget
+  readonly parts: ReadParts
+  /** Is told of each relation that is followed. Subscriptions need it: a row depends on the objects that it was written from. */
+  readonly followed?: ((relation: FollowedRelation) => void) | undefined
+}
+
+/** A relation that has been followed from one object. */
+export interface FollowedRelation {
+  /** The kinds that were read, the one that it leads to among them; not the one that it starts from. */
+  readonly reads: readonly Kind[]
+  /** Which objects it leads to. */
+  readonly condition: Condition
+  /** Whether it leads to one that the object itself names: then that alone counts, whether or not it is there. */
+  readonly isSaid: boolean
+  /** The UID of the object whose own they are, where it leads to nothing else. */
+  readonly owner?: string
+}
+
+/** What the fields of one execution are read with, within one tick. */
+export class ReadRun {
+  readonly served: ServedSchema
+  readonly limits: OperationLimits
+  readonly budget: WorkBudget
+  /** Throws where a kind cannot be read, or has not been asked for. */
+  readonly part: ReadParts['part']
+  /** The same for look-ups of single objects; `undefined` where the viewer may look at none of these. */
+  readonly named: ReadParts['named']
+  /** What the viewer may see; `undefined`: everything. */
+  readonly access: ReadParts['access']
+  /** What conditions on related objects read in a cluster. */
+  readonly related: (cluster: string) => RelatedStores
+  readonly followed: ReadRunOptions['followed']
+  /** Where relations led from the row that is being read. */
+  readonly steps: LastSteps = new LastSteps()
+  readonly isOpen: boolean
+  readonly #parts: ReadParts
+
+  constructor({ served, limits, budget, parts, followed }: ReadRunOptions) {
+    this.served = served
+    this.limits = limits
+    this.budget = budget
+    this.#parts = parts
+    this.part = (at, reading) => parts.part(at, reading)
+    this.named = (at, keys) => parts.named(at, keys)
+    this.access = parts.access
+    this.isOpen = parts.isOpen
+    this.related = filterParts(served, parts)
+    this.followed = followed
+  }
+
+  /**
+   * Reads kinds that only what has been read names. Where one of them has to be prepared first, `undefined`: the run goes on, to
+   * find the others, and another one answers.
+   */
+  late<T>(read: () => T): T | undefined {
+    try {
+      return read()
+    } catch (error) {
+      if (this.#parts.isLacking) return undefined
+      throw error
+    }
+  }
+
+  /** Whether somebody wants to know what is read. */
+  get isTraced(): boolean {
+    return this.followed !== undefined || this.budget.report !== undefined
+  }
+
+  /** A kind whose every object the viewer may look up; `undefined` where that depends on the object, or is not known. Throws as `named` does. */
+  openPart(at: KindAt): KindPart | undefined {
+    const isOpen = this.isOpen || this.access?.looksEverywhere(at) === true
+    return isOpen ? this.named(at) : undefined
+  }
+}
