@@ -7,12 +7,11 @@ const text = readFileSync('ARCHITECTURE.md', 'utf8')
 /** Where a name may stand that is not written from the root on: in `src/`, in a folder of it, or beside what its row names first. */
 const folders = ['', 'src/', ...readdirSync('src').map((folder) => `src/${folder}/`)]
 
-/** What stands in code marks and looks like a folder or a file. */
+/** What stands in code marks, or in a drawing, and looks like a folder or a file. */
 const named = text.split('\n').flatMap((line) => {
-  const names = Array.from(
-    line.matchAll(/`([\w./*-]+(?:\/|\.ts|\.graphql))`/g),
-    ([, name = '']) => name,
-  )
+  const isDrawn = line.startsWith('    ')
+  const pattern = isDrawn ? /(?:^|[\s(])([\w./-]+\.ts)\b/g : /`([\w./*-]+(?:\/|\.ts|\.graphql))`/g
+  const names = Array.from(line.matchAll(pattern), ([, name = '']) => name)
   const beside = names.filter((name) => name.endsWith('.ts')).map((name) => `src/${dirname(name)}/`)
   return names.map((name) => ({ name, places: [...folders, ...beside] }))
 })

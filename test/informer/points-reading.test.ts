@@ -239,3 +239,24 @@ describe('The guide for people who know client-go', () => {
     for (const name of wanted.split(' ')) expect(theirs, name).toContain(name)
   })
 })
+
+describe('The list of points', () => {
+  it('has 36, each with the tests whose titles name it', async () => {
+    const guide = await readFile('docs/informer-points.md', 'utf8')
+    const rows = Array.from(guide.matchAll(/^\| (\d+) .*\| (.*) \|$/gm))
+    expect(rows.map(([, point]) => Number(point))).toEqual(
+      Array.from({ length: 36 }, (_, n) => n + 1),
+    )
+    for (const [, point = '', held = ''] of rows) {
+      const named = Array.from(held.matchAll(/`([^`]+)`/g), ([, place = '']) => place)
+      expect(named, point).not.toEqual([])
+      for (const place of named) {
+        const files = place.endsWith('/')
+          ? (await readdir(place)).map((file) => join(place, file))
+          : [place]
+        const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')))
+        expect(texts.join('\n'), place).toMatch(new RegExp(`'(?:\\[\\d+\\] )*\\[${point}\\] `))
+      }
+    }
+  })
+})
