@@ -31,7 +31,7 @@ import { PlannedQueries } from '../graphql/plan/planned-queries.ts'
 import type { OperationObserver } from '../graphql/operation/operation-observer.ts'
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
 import { observersOf } from './observers.ts'
-import type { OperationContext, ServerPlugin } from '../server/operation-options.ts'
+import type { ServerPlugin } from '../server/operation-options.ts'
 import type { Readiness } from '../server/http/probes.ts'
 import { type ApiWatchTimes } from './api-watch.ts'
 import { Fleet } from './fleet.ts'
@@ -114,8 +114,8 @@ export interface Gateway extends AsyncDisposable {
   /** The schema as it is now. */
   readonly schema: GraphQLSchema
   /**
-   * Answers operations: for yoga, or anything that speaks envelop. The `contextValue` of an operation may have a `viewer`
-   * ({@link OperationContext}); without one, everything may be seen.
+   * Answers operations: for yoga, or anything that speaks envelop. The `contextValue` of an operation may have a `viewer`, as an
+   * `OperationContext`; without one, everything may be seen, unless `requireViewer` is on.
    */
   readonly plugin: ServerPlugin
   /** Answers the operations that have a plan: for `startGraphQLServer`. */

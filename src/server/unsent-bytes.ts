@@ -70,8 +70,8 @@ export class UnsentBytes {
 
   #makeRoom(user: string | undefined): void {
     const { maxUnsentBytesPerUser, maxUnsentBytes } = this.#limits
-    const isOver = (): boolean => (this.#byUser.get(user) ?? 0) > maxUnsentBytesPerUser
-    while (user !== undefined && isOver()) this.#cutOffOneOf(user)
+    const bytesOf = (): number => (user === undefined ? 0 : (this.#byUser.get(user) ?? 0))
+    while (bytesOf() > maxUnsentBytesPerUser) this.#cutOffOneOf(user)
     while (this.#total > maxUnsentBytes) {
       const [most] = [...this.#byUser].reduce((a, b) => (b[1] > a[1] ? b : a))
       this.#cutOffOneOf(most)

@@ -190,19 +190,13 @@ export class HttpTransport {
     { headers }: IncomingMessage,
     viewer: Viewer | undefined,
   ): MadeContext | Promise<MadeContext> {
-    const failed = (error: unknown): MadeContext => {
-      if (error instanceof UnauthenticatedError || error instanceof IdentityUnavailableError) {
-        throw error
-      }
-      return { error }
-    }
     const origin = { transport: 'http', headers, connectionParams: undefined, viewer } as const
     try {
       const context = this.#options.contextOf(origin)
       if (!(context instanceof Promise)) return { context }
-      return context.then((one) => ({ context: one }), failed)
+      return context.then((one) => ({ context: one }), unlessUnknown)
     } catch (error) {
-      return failed(error)
+      return unlessUnknown(error)
     }
   }
 
@@ -272,4 +266,11 @@ export class HttpTransport {
       ...sending,
     })
   }
+}
+
+function unlessUnknown(error: unknown): MadeContext {
+  if (error instanceof UnauthenticatedError || error instanceof IdentityUnavailableError) {
+    throw error
+  }
+  return { error }
 }
