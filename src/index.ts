@@ -6,7 +6,16 @@ export {
   type AuthenticationOptions,
   defaultAuthenticationOptions,
 } from './access/authentication/authentication-options.ts'
-export { type Authenticator } from './access/authentication/authenticator.ts'
+export {
+  type Authenticated,
+  type Authenticator,
+  type ClientCertificate,
+  type CredentialProblem,
+  type Credentials,
+  IdentityUnavailableError,
+  UnauthenticatedError,
+} from './access/authentication/authenticator.ts'
+export { type CallerToken } from './access/authentication/caller-token.ts'
 export { type Viewer } from './access/viewer.ts'
 export { GatewayMetrics } from './gateway/metrics/gateway-metrics.ts'
 export {
@@ -23,7 +32,12 @@ export {
   type GraphQLServerOptions,
   startGraphQLServer,
 } from './server/graphql-server.ts'
-export type { OperationOrigin, ServerPlugin } from './server/operation-options.ts'
+export type {
+  MakeContext,
+  OperationContext,
+  OperationOrigin,
+  ServerPlugin,
+} from './server/operation-options.ts'
 export { defaultServerOptions, type ServerOptions } from './server/server-options.ts'
 export { type WorkLimits } from './query/condition/work-budget.ts'
 export { type OperationLimits } from './graphql/operation/served-schema.ts'

@@ -7,6 +7,8 @@ export interface AttackSocket {
   readonly ask: (payload: object) => Promise<string>
   /** Begins so many of an operation; the code of the last answer. */
   readonly subscribe: (payload: object, times: number) => Promise<string>
+  /** The same, each completed at once and all with one id but the last. */
+  readonly subscribeAndComplete: (payload: object, times: number) => Promise<string>
   /** The code that it is closed with for a message. */
   readonly closedBy: (message: object) => Promise<string>
   /** The code that it is closed with for nothing. */
@@ -74,6 +76,13 @@ export async function openAttackSocket(
     subscribe: async (payload, times) => {
       const ids = Array.from({ length: times }, () => begin(payload))
       return codeOf(await next(ids.at(-1)))
+    },
+    subscribeAndComplete: async (payload, times) => {
+      for (let at = 0; at < times; at += 1) {
+        send({ type: 'subscribe', id: 'same', payload })
+        send({ type: 'complete', id: 'same' })
+      }
+      return codeOf(await next(begin(payload)))
     },
     closedBy: (message) => {
       const code = closed()

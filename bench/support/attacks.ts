@@ -120,6 +120,10 @@ const forgedToken = {
 const evil = 'origin: https://evil.example'
 const subscription = { query: 'subscription { namespaces { synced } }' }
 const typed = 'content-type: application/json'
+/** Some 10 MB. */
+const unread = {
+  query: `{ ${Array.from({ length: 4 }, (_, at) => `a${at}: pods(first: 500) { nodes { json } }`).join(' ')} }`,
+}
 /** So many of one kind are held at the same time. */
 const held = 60
 let tokens = 0
@@ -180,4 +184,24 @@ export const attacks: readonly Attack[] = [
     })),
     lanes: 300,
   },
+  {
+    title: 'answers that nobody reads',
+    transport: 'http',
+    lanes: held,
+    open: async (target, signal) => async () => {
+      const { hostname, port, host } = new URL(target.url)
+      const socket = connect({ port: Number(port), host: hostname }).pause()
+      signal.addEventListener('abort', () => socket.destroy(), { once: true })
+      const body = JSON.stringify(unread)
+      const length = `content-length: ${Buffer.byteLength(body)}`
+      const lines = [typed, `authorization: ${target.authorization}`, length]
+      const head = ['POST /graphql HTTP/1.1', `host: ${host}`, ...lines].join('\r\n')
+      socket.write(`${head}\r\n\r\n${body}`)
+      await once(socket, 'close', { signal })
+      return 'cut off'
+    },
+  },
+  bySocket('one id that is subscribed and completed in a burst', (socket) =>
+    socket.subscribeAndComplete(subscription, 100),
+  ),
 ]

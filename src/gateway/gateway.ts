@@ -80,6 +80,11 @@ export interface GatewayOptions {
    * the name is reserved or taken. An object of which a function throws counts as having no value, and the log says so.
    */
   readonly indexers?: IndexFunctions
+  /**
+   * Whether an operation whose context has no `viewer` is refused with UNAUTHENTICATED; without one, everything may be seen. Off by
+   * default. To be set where `plugin` runs in a server of your own that knows who asks; `startGraphQLServer` has an option of this name.
+   */
+  readonly requireViewer?: boolean
   readonly limits?: Partial<OperationLimits>
   /** How much is held in memory, and for how long without being asked for. */
   readonly cache?: Partial<CacheLimits>
@@ -108,7 +113,10 @@ export interface GatewayOptions {
 export interface Gateway extends AsyncDisposable {
   /** The schema as it is now. */
   readonly schema: GraphQLSchema
-  /** Answers operations: for yoga, or anything that speaks envelop. */
+  /**
+   * Answers operations: for yoga, or anything that speaks envelop. The `contextValue` of an operation may have a `viewer`, as an
+   * `OperationContext`; without one, everything may be seen, unless `requireViewer` is on.
+   */
   readonly plugin: ServerPlugin
   /** Answers the operations that have a plan: for `startGraphQLServer`. */
   readonly planned: PlannedOperations
@@ -165,7 +173,7 @@ class RunningGateway implements Gateway {
   readonly #serving: SchemaServing
 
   constructor(options: GatewayOptions, packageSdl: readonly SdlSource[], user: UserSdl) {
-    const { log = silentLog, preload = [], metrics } = options
+    const { log = silentLog, preload = [], metrics, requireViewer = false } = options
     const observer = observersOf([metrics?.operations, options.audit])
     const fragments = new FragmentCache(options.fragmentBytes ?? defaultFragmentBytes)
     const limits = { ...defaultOperationLimits, ...options.limits }
@@ -204,16 +212,13 @@ class RunningGateway implements Gateway {
       log.error('an operation failed unexpectedly', { error: error.originalError ?? error })
     }
     const queries = new PlannedQueries({ ...planned, observer, unexpected })
-    this.planned = plannedOperations(
-      queries,
-      new PlannedSubscriptions({
-        ...planned,
-        observer,
-        subscriptions: this.#subscriptions,
-        live: { ...defaultLiveLimits, ...options.live },
-        counts: { merged: 0, resets: 0, resumed: 0, notResumed: 0 },
-      }),
-    )
+    const subscriptions = new PlannedSubscriptions({
+      ...planned,
+      observer,
+      subscriptions: this.#subscriptions,
+      live: { ...defaultLiveLimits, ...options.live },
+      counts: { merged: 0, resets: 0, resumed: 0, notResumed: 0 },
+    })
     this.plugin = operationPlugin({
       served: () => this.#now,
       plans: queries,
@@ -221,9 +226,12 @@ class RunningGateway implements Gateway {
       documents,
       subscriptions: this.#subscriptions,
       history: this.#history,
+      requireViewer,
       observer,
       unexpected,
     })
+    const { plugin } = this
+    this.planned = plannedOperations({ queries, subscriptions, plugin, requireViewer })
   }
 
   get schema(): GraphQLSchema {

@@ -35,11 +35,20 @@ export function serverObserverOf(
     refused: (refusal) => {
       for (const one of all) one.refused(refusal)
     },
+    rejected: (document) => {
+      for (const one of all) one.rejected?.(document)
+    },
     socketOpened: () => {
       for (const one of all) one.socketOpened?.()
     },
     socketClosed: () => {
       for (const one of all) one.socketClosed?.()
+    },
+    cutOff: (transport) => {
+      for (const one of all) one.cutOff?.(transport)
+    },
+    unsent: (bytes) => {
+      for (const one of all) one.unsent?.(bytes)
     },
   }
 }

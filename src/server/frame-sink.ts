@@ -1,34 +1,25 @@
 import type { PlannedStream, StreamEnd } from './planned-stream.ts'
+import type { Output } from './unsent-bytes.ts'
 
-/** A connection, as far as frames are sent over it. */
-export interface FrameChannel {
-  /** What waits to leave the process. */
-  waitingBytes(): number
-  /** Ends a connection whose reader has read nothing for too long. */
-  cutOff(): void
-}
-
-/** What may wait in a connection before it is given no more frames, and how long that may stay as it is. */
+/** What may wait on a connection before it is given no more frames. */
 const maxWaitingBytes = 262_144
-const stalledMs = 30_000
 
 /**
  * Sends the frames of planned subscriptions over one connection. Takes a frame only when the connection has room, so that what a
- * slow reader has not read is never held for it here; cuts off one that reads nothing.
+ * slow reader has not read is never held for it here.
  */
 export class FrameSink {
-  readonly #channel: FrameChannel
+  readonly #output: Output
   /** Those that wait for room. */
   #waiting = new Set<() => void>()
-  #stalled: NodeJS.Timeout | undefined
 
-  constructor(channel: FrameChannel) {
-    this.#channel = channel
+  constructor(output: Output) {
+    this.#output = output
   }
 
   /** The connection has been closed. */
   close(): void {
-    clearTimeout(this.#stalled)
+    this.#output.close()
     this.#waiting.clear()
   }
 
@@ -56,29 +47,17 @@ export class FrameSink {
     })
   }
 
-  /** The channel's: some of what waited has left. To be called at the latest when all has. */
+  /** The connection's: some of what waited has left. To be called at the latest when all has. */
   drained(): void {
-    if (this.#waiting.size === 0 || this.#channel.waitingBytes() > maxWaitingBytes / 2) return
-    clearTimeout(this.#stalled)
-    this.#stalled = undefined
+    if (this.#output.measure() > maxWaitingBytes / 2 || this.#waiting.size === 0) return
     const waiting = this.#waiting
     this.#waiting = new Set()
     for (const pump of waiting) pump()
   }
 
   #hasRoom(pump: () => void): boolean {
-    if (this.#channel.waitingBytes() <= maxWaitingBytes) return true
+    if (this.#output.measure() <= maxWaitingBytes) return true
     this.#waiting.add(pump)
-    this.#stalled ??= this.#stallTimer()
     return false
-  }
-
-  #stallTimer(): NodeJS.Timeout {
-    const waited = this.#channel.waitingBytes()
-    return setTimeout(() => {
-      // Who reads slowly is not who reads nothing.
-      if (this.#channel.waitingBytes() < waited) this.#stalled = this.#stallTimer()
-      else this.#channel.cutOff()
-    }, stalledMs)
   }
 }

@@ -9,7 +9,11 @@ import { KnownDocuments } from './http/known-documents.ts'
 import type { PlannedQueries } from './http/planned-edge.ts'
 import { HostList } from './guard/host-list.ts'
 import { checkAddress, isLoopback } from './guard/loopback.ts'
-import { graphqlPath, type OperationPipelineOptions } from './operation-options.ts'
+import {
+  contextWithViewer,
+  graphqlPath,
+  type OperationPipelineOptions,
+} from './operation-options.ts'
 import { createOperationPipeline, type OperationPipeline } from './operation-pipeline.ts'
 import { OriginCheck } from './guard/origin-check.ts'
 import type { Readiness } from './http/probes.ts'
@@ -19,6 +23,7 @@ import type { ServerOptions } from './server-options.ts'
 import { CertificateError, ServerCertificate } from './guard/server-certificate.ts'
 import { TrustedDocuments } from './guard/trusted-documents.ts'
 import { UserQuotas } from './guard/user-quotas.ts'
+import { UnsentBytes } from './unsent-bytes.ts'
 import { WebSocketTransport } from './websocket/web-socket-transport.ts'
 
 /** What a server is made from: where it listens, and what answers. */
@@ -28,7 +33,7 @@ export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly readiness: () => Readiness
   /** Finds out who asks, before anything else is read; without it nobody is asked. */
   readonly authenticator?: Authenticator | undefined
-  /** Answers the operations that have a plan by the shortest way: `gateway.planned`. */
+  /** Answers the operations that have a plan by the shortest way: `gateway.planned`. Not used where there are other plugins than the gateway's. */
   readonly planned?: PlannedQueries
   /** Served where `server.metricsPort` or `server.metricsOnApiPort` say so. */
   readonly metrics?: MetricsSource | undefined
@@ -79,7 +84,8 @@ class RunningServer implements GraphQLServer {
 
   constructor(options: GraphQLServerOptions) {
     const { server, authenticator, observer, log } = options
-    this.#asksWho = authenticator !== undefined
+    const { requireViewer = authenticator !== undefined || options.context !== undefined } = options
+    this.#asksWho = authenticator !== undefined || requireViewer
     checkAddress(server, this.#asksWho)
     this.#options = server
     this.#log = log
@@ -88,12 +94,16 @@ class RunningServer implements GraphQLServer {
     this.#trusted =
       trustedDocuments === undefined ? undefined : new TrustedDocuments(trustedDocuments, log)
     const documents = this.#trusted ?? new KnownDocuments()
-    this.#pipeline = createOperationPipeline(options, documents)
+    const contextOf = contextWithViewer(options.context, requireViewer)
+    const { plugins } = options
+    this.#pipeline = createOperationPipeline({ plugins, documents, contextOf, observer, log })
+    const planned = plannedAlone(options)
     const origins = new OriginCheck({
       hosts: new HostList(server.host, server.allowedHosts),
       allowedOrigins: server.allowedOrigins,
     })
     const quotas = new UserQuotas(server)
+    const unsent = new UnsentBytes(server, observer)
     const http = (this.#http = new HttpTransport({
       pipeline: this.#pipeline,
       origins,
@@ -106,9 +116,15 @@ class RunningServer implements GraphQLServer {
       graphiqlQuery: this.servesGraphiql ? (options.defaultQuery ?? '') : undefined,
       authenticator,
       quotas,
-      planned: options.planned,
+      unsent,
+      contextOf,
+      planned,
       keepAliveMs: server.pingIntervalMs,
-      probes: { readiness: options.readiness, isStopping: () => this.#stopped !== undefined },
+      probes: {
+        readiness: options.readiness,
+        isStopping: () => this.#stopped !== undefined,
+        tellsReasons: !this.#asksWho,
+      },
       log,
     }))
     this.#webSockets = new WebSocketTransport({
@@ -118,7 +134,8 @@ class RunningServer implements GraphQLServer {
       limits: server,
       authenticator,
       quotas,
-      planned: options.planned,
+      unsent,
+      planned,
       observer,
       log,
     })
@@ -219,6 +236,18 @@ class RunningServer implements GraphQLServer {
     this.#trusted?.[Symbol.dispose]()
     this.#certificate?.[Symbol.dispose]()
   }
+}
+
+/**
+ * Plans, where they stand for all that the pipeline does. They call no hooks: where there are other plugins than the gateway's, the
+ * pipeline answers everything.
+ */
+function plannedAlone({ planned, plugins, log }: GraphQLServerOptions): PlannedQueries | undefined {
+  if (planned === undefined || plugins.every((plugin) => plugin === planned.plugin)) return planned
+  log.warn('no operation is answered by a plan, as plans call no hooks of plugins', {
+    hint: 'give `plugins: [gateway.plugin]` alone, or leave `planned` out',
+  })
+  return undefined
 }
 
 /** How an address is called in a URL; that of all of them by loopback's name. */

@@ -12,12 +12,15 @@ import {
 import { documentCache } from '../graphql/operation/document-cache.ts'
 import type { OperationWishes } from '../graphql/operation/execution.ts'
 import { asksForExplanation } from './guard/operation-request.ts'
-import type { DocumentSource } from './document-source.ts'
+import { type DocumentSource, observedDocument } from './document-source.ts'
 import {
   graphqlPath,
+  type MakeContext,
+  type OperationContext,
   type OperationOrigin,
   type OperationPipelineOptions,
 } from './operation-options.ts'
+import type { ServerObserver } from './server-observer.ts'
 
 /** What a transport hands to the pipeline. HTTP's is filled in by yoga's node adapter. */
 export interface TransportContext {
@@ -26,7 +29,9 @@ export interface TransportContext {
   /** Said by what is neither yoga's HTTP nor a WebSocket. */
   readonly transport?: OperationOrigin['transport']
   readonly connectionParams?: Readonly<Record<string, unknown>> | undefined
-  /** Who asks; absent where nobody is asked. */
+  /** The context where it has been made already, or what it has failed with. */
+  readonly made?: MadeContext | undefined
+  /** Who asks, as the authenticator has found; absent where there is none. */
   readonly viewer?: Viewer | undefined
   /** What they have shown; absent where it is no bearer token. */
   readonly callerToken?: CallerToken | undefined
@@ -35,15 +40,26 @@ export interface TransportContext {
   readonly params?: { readonly extensions?: Readonly<Record<string, unknown>> | null | undefined }
 }
 
+export type MadeContext = { readonly context: OperationContext } | { readonly error: unknown }
+
 /** Yoga with the two caches and all checks that both transports share. */
 export type OperationPipeline = YogaServerInstance<TransportContext, object>
 
+export interface PipelineParts extends Pick<OperationPipelineOptions, 'plugins' | 'log'> {
+  readonly documents: DocumentSource
+  /** Makes the context of an operation, which says who asks. */
+  readonly contextOf: MakeContext
+  readonly observer: ServerObserver | undefined
+}
+
 /** Sets yoga up so that it does the least: no CORS, forms, pages or body stream; what guards it stands before it. */
-export function createOperationPipeline(
-  options: OperationPipelineOptions,
-  documents: DocumentSource,
-): OperationPipeline {
-  const { plugins, context = () => ({}), log } = options
+export function createOperationPipeline({
+  plugins,
+  documents,
+  contextOf,
+  observer,
+  log,
+}: PipelineParts): OperationPipeline {
   return createYoga<TransportContext, object>({
     graphqlEndpoint: graphqlPath,
     cors: false,
@@ -72,18 +88,20 @@ export function createOperationPipeline(
       },
     },
     context: async (initial: TransportContext) => {
-      const { viewer, callerToken, secretRead } = initial
+      const { callerToken, secretRead, made } = initial
+      if (made !== undefined && 'error' in made) throw made.error
+      const context = made?.context ?? (await contextOf(originOf(initial)))
+      const { viewer } = context
       const wishes: OperationWishes = {
         explain: isExplained(initial),
         viewer,
         callerToken,
         secretRead,
       }
-      const made: object | Promise<object> = context(originOf(initial))
-      return { ...(made instanceof Promise ? await made : made), ...wishes }
+      return { ...context, ...wishes }
     },
     plugins: [
-      documentsByName(documents),
+      documentsByName(documents, observer),
       subscriptionsNeedWebSocket(),
       ...(plugins as readonly Plugin[]),
       codedErrors(),
@@ -110,15 +128,19 @@ function originOf(context: TransportContext): OperationOrigin {
   }
 }
 
-function documentsByName(documents: DocumentSource): Plugin {
+function documentsByName(
+  documents: DocumentSource,
+  observer: ServerObserver | undefined,
+): Plugin<object, TransportContext> {
   return {
-    onParams({ params, setParams, request }) {
+    onParams({ params, setParams, request, context: { viewer } }) {
       const isPost = request.method === 'POST'
+      const asked = { learns: isPost, viewer, observer }
       const { idMembers } = documents
       let query: string | undefined
       try {
         const ids = isPost || idMembers.length === 0 ? {} : searchedIds(request.url, idMembers)
-        query = documents.documentOf({ ...params, ...ids }, isPost)
+        query = observedDocument(documents, { ...params, ...ids }, asked)
       } catch (error) {
         const { message, extensions } = clientErrorOf(error)
         // A request error: 400, or 200 for clients of application/json.

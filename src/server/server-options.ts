@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { UserQuotaLimits } from './guard/user-quotas.ts'
+import type { UnsentLimits } from './unsent-bytes.ts'
 
 /** How the gateway is reached, and what it accepts from whom. */
-export interface ServerOptions extends UserQuotaLimits {
+export interface ServerOptions extends UserQuotaLimits, UnsentLimits {
   /** The address to listen on: loopback, unless callers are asked who they are, or `insecureNoAuth` is set. */
   readonly host: string
   /** The port of the API; 0: any free one. */
@@ -37,8 +38,6 @@ export interface ServerOptions extends UserQuotaLimits {
   readonly connectionInitDeadlineMs: number
   /** Operations under way on one WebSocket; a further one is answered with an error. */
   readonly maxOperationsPerSocket: number
-  /** What may be waiting to be sent on one WebSocket; a reader that is further behind is cut off. */
-  readonly maxBufferedBytes: number
   /** How often a WebSocket is pinged; one that has not answered by the next ping but one is cut off. */
   readonly pingIntervalMs: number
   /** How often it is asked whether the caller of a WebSocket is still known; one that is not is closed. */
@@ -86,7 +85,9 @@ export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   maxOperationsPerUser: z.int().min(1).max(100_000).default(100),
   maxSubscriptionsPerUser: z.int().min(1).max(1_000_000).default(1_000),
   maxSocketsPerUser: z.int().min(1).max(100_000).default(100),
-  maxBufferedBytes: z.int().min(65_536).max(1_073_741_824).default(16_777_216),
+  maxUnsentBytesPerUser: z.int().min(65_536).max(4_294_967_296).default(67_108_864),
+  maxUnsentBytes: z.int().min(65_536).max(17_179_869_184).default(268_435_456),
+  writeDeadlineMs: milliseconds.default(30_000),
   pingIntervalMs: milliseconds.default(15_000),
   reauthenticateMs: milliseconds.default(60_000),
   metricsPort: z.int().min(0).max(65_535).optional(),

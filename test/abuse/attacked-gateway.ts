@@ -16,6 +16,10 @@ export interface AttackedGateway extends AsyncDisposable {
   readonly neighbour: () => Promise<void>
   /** Where operations came from that have gone through the pipeline. */
   readonly origins: OperationOrigin[]
+  /** The transports of readers that were cut off. */
+  readonly cutOff: string[]
+  /** How many bytes wait to be sent. */
+  readonly unsent: () => number
   /** The API server. */
   readonly cluster: CountedServer
 }
@@ -48,11 +52,18 @@ export const startAttackedGateway = async (
     }),
   )
   const origins: OperationOrigin[] = []
+  const cutOff: string[] = []
+  let unsent = (): number => 0
   const gateway = await serveGateway(
     { clusters: [{ name: 'one', kubeconfig }], limits: { introspection: false, ...limits } },
     server,
     {
       auth: { mode: 'token-review' },
+      observer: {
+        refused: () => {},
+        cutOff: (transport) => cutOff.push(transport),
+        unsent: (bytes) => (unsent = bytes),
+      },
       context: (origin) => {
         origins.push(origin)
         return {}
@@ -71,6 +82,8 @@ export const startAttackedGateway = async (
       if (pods.nodes.length !== 1) throw new Error('no pod was answered')
     },
     origins,
+    cutOff,
+    unsent: () => unsent(),
     cluster,
     [Symbol.asyncDispose]: async () => {
       await gateway[Symbol.asyncDispose]()

@@ -1,5 +1,10 @@
 import { once } from 'node:events'
-import { createServer, request as forward } from 'node:http'
+import {
+  createServer,
+  request as forward,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { AddressInfo } from 'node:net'
 
@@ -10,8 +15,10 @@ export interface CountedServer extends AsyncDisposable {
   readonly count: (ending: string) => number
   /** Answers requests to paths that end like this by a status, from now on; `undefined`: passes them on again. */
   readonly refuse: (ending: string, status: number | undefined) => void
-  /** Never answers requests whose paths have this in them. */
+  /** Does not answer requests whose paths have this in them. */
   readonly hold: (part: string) => void
+  /** Passes on what it holds, and holds nothing more. */
+  readonly release: () => void
   /** Answers them by an object that has been created, from now on. */
   readonly answer: (ending: string, object: object) => void
 }
@@ -23,11 +30,17 @@ export const startCountedServer = async (
 ): Promise<CountedServer> => {
   const paths: string[] = []
   const held: string[] = []
+  const waiting: (() => void)[] = []
   const refused = new Map<string, { readonly status: number; readonly body?: string }>()
   const server = createServer((incoming, response) => {
-    const { url = '', method, headers } = incoming
+    const { url = '' } = incoming
     paths.push(url)
-    if (held.some((part) => url.includes(part))) return
+    const isHeld = held.some((part) => url.includes(part))
+    if (isHeld) waiting.push(() => pass(incoming, response))
+    else pass(incoming, response)
+  })
+  const pass = (incoming: IncomingMessage, response: ServerResponse): void => {
+    const { url = '', method, headers } = incoming
     const own = [...refused].find(([ending]) => url.endsWith(ending))?.[1]
     if (own !== undefined) {
       incoming.resume()
@@ -48,7 +61,7 @@ export const startCountedServer = async (
       await pause(url, body)
       outgoing.end(body)
     })
-  })
+  }
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -60,6 +73,10 @@ export const startCountedServer = async (
       else refused.set(ending, { status })
     },
     hold: (part) => void held.push(part),
+    release: () => {
+      held.length = 0
+      for (const one of waiting.splice(0)) one()
+    },
     answer: (ending, object) => {
       refused.set(ending, { status: 201, body: JSON.stringify(object) })
     },

@@ -89,6 +89,30 @@ describe.each(['query', 'unplanned'] as const)('By %s', (way) => {
     expect(codes).toEqual([])
   })
 
+  it('a graph does not tell whether hidden objects have owners', async () => {
+    const kinds = async (): Promise<readonly string[]> => {
+      const query = 'query ($roots: [ID!]!) { graph(roots: $roots, depth: 1) { kinds } }'
+      const { data } = await served[way](alice, query, { roots: [ids.get('Pod one/shop-1-x')] })
+      return data.graph.kinds
+    }
+    const before = await kinds()
+    const path = '/api/v1/namespaces/two/services'
+    const owner = { apiVersion: 'v1', kind: 'Node', name: 'worker', uid: 'of-the-worker' }
+    await world.make(path, {
+      metadata: { name: 'owned', ownerReferences: [owner] },
+      spec: { ports: [{ port: 80 }] },
+    })
+    const services = '{ services(namespace: "two") { totalCount } }'
+    await expect
+      .poll(async () => (await served.query(admin, services)).data.services.totalCount)
+      .toBe(2)
+    expect(await kinds()).toEqual(before)
+    await world.remove(`${path}/owned`)
+    await expect
+      .poll(async () => (await served.query(admin, services)).data.services.totalCount)
+      .toBe(1)
+  })
+
   it('a graph may begin at what its viewer knows by name', async () => {
     const { nodes } = await around(bob, 'Node /worker', ['Node.pods'])
     expect(nodes).toEqual(['Node /worker', 'Pod one/shop-1-x', 'Pod two/shop-1-x'])

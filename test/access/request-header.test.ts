@@ -45,6 +45,7 @@ const serve = (
     { tlsCert: own.certFile, tlsKey: own.keyFile, ...server },
     {
       auth,
+      requireViewer: false,
       context: (origin) => {
         origins.push(origin)
         return {}

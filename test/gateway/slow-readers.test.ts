@@ -52,7 +52,7 @@ const openCounter = async (url: string) => {
 const options: ServedSimulatorOptions = {
   gateway: { live: { maxFrames: 16, maxBytes: 1 << 20 } },
   // Longer than any test: who reads nothing is not cut off for that.
-  server: { pingIntervalMs: 60_000 },
+  server: { pingIntervalMs: 60_000, writeDeadlineMs: 600_000 },
 }
 
 describe('a reader that stops reading', () => {

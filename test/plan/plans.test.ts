@@ -8,7 +8,7 @@ import { neverTooCostly, RandomOperations } from './random-operation.ts'
 
 type Ask = (query: string, variables?: Readonly<Record<string, unknown>>) => Promise<string>
 
-type Planned = Pick<Gateway['planned'], 'answer'>
+type Planned = Pick<Gateway['planned'], 'answer' | 'plugin'>
 
 const operations = Number(process.env['OPERATIONS'] ?? 500)
 const log = { info() {}, warn() {}, error() {} }
@@ -37,6 +37,7 @@ beforeAll(async () => {
     limits: { work: neverTooCostly },
   })
   const counted: Planned = {
+    plugin: gateway.plugin,
     answer: async (operation) => {
       const text = await gateway.planned.answer(operation)
       if (text !== undefined) planned += 1

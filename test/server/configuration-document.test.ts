@@ -21,7 +21,11 @@ const declaredIn: Readonly<Record<string, readonly string[]>> = {
   work: ['src/query/condition/work-budget.ts'],
   cache: ['src/cache/cache-bounds.ts'],
   live: ['src/graphql/live/live-limits.ts', 'src/graphql/operation/served-schema.ts'],
-  server: ['src/server/server-options.ts', 'src/server/guard/user-quotas.ts'],
+  server: [
+    'src/server/server-options.ts',
+    'src/server/guard/user-quotas.ts',
+    'src/server/unsent-bytes.ts',
+  ],
   auth: ['src/access/authentication/authentication-options.ts'],
   audit: ['src/config/config.ts'],
   simulator: ['src/config/config.ts'],

@@ -1,8 +1,65 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Authenticated, IdentityUnavailableError } from 'informerql'
 import type { GraphQLServer } from '../../src/server/graphql-server.ts'
 import { post, serve, type SmallApi, smallApi } from './small-api.ts'
 
 const accept = { accept: 'text/event-stream' }
+
+const viewer = { username: 'ann', uid: '', groups: [], extra: {} }
+const subscribed = { query: 'subscription { held }' }
+
+describe('server-sent events of somebody who is known', () => {
+  /** Says who asks, but not at these calls. */
+  const failingAt = (fails: (call: number) => boolean) => {
+    let calls = 0
+    return {
+      calls: () => calls,
+      authenticate: () => {
+        calls += 1
+        if (fails(calls)) throw new IdentityUnavailableError(new Error('nobody answers'))
+        return { viewer, expiresAtMs: undefined }
+      },
+    }
+  }
+
+  it('go on where nobody could say four times whether that is still so, as WebSockets do', async () => {
+    const api = smallApi()
+    const authenticator = failingAt((call) => call > 1 && call < 6)
+    await using server = await serve(api, { reauthenticateMs: 10 }, { authenticator })
+    const text = (await post(server.url, subscribed, accept)).text()
+    await expect.poll(() => authenticator.calls()).toBeGreaterThan(7)
+    expect(api.underWay()).toBe(1)
+    api.release()
+    expect(await text).toContain('last')
+  })
+
+  it('end where nobody could say it for the fifth time', async () => {
+    const api = smallApi()
+    const authenticator = failingAt((call) => call > 1)
+    await using server = await serve(api, { reauthenticateMs: 10 }, { authenticator })
+    const response = await post(server.url, subscribed, accept)
+    await expect(response.text()).rejects.toThrow('terminated')
+    expect(authenticator.calls()).toBe(6)
+    api.release()
+  })
+
+  it('do not begin while the server stops, and so do not hold it', async () => {
+    const known = Promise.withResolvers<Authenticated>()
+    let isAsked = false
+    const authenticate = (): Promise<Authenticated> => {
+      isAsked = true
+      return known.promise
+    }
+    const authenticator = { authenticate }
+    const server = await serve(smallApi(), { stopDeadlineMs: 3_600_000 }, { authenticator })
+    const response = post(server.url, subscribed, accept)
+    await expect.poll(() => isAsked).toBe(true)
+    const stopped = server[Symbol.asyncDispose]()
+    known.resolve({ viewer, expiresAtMs: undefined })
+    expect((await response).status).toBe(503)
+    await stopped
+  })
+})
 
 describe('server-sent events', () => {
   let api: SmallApi

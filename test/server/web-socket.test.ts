@@ -189,7 +189,7 @@ describe('limits of a WebSocket', () => {
   })
 
   it('cuts off one that does not read what it asked for', async () => {
-    await start({ maxBufferedBytes: 65_536, pingIntervalMs: 3_600_000 })
+    await start({ maxUnsentBytes: 65_536, pingIntervalMs: 3_600_000 })
     const socket = await acknowledged()
     socket.pause()
     const name = 'x'.repeat(100_000)

@@ -62,7 +62,12 @@ export interface ServedGateway extends GatewayCaller, AsyncDisposable {
 }
 
 /** What a server is given besides its gateway and its options. */
-export interface ServedParts extends Pick<GraphQLServerOptions, 'context'> {
+export interface ServedParts extends Pick<
+  GraphQLServerOptions,
+  'context' | 'requireViewer' | 'observer'
+> {
+  /** Besides the gateway's own. */
+  readonly plugins?: GraphQLServerOptions['plugins']
   readonly auth?: Partial<AuthenticationOptions>
 }
 
@@ -97,7 +102,7 @@ export const firstAnswer = async (
 export const serveGateway = async (
   options: GatewayOptions,
   server: Partial<ServerOptions> = {},
-  { auth = {}, ...parts }: ServedParts = {},
+  { auth = {}, plugins = [], ...parts }: ServedParts = {},
 ): Promise<ServedGateway> => {
   const lines: string[] = []
   const write = (message: string): void => void lines.push(message)
@@ -112,7 +117,7 @@ export const serveGateway = async (
   stack.use(gateway)
   const running = await startGraphQLServer({
     server: { ...defaultServerOptions(), port: 0, ...server },
-    plugins: [gateway.plugin],
+    plugins: [gateway.plugin, ...plugins],
     planned: gateway.planned,
     authenticator: gateway.authenticator({ ...defaultAuthenticationOptions(), ...auth }),
     ...parts,

@@ -16,6 +16,8 @@ export interface Caller {
 export interface ViewedGateway extends AsyncDisposable {
   readonly gateway: Gateway
   readonly log: readonly string[]
+  /** `http://127.0.0.1:PORT/graphql`. */
+  readonly url: string
   /** One query by HTTP, by the shortest way: a plan where there is one. */
   readonly query: (caller: Caller, query: string, variables?: Variables) => Promise<GraphQLAnswer>
   /** The same, never by a plan. */
@@ -92,6 +94,7 @@ export const serveViewers = async (options: GatewayOptions): Promise<ViewedGatew
   return {
     gateway,
     log,
+    url: running.url,
     query: asking({}, {}),
     // Where other types come first the pipeline has to choose.
     unplanned: asking({ accept: 'text/plain;q=0.1, application/json' }, {}),

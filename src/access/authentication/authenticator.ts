@@ -62,6 +62,12 @@ export class UnauthenticatedError extends CodedError {
   }
 }
 
+/** Of an operation that has to have a viewer, and has none. */
+export function noViewer(): UnauthenticatedError {
+  const hint = 'its context has to have one: { viewer: { username, uid, groups, extra } }'
+  return new UnauthenticatedError('none', 'the operation has no viewer', hint)
+}
+
 /** It cannot be found out at present who asks: whoever knows does not answer. */
 export class IdentityUnavailableError extends CodedError {
   readonly retryAfterMs: number = 1_000

@@ -7,6 +7,8 @@ export class ServerMetrics implements ServerObserver, Pick<AuthenticationObserve
   readonly #tokens: Counter<'outcome'>
   readonly #refusals: Counter<'transport' | 'code'>
   readonly #sockets: Gauge
+  readonly #cutOffs: Counter<'transport'>
+  #unsent = (): number => 0
 
   constructor(registry: Registry) {
     const registers = [registry]
@@ -27,6 +29,19 @@ export class ServerMetrics implements ServerObserver, Pick<AuthenticationObserve
       help: 'WebSockets that are open.',
       registers,
     })
+    this.#cutOffs = new Counter({
+      name: 'informerql_readers_cut_off_total',
+      help: 'Connections that were cut off, as too much waited to be sent on them, or nothing was read for too long.',
+      labelNames: ['transport'],
+      registers,
+    })
+    const unsent = (): number => this.#unsent()
+    const gauge: Gauge = new Gauge({
+      name: 'informerql_unsent_bytes',
+      help: 'What waits to be sent to readers, on all connections.',
+      collect: () => gauge.set(unsent()),
+      registers,
+    })
   }
 
   verified(outcome: 'accepted' | 'refused' | 'unavailable'): void {
@@ -43,5 +58,13 @@ export class ServerMetrics implements ServerObserver, Pick<AuthenticationObserve
 
   socketClosed(): void {
     this.#sockets.dec()
+  }
+
+  cutOff(transport: 'http' | 'websocket'): void {
+    this.#cutOffs.inc({ transport })
+  }
+
+  unsent(bytes: () => number): void {
+    this.#unsent = bytes
   }
 }

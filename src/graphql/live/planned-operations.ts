@@ -6,6 +6,8 @@ import type { PlannedSubscriptions } from './planned-subscriptions.ts'
 
 /** Answers the operations that have a plan: for `startGraphQLServer`. */
 export interface PlannedOperations {
+  /** The plugin that it answers in place of. */
+  readonly plugin: object
   /** The JSON text of the answer to a query; `undefined` where it has no plan. */
   answer(
     request: QueryRequest,
@@ -20,14 +22,28 @@ export interface PlannedOperations {
   liveState(): LiveState
 }
 
+export interface PlannedOperationsOptions {
+  readonly queries: PlannedQueries
+  readonly subscriptions: PlannedSubscriptions
+  readonly plugin: object
+  /** Whether an operation without a viewer is left to the plugin, which refuses it. */
+  readonly requireViewer: boolean
+}
+
 /** Both as one. */
-export function plannedOperations(
-  queries: PlannedQueries,
-  subscriptions: PlannedSubscriptions,
-): PlannedOperations {
+export function plannedOperations({
+  queries,
+  subscriptions,
+  plugin,
+  requireViewer,
+}: PlannedOperationsOptions): PlannedOperations {
+  const isAnswered = (viewer: Viewer | undefined): boolean => viewer !== undefined || !requireViewer
   return {
-    answer: (request, origin) => queries.answer(request, origin),
-    subscribe: (request, { viewer }) => subscriptions.subscribe(request, viewer),
+    plugin,
+    answer: (request, origin) =>
+      isAnswered(origin?.viewer) ? queries.answer(request, origin) : undefined,
+    subscribe: async (request, { viewer }) =>
+      isAnswered(viewer) ? subscriptions.subscribe(request, viewer) : undefined,
     liveState: () => subscriptions.state(),
   }
 }

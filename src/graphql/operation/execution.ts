@@ -112,7 +112,7 @@ export class Execution {
     const access = this.#accessOf(args)
     using prepared = await prepareOperation(this.#options, validated, access)
     const wishes = args.contextValue as OperationWishes | undefined
-    const live = this.#liveLoader({
+    const live = this.#liveLoader(access, {
       access,
       token: wishes?.callerToken,
       read(secret) {
@@ -171,7 +171,12 @@ export class Execution {
     let source: AsyncIterable<unknown> | ExecutionResult
     try {
       source = await inRounds(prepared, liveLane, async (settled) => {
-        const { contextValue } = this.#context({ args, access, settled, live: this.#liveLoader() })
+        const { contextValue } = this.#context({
+          args,
+          access,
+          settled,
+          live: this.#liveLoader(access),
+        })
         const events = await createSourceEventStream({ ...validated, contextValue })
         if (!(Symbol.asyncIterator in events)) noteMissed(settled, events)
         return events
@@ -185,7 +190,7 @@ export class Execution {
       return seen(source)
     }
     const answer = async (event: unknown): Promise<ExecutionResult> => {
-      const live = this.#liveLoader()
+      const live = this.#liveLoader(access)
       const answered = await inRounds(prepared, liveLane, async (settled) => {
         const { contextValue, failures, budget } = this.#context({ args, access, settled, live })
         const frame = { ...validated, rootValue: event, contextValue }
@@ -235,9 +240,9 @@ export class Execution {
   }
 
   /** One for each answer, whose fields share what they read live. */
-  #liveLoader(reader?: SecretReader): LiveLoader {
+  #liveLoader(access: ViewerAccess | undefined, reader?: SecretReader): LiveLoader {
     const { served, limits } = this.#options
-    return new LiveLoader(served, limits, reader)
+    return new LiveLoader(served, limits, access !== undefined, reader)
   }
 
   /** What the resolvers read, and what they report besides what they throw. */

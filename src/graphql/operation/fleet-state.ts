@@ -138,13 +138,13 @@ function knownStateOf(
   const asked = access.list({ cluster: cluster.name, kind }, { watch: false })
   if (asked.state === 'unknown') return undefined
   if (asked.state !== 'allowed') return []
-  const state = resourceStateOf(served, cached)
+  // What the API server says to the gateway may be of objects that are anybody's, of its account, and of where it is.
+  const state = { ...resourceStateOf(served, cached), lastError: null }
   const { scope } = asked
   if (scope.form === 'all') return [state]
   const view = cluster.synced(kind.resource)
   const budget = new WorkBudget()
   const objects =
     view === undefined ? null : countObjects({ view, scope, budget, condition: everything })
-  // What the API server has said of objects that may be anybody's.
-  return [{ ...state, objects, lastError: null }]
+  return [{ ...state, objects }]
 }

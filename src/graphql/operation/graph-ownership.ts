@@ -43,8 +43,11 @@ export function commonSteps(options: CommonStepsOptions): {
     )
     for (const to of others) {
       const index = to.view.index('ownerUid')
-      if (below.has(to.view) || index.objectCount === 0) continue
+      const isOwned = index.objectCount > 0
+      // Whether hidden objects have owners is not told: where some may be hidden, the kind is named either way.
+      if (below.has(to.view) || (!isOwned && to.scope.form === 'all')) continue
       kinds.push(to.kind)
+      if (!isOwned) continue
       steps.push({
         relation: `${to.kind.typeName}.owners`,
         backwards: true,

@@ -29,6 +29,7 @@ const maxReads = 100
 export class LiveLoader {
   readonly #served: ServedSchema
   readonly #deadlineMs: number
+  readonly #isViewer: boolean
   readonly #loader: DataLoader<LiveKey, LiveAnswer, string>
   readonly #asked = new Set<string>()
   /** Objects as the API server prints them. */
@@ -36,15 +37,18 @@ export class LiveLoader {
   /** What Secrets hold; absent where that is not told: in frames. */
   readonly secrets: SecretLoader | undefined
 
+  /** `isViewer`: whether it is asked who reads; `reader`: where what Secrets hold is told. */
   constructor(
     served: ServedSchema,
     { liveDeadlineMs }: Pick<OperationLimits, 'liveDeadlineMs'>,
+    isViewer: boolean,
     reader?: SecretReader,
   ) {
     this.#served = served
     this.#deadlineMs = liveDeadlineMs
     this.#loader = new DataLoader((keys) => this.#readAll(keys), { cacheKeyFn: nameOf })
-    this.tables = new LiveTableLoader(served, liveDeadlineMs)
+    this.#isViewer = isViewer
+    this.tables = new LiveTableLoader(served, liveDeadlineMs, isViewer)
     this.secrets = reader && new SecretLoader(served, liveDeadlineMs, reader)
   }
 
@@ -86,7 +90,9 @@ export class LiveLoader {
         ? await api.object(of, key.object, signal)
         : await api.list(of, key.list, signal)
     } catch (error) {
-      return signal.aborted ? lateRead(key.at, this.#deadlineMs) : failedRead(key.at, error)
+      return signal.aborted
+        ? lateRead(key.at, this.#deadlineMs)
+        : failedRead(key.at, error, this.#isViewer)
     }
   }
 }

@@ -27,9 +27,11 @@ const maxPages = 20
 export class LiveTableLoader {
   readonly #served: ServedSchema
   readonly #deadlineMs: number
+  readonly #isViewer: boolean
   readonly #loader: DataLoader<RowKey, Row, string>
 
-  constructor(served: ServedSchema, deadlineMs: number) {
+  constructor(served: ServedSchema, deadlineMs: number, isViewer: boolean) {
+    this.#isViewer = isViewer
     this.#served = served
     this.#deadlineMs = deadlineMs
     this.#loader = new DataLoader((keys) => this.#readAll(keys), {
@@ -55,7 +57,9 @@ export class LiveTableLoader {
         const { at } = first
         const rows = await this.#rowsOf(at, same, signal).catch((error: unknown) => {
           if (error instanceof ClientError) return error
-          return signal.aborted ? lateRead(at, this.#deadlineMs) : failedRead(at, error)
+          return signal.aborted
+            ? lateRead(at, this.#deadlineMs)
+            : failedRead(at, error, this.#isViewer)
         })
         for (const key of same) {
           const row = rows instanceof Error ? rows : rows.get(objectKey(key.object))

@@ -1,6 +1,7 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema, type Source } from 'graphql'
 import type { ExecutionArgs, ExecutionResult } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
+import { noViewer } from '../../access/authentication/authenticator.ts'
 import { followedGenerator } from '../../lib/followed-generator.ts'
 import { requestError } from './client-error.ts'
 import { Execution, type ExplainingPlans, type OperationWishes } from './execution.ts'
@@ -21,6 +22,8 @@ export interface OperationPluginOptions {
   readonly subscriptions: OpenSubscriptions
   /** What the schema was before. */
   readonly history: SchemaHistory
+  /** Whether an operation without a viewer is refused. */
+  readonly requireViewer: boolean
   /** Told of errors that clients see masked. */
   readonly unexpected: (error: GraphQLError) => void
   /** Asked first where an answer is to be explained. */
@@ -33,7 +36,7 @@ export interface OperationPluginOptions {
  * plugin, since HTTP and WebSocket meet only there.
  */
 export function operationPlugin(options: OperationPluginOptions): Plugin {
-  const { served, documents, limits, history, observer } = options
+  const { served, documents, limits, history, requireViewer, observer } = options
   const hideSuggestions = !limits.introspection
   const bySchema = new WeakMap<GraphQLSchema, ServedSchema>()
   const executionOf = ({ schema }: ExecutionArgs): Execution =>
@@ -48,6 +51,10 @@ export function operationPlugin(options: OperationPluginOptions): Plugin {
   const rejected = (text: string, errors: readonly GraphQLError[], context: unknown): void => {
     const { viewer } = context as OperationWishes
     observer?.rejected?.(refusedDocument(text, errors, viewer))
+  }
+  const checkViewer = ({ contextValue }: ExecutionArgs): void => {
+    const { viewer } = (contextValue ?? {}) as OperationWishes
+    if (requireViewer && viewer === undefined) throw noViewer()
   }
   return {
     onEnveloped({ setSchema }) {
@@ -78,6 +85,7 @@ export function operationPlugin(options: OperationPluginOptions): Plugin {
     },
     onExecute({ setExecuteFn }) {
       setExecuteFn(async (args: ExecutionArgs) => {
+        checkViewer(args)
         const record = recordOf(args)
         const deadline = deadlineOf(args)
         const answering = executionOf(args).execute({ ...args, hideSuggestions }, record)
@@ -88,6 +96,7 @@ export function operationPlugin(options: OperationPluginOptions): Plugin {
     },
     onSubscribe({ setSubscribeFn }) {
       setSubscribeFn(async (args: ExecutionArgs) => {
+        checkViewer(args)
         const record = recordOf(args)
         const deadline = deadlineOf(args)
         const opening = executionOf(args).subscribe({ ...args, hideSuggestions }, record)

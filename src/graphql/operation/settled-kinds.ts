@@ -1,5 +1,5 @@
 import type { ResourceHistory } from '../../cache/resource-history.ts'
-import { type UnreadableCode, UnreadableResourceError } from '../../cache/cache-errors.ts'
+import { UnreadableResourceError } from '../../cache/cache-errors.ts'
 import type { Lease } from '../../cache/lease.ts'
 import type { SharedInformer } from '../../informer/shared-informer.ts'
 import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
@@ -10,6 +10,7 @@ import type { Kind } from '../model/kind.ts'
 import { ClientError, unlessRefused } from './client-error.ts'
 import type { ReadParts } from './read-run.ts'
 import type { KindAt, KindPart, ListReading } from './kind-part.ts'
+import { unreadableKind } from './live-errors.ts'
 import {
   forbiddenList,
   type KindNeed,
@@ -215,12 +216,10 @@ export class SettledKinds implements ReadParts {
     if (lease === undefined) return this.#missing(need)
     const isSomebody = this.#source.access !== undefined
     if (lease instanceof UnreadableResourceError) {
-      return unreadableKindError(at, lease, isSomebody)
+      return unreadableKind(at, lease, isSomebody)
     }
     const failure = lease.unreadable()
-    return failure === undefined
-      ? lease.informer.store
-      : unreadableKindError(at, failure, isSomebody)
+    return failure === undefined ? lease.informer.store : unreadableKind(at, failure, isSomebody)
   }
 
   /** Another round is to prepare it; the error is for whoever wants it in this one. */
@@ -248,24 +247,4 @@ function notLoaded({ cluster, kind: { typeName } }: KindAt): ClientError {
     hint: 'ask again in a moment, or for fewer relations one within the other',
     retryAfterMs: 1000,
   })
-}
-
-/**
- * Why a kind cannot be read, as the error of the field that wanted it. A viewer is told nothing of what else is in memory, nor
- * what the API server says to the gateway's own account.
- */
-function unreadableKindError(
-  { cluster, kind }: KindAt,
-  cause: UnreadableResourceError,
-  isSomebody: boolean,
-): ClientError {
-  const { code, hint, retryAfterMs } = cause
-  const kindName = kind.typeName
-  const message = (isSomebody ? plainReasons[code]?.(kindName) : undefined) ?? cause.message
-  return new ClientError(code, message, { cluster, kind: kindName, hint, retryAfterMs, cause })
-}
-
-const plainReasons: Partial<Record<UnreadableCode, (kind: string) => string>> = {
-  CACHE_FULL: (kind) => `the cache has no room for ${kind}`,
-  FORBIDDEN: (kind) => `the gateway may not list and watch ${kind}`,
 }

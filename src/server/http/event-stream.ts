@@ -8,14 +8,17 @@ import {
 import type { CallerToken } from '../../access/authentication/caller-token.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { clientErrorOf } from '../../graphql/operation/client-error.ts'
-import type { QueryRequest } from '../../graphql/plan/planned-queries.ts'
 import { interruptible } from '../../lib/interruptible.ts'
+import { type DocumentSource, observedDocument } from '../document-source.ts'
 import { FrameSink } from '../frame-sink.ts'
 import { asksForExplanation } from '../guard/operation-request.ts'
-import { begunAt, type OperationPipeline } from '../operation-pipeline.ts'
+import { begunAt, type MadeContext, type OperationPipeline } from '../operation-pipeline.ts'
 import { plannedResults, type PlannedStream, type StreamEnd } from '../planned-stream.ts'
 import { sentResult } from '../sent-result.ts'
-import type { PlannedQueries } from './planned-edge.ts'
+import type { ServerObserver } from '../server-observer.ts'
+import type { UnsentBytes } from '../unsent-bytes.ts'
+import { countUnsent } from './http-answer.ts'
+import type { HashedOperation, PlannedQueries } from './planned-edge.ts'
 
 /**
  * Whether a request wants its answer as server-sent events: whether they are the first type that it accepts of those which there
@@ -32,11 +35,15 @@ const answerTypes =
 
 export interface EventStreamOptions {
   readonly pipeline: OperationPipeline
+  readonly documents: DocumentSource
   readonly planned: PlannedQueries | undefined
   readonly viewer: Viewer | undefined
   readonly callerToken: CallerToken | undefined
+  readonly made: MadeContext
   /** How often a comment is sent, so that nobody in between takes the connection for dead. */
   readonly keepAliveMs: number
+  readonly unsent: UnsentBytes
+  readonly observer: ServerObserver | undefined
 }
 
 type Results = AsyncGenerator<ExecutionResult, void, void>
@@ -52,7 +59,7 @@ const behind = Buffer.from('\n\n')
 export async function answerEvents(
   request: IncomingMessage,
   response: ServerResponse,
-  operation: QueryRequest,
+  operation: HashedOperation,
   options: EventStreamOptions,
 ): Promise<void> {
   response.writeHead(200, {
@@ -61,10 +68,8 @@ export async function answerEvents(
     'x-accel-buffering': 'no',
   })
   response.flushHeaders()
-  const sink = new FrameSink({
-    waitingBytes: () => response.writableLength,
-    cutOff: () => void response.destroy(),
-  })
+  const output = countUnsent(request, response, options)
+  const sink = new FrameSink(output)
   const sendFrames = (stream: PlannedStream): Promise<StreamEnd> =>
     sink.send(stream, (payload) => {
       response.cork()
@@ -73,7 +78,11 @@ export async function answerEvents(
       response.write(behind, () => sink.drained())
       response.uncork()
     })
-  const keepAlive = setInterval(() => response.write(':\n\n'), options.keepAliveMs)
+  const write = (text: string | Buffer, sent?: () => void): void => {
+    response.write(text, sent)
+    output.measure()
+  }
+  const keepAlive = setInterval(() => write(':\n\n'), options.keepAliveMs)
   const results = resultsOf(request, operation, sendFrames, options)
   response.once('close', () => {
     clearInterval(keepAlive)
@@ -83,17 +92,18 @@ export async function answerEvents(
   for await (const result of results) {
     const text = Buffer.from(JSON.stringify(sentResult(result)))
     await new Promise<void>((resolve) => {
-      response.write(Buffer.concat([ahead, text, behind]), () => resolve())
+      write(Buffer.concat([ahead, text, behind]), resolve)
     })
+    sink.drained()
   }
   if (!response.writableEnded && !response.destroyed) response.end('event: complete\ndata:\n\n')
 }
 
 function resultsOf(
   request: IncomingMessage,
-  operation: QueryRequest,
+  operation: HashedOperation,
   sendFrames: (stream: PlannedStream) => Promise<StreamEnd>,
-  { pipeline, planned, viewer, callerToken }: EventStreamOptions,
+  { pipeline, documents, planned, viewer, callerToken, made, observer }: EventStreamOptions,
 ): Results {
   let running: Results | undefined
   let isLeft = false
@@ -113,12 +123,15 @@ function resultsOf(
     else yield* running
   }
   const answer = async (): Promise<Results | ExecutionResult> => {
-    const { query, operationName, variables } = operation
+    const { operationName, variables } = operation
+    const asking = { learns: request.method === 'POST', viewer, observer }
+    const query = observedDocument(documents, operation, asking) ?? ''
     const enveloped = pipeline.getEnveloped({
       req: request,
       transport: 'http',
       viewer,
       callerToken,
+      made,
       params: operation,
     })
     const document = enveloped.parse(query)
@@ -141,7 +154,7 @@ function resultsOf(
     const origin = { transport: 'http', headers, connectionParams: undefined, viewer } as const
     const stream = asksForExplanation(request)
       ? undefined
-      : await planned?.subscribe?.(operation, origin)
+      : await planned?.subscribe?.({ query, operationName, variables }, origin)
     if (stream === undefined) return subscribe(begunAt(args, beganMs))
     return plannedResults({ stream, send: sendFrames, answer: () => subscribe() })
   }

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { Viewer } from '../../access/viewer.ts'
+import type { Output, UnsentBytes } from '../unsent-bytes.ts'
 
 /** What answers an operation, by plan or by the pipeline. */
 export interface HttpAnswer {
@@ -16,6 +18,10 @@ export interface SendOptions {
   readonly revalidates: boolean
   /** Answers of so many bytes are compressed, for those who accept it; 0: none. */
   readonly compressFromBytes: number
+  /** Where the bytes are counted until the reader has taken them. */
+  readonly unsent: UnsentBytes
+  /** Who reads the answer. */
+  readonly viewer: Viewer | undefined
 }
 
 const brotliBytes = promisify(brotliCompress)
@@ -36,7 +42,7 @@ export function sendAnswer(
   request: IncomingMessage,
   response: ServerResponse,
   { status, headers, text }: HttpAnswer,
-  { revalidates, compressFromBytes }: SendOptions,
+  { revalidates, compressFromBytes, unsent, viewer }: SendOptions,
 ): void | Promise<void> {
   if (response.destroyed) return
   if (revalidates && status === 200) {
@@ -50,30 +56,43 @@ export function sendAnswer(
     }
   }
   const bytes = Buffer.from(text)
+  const end = (encoding: object, body: Buffer): void => {
+    response.writeHead(status, { ...headers, ...encoding, 'content-length': body.length })
+    response.end(body)
+    // Most readers have taken it by now.
+    if (response.writableLength > 0) countUnsent(request, response, { unsent, viewer })
+  }
   if (compressFromBytes === 0 || bytes.length < compressFromBytes) {
-    end(response, status, headers, bytes)
+    end({}, bytes)
     return
   }
   vary(response, 'accept-encoding')
   const encoding = acceptedEncoding(request.headers['accept-encoding'])
   if (encoding === undefined) {
-    end(response, status, headers, bytes)
+    end({}, bytes)
     return
   }
   return compressors[encoding](bytes).then((compressed) => {
-    if (response.destroyed) return
-    end(response, status, { ...headers, 'content-encoding': encoding }, compressed)
+    if (!response.destroyed) end({ 'content-encoding': encoding }, compressed)
   })
 }
 
-function end(
+/** Counts what waits on a response from now on until it is closed. */
+export function countUnsent(
+  request: IncomingMessage,
   response: ServerResponse,
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  bytes: Buffer,
-): void {
-  response.writeHead(status, { ...headers, 'content-length': bytes.length })
-  response.end(bytes)
+  { unsent, viewer }: Pick<SendOptions, 'unsent' | 'viewer'>,
+): Output {
+  const output = unsent.open({
+    transport: 'http',
+    connection: request.socket,
+    viewer: () => viewer,
+    waitingBytes: () => response.writableLength,
+    cutOff: () => request.socket.destroy(),
+  })
+  response.once('close', () => output.close())
+  output.measure()
+  return output
 }
 
 /** Adds to the header that says what the answer depends on. */

@@ -1,13 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Authenticated, Authenticator } from '../../access/authentication/authenticator.ts'
+import {
+  type Authenticated,
+  type Authenticator,
+  IdentityUnavailableError,
+  UnauthenticatedError,
+} from '../../access/authentication/authenticator.ts'
 import type { CallerToken } from '../../access/authentication/caller-token.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { credentialsOf } from '../guard/caller.ts'
-import { endWithCredentials } from './stream-identity.ts'
+import { FollowedIdentity } from '../guard/followed-identity.ts'
 import { refuseOperation } from '../guard/operation-refusal.ts'
 import { GraphiqlPage } from './graphiql-page.ts'
-import { graphqlPath } from '../operation-options.ts'
-import type { OperationPipeline } from '../operation-pipeline.ts'
+import { graphqlPath, type MakeContext } from '../operation-options.ts'
+import type { MadeContext, OperationPipeline } from '../operation-pipeline.ts'
 import { allowedRequestHeaders, operationRefusal } from '../guard/operation-request.ts'
 import type { OriginCheck } from '../guard/origin-check.ts'
 import { answerMetrics, metricsPath, type MetricsSource } from './metrics-endpoint.ts'
@@ -19,6 +24,7 @@ import { answerPlanned, isHashNamed, operationAsked, type PlannedQueries } from 
 import { answerProbe, type ProbesOptions } from './probes.ts'
 import { refuseRequest } from '../guard/refusal.ts'
 import type { UserQuotas } from '../guard/user-quotas.ts'
+import type { UnsentBytes } from '../unsent-bytes.ts'
 import { pathOf } from '../guard/operation-request.ts'
 import type { ServerLog } from '../operation-options.ts'
 
@@ -35,6 +41,9 @@ export interface HttpTransportOptions {
   /** Finds out who asks; `undefined`: nobody is asked. */
   readonly authenticator: Authenticator | undefined
   readonly quotas: UserQuotas
+  readonly unsent: UnsentBytes
+  /** Makes the context of an operation, which says who asks. */
+  readonly contextOf: MakeContext
   /** How often it is asked whether the reader of a stream of events is still known. */
   readonly reauthenticateMs: number
   /** `undefined`: none here. */
@@ -47,10 +56,11 @@ export interface HttpTransportOptions {
   readonly log: ServerLog
 }
 
-/** Who asks, where they are asked, and the token that they have shown. */
+/** Who asks, where they are asked, the token that they have shown, and the context of what they ask. */
 interface OperationCaller {
   readonly viewer: Viewer | undefined
   readonly callerToken: CallerToken | undefined
+  readonly made: MadeContext
 }
 
 /** Everything that is asked by HTTP, in the order of distrust: probes, where it comes from, what it wants, its body. */
@@ -58,6 +68,7 @@ export class HttpTransport {
   readonly #options: HttpTransportOptions
   readonly #graphiql: GraphiqlPage | undefined
   readonly #streams = new Set<ServerResponse>()
+  #isStopping = false
 
   constructor(options: HttpTransportOptions) {
     this.#options = options
@@ -134,32 +145,70 @@ export class HttpTransport {
       refuseRequest(response, refusal)
       return
     }
-    const { authenticator, reauthenticateMs } = this.#options
+    const { authenticator } = this.#options
     let known: Authenticated | undefined
     let viewer: Viewer | undefined
+    let made: MadeContext
     let ended: () => void
+    const credentials = credentialsOf(request)
     const isStream = asksForEvents(request)
     try {
-      const caller = authenticator?.authenticate(credentialsOf(request))
-      known = caller instanceof Promise ? await caller : caller
+      const asked = authenticator?.authenticate(credentials)
+      known = asked instanceof Promise ? await asked : asked
       viewer = known?.viewer
+      const making = this.#madeFor(request, viewer)
+      made = making instanceof Promise ? await making : making
+      if ('context' in made) ({ viewer } = made.context)
       ended = this.#options.quotas.take(isStream ? 'subscriptions' : 'operations', viewer)
     } catch (error) {
-      const code = refuseOperation(request, response, error)
-      const address = request.socket.remoteAddress
-      this.#options.observer?.refused({ transport: 'http', code, viewer, address })
+      this.#refuse(request, response, error, viewer)
       return
     }
-    if (isStream && authenticator !== undefined && known !== undefined) {
-      endWithCredentials({ request, response, authenticator, known, reauthenticateMs })
+    // An answer is under way until its reader has taken it.
+    if (response.closed) ended()
+    else response.once('close', ended)
+    const caller = { viewer, callerToken: authenticator?.tokenOf?.(credentials), made }
+    if (!isStream) {
+      await this.#answerOperation(request, response, caller)
+      return
     }
+    if (authenticator !== undefined && known !== undefined && !response.closed) {
+      const { reauthenticateMs } = this.#options
+      const lost = (): void => void response.destroy()
+      const following = { authenticator, credentials, known, reauthenticateMs, lost }
+      const identity = new FollowedIdentity(following)
+      response.once('close', () => identity[Symbol.dispose]())
+    }
+    await this.#answerEvents(request, response, caller)
+  }
+
+  /**
+   * The program's context of an operation. What it fails with is the operation's answer, and thrown only where it says that nobody is
+   * known.
+   */
+  #madeFor(
+    { headers }: IncomingMessage,
+    viewer: Viewer | undefined,
+  ): MadeContext | Promise<MadeContext> {
+    const origin = { transport: 'http', headers, connectionParams: undefined, viewer } as const
     try {
-      const caller = { viewer, callerToken: authenticator?.tokenOf?.(credentialsOf(request)) }
-      if (isStream) await this.#answerEvents(request, response, caller)
-      else await this.#answerOperation(request, response, caller)
-    } finally {
-      ended()
+      const context = this.#options.contextOf(origin)
+      if (!(context instanceof Promise)) return { context }
+      return context.then((one) => ({ context: one }), unlessUnknown)
+    } catch (error) {
+      return unlessUnknown(error)
     }
+  }
+
+  #refuse(
+    request: IncomingMessage,
+    response: ServerResponse,
+    error: unknown,
+    viewer: Viewer | undefined,
+  ): void {
+    const code = refuseOperation(request, response, error)
+    const address = request.socket.remoteAddress
+    this.#options.observer?.refused({ transport: 'http', code, viewer, address })
   }
 
   async #answerEvents(
@@ -167,37 +216,43 @@ export class HttpTransport {
     response: ServerResponse,
     caller: OperationCaller,
   ): Promise<void> {
-    const { pipeline, planned, documents, keepAliveMs } = this.#options
-    const operation = await operationAsked(request, documents)
+    const operation = await operationAsked(request, this.#options.documents)
+    if (this.#isStopping) {
+      refuseRequest(response, { status: 503, reason: 'The gateway is stopping.' })
+      return
+    }
     if (operation === undefined) {
       refuseRequest(response, { status: 400, reason: 'There is no operation in the request.' })
       return
     }
     this.#streams.add(response)
     response.once('close', () => this.#streams.delete(response))
-    await answerEvents(request, response, operation, { pipeline, planned, ...caller, keepAliveMs })
+    await answerEvents(request, response, operation, { ...this.#options, ...caller })
   }
 
-  /** Ends the streams of events, without saying that they are complete: their readers may come back elsewhere. */
+  /** Ends the streams of events, and begins no more, without saying that they are complete: their readers may come back elsewhere. */
   endStreams(): void {
+    this.#isStopping = true
     for (const response of this.#streams) response.end()
   }
 
   async #answerOperation(
     request: IncomingMessage,
     response: ServerResponse,
-    { viewer, callerToken }: OperationCaller,
+    { viewer, callerToken, made }: OperationCaller,
   ): Promise<void> {
-    const { pipeline, planned, documents, compressFromBytes } = this.#options
-    const edge =
-      planned === undefined ? undefined : { planned, documents, compressFromBytes, viewer }
-    if (edge !== undefined && (await answerPlanned(request, response, edge))) return
+    const { pipeline, planned, documents, compressFromBytes, unsent } = this.#options
+    const sending = { compressFromBytes, unsent, viewer }
+    if (planned !== undefined && 'context' in made) {
+      if (await answerPlanned(request, response, { planned, documents, ...sending })) return
+    }
     let mayBeKept = true
     const answered = await pipeline.handleNodeRequestAndResponse(request, response, {
       req: request,
       res: response,
       viewer,
       callerToken,
+      made,
       secretRead: () => (mayBeKept = false),
     })
     const { status } = answered
@@ -208,7 +263,14 @@ export class HttpTransport {
     }
     await sendAnswer(request, response, answer, {
       revalidates: mayBeKept && isHashNamed(request),
-      compressFromBytes,
+      ...sending,
     })
   }
+}
+
+function unlessUnknown(error: unknown): MadeContext {
+  if (error instanceof UnauthenticatedError || error instanceof IdentityUnavailableError) {
+    throw error
+  }
+  return { error }
 }

@@ -1,16 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Viewer } from '../../access/viewer.ts'
 import type { QueryRequest } from '../../graphql/plan/planned-queries.ts'
 import { isRecord } from '../../lib/json-object.ts'
 import { asksForExplanation } from '../guard/operation-request.ts'
-import type { OperationOrigin } from '../operation-options.ts'
+import type { OperationOrigin, ServerPlugin } from '../operation-options.ts'
 import type { PlannedStream } from '../planned-stream.ts'
-import { sendAnswer } from './http-answer.ts'
+import { sendAnswer, type SendOptions } from './http-answer.ts'
 import type { DocumentRequest, DocumentSource } from '../document-source.ts'
 import { namesHash, onlyNamesHash } from './known-documents.ts'
 
 /** Answers the operations that have a plan, which are most queries. */
 export interface PlannedQueries {
+  /** The plugin that it answers in place of. */
+  readonly plugin?: ServerPlugin | undefined
   /**
    * The JSON text of the answer, without errors; `undefined` where the pipeline has to answer: what is no query, is not
    * covered by a plan, or has an error to tell. Never rejects. A promise only where something has to be waited for.
@@ -28,12 +29,9 @@ const graphqlJson = 'application/graphql-response+json'
 const members: ReadonlySet<string> = new Set(['query', 'operationName', 'variables', 'extensions'])
 
 /** What answers by plans, and how it is sent. */
-export interface PlannedEdge {
+export interface PlannedEdge extends Omit<SendOptions, 'revalidates'> {
   readonly planned: PlannedQueries
   readonly documents: DocumentSource
-  readonly compressFromBytes: number
-  /** Who asks; `undefined` where nobody is asked. */
-  readonly viewer: Viewer | undefined
 }
 
 /**
@@ -44,7 +42,7 @@ export interface PlannedEdge {
 export async function answerPlanned(
   request: IncomingMessage & { body?: unknown },
   response: ServerResponse,
-  { planned, documents, compressFromBytes, viewer }: PlannedEdge,
+  { planned, documents, ...sending }: PlannedEdge,
 ): Promise<boolean> {
   const type = answerType(request.headers.accept)
   if (type === undefined || request.headers['content-encoding'] !== undefined) return false
@@ -68,25 +66,25 @@ export async function answerPlanned(
     transport: 'http',
     headers: request.headers,
     connectionParams: undefined,
-    viewer,
+    viewer: sending.viewer,
   } as const
   const answered = planned.answer(operation, origin)
   const text = typeof answered === 'object' ? await answered : answered
   if (text === undefined) return false
   const answer = { status: 200, headers: { 'content-type': type }, text }
   const revalidates = !isPost && namesHash(asked.request?.extensions)
-  await sendAnswer(request, response, answer, { revalidates, compressFromBytes })
+  await sendAnswer(request, response, answer, { ...sending, revalidates })
   return true
 }
 
 /** The operation that a request asks for, in its body or its address; `undefined` where it asks for none that is plain. */
 export async function operationAsked(
   request: IncomingMessage,
-  documents: DocumentSource,
-): Promise<QueryRequest | undefined> {
+  { idMembers }: DocumentSource,
+): Promise<HashedOperation | undefined> {
   const isPost = request.method === 'POST'
   const given = isPost ? parsed((await bodyOf(request)) ?? '') : searchOf(request)
-  return withDocument(operationOf(given, documents.idMembers).request, documents, isPost)
+  return operationOf(given, idMembers).request
 }
 
 /** Whether a GET names its document by a hash, so that its answer may be kept and asked for again. */
@@ -126,7 +124,8 @@ interface AskedOperation {
   readonly request?: HashedOperation
 }
 
-type HashedOperation = Omit<QueryRequest, 'query'> & DocumentRequest
+/** An operation whose document may have to be found by its name. */
+export type HashedOperation = Omit<QueryRequest, 'query'> & DocumentRequest
 
 /** The same with its document; `undefined` where there is none, or something to be told of it. */
 function withDocument(

@@ -11,16 +11,19 @@ export interface Readiness {
 export interface ProbesOptions {
   readonly readiness: () => Readiness
   readonly isStopping: () => boolean
+  /** Whether reasons are told: they name clusters, addresses and files. */
+  readonly tellsReasons: boolean
 }
 
 /**
  * Answers `/livez` and `/healthz` (the process runs) and `/readyz` (it can answer, and goes on to). Returns whether the
- * request was one of them. A kubelet asks by the pod's address, so any Host gets a status; reasons go only to `trusted` ones.
+ * request was one of them. A kubelet asks by the pod's address, so any Host gets a status; reasons go only to `trusted` ones, and
+ * only where nobody is asked who they are.
  */
 export function answerProbe(
   request: IncomingMessage,
   response: ServerResponse,
-  { readiness, isStopping, trusted }: ProbesOptions & { readonly trusted: boolean },
+  { readiness, isStopping, tellsReasons, trusted }: ProbesOptions & { readonly trusted: boolean },
 ): boolean {
   switch (pathOf(request)) {
     case '/livez':
@@ -31,7 +34,7 @@ export function answerProbe(
       const { ready, reasons } = isStopping()
         ? { ready: false, reasons: ['the gateway is stopping'] }
         : readiness()
-      const lines = [ready ? 'ok' : 'not ready', ...(trusted ? reasons : [])]
+      const lines = [ready ? 'ok' : 'not ready', ...(trusted && tellsReasons ? reasons : [])]
       sendLines(response, ready ? 200 : 503, lines)
       return true
     }

@@ -1,20 +1,22 @@
-import type { Duplex } from 'node:stream'
+import type { Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { CloseCode, type Server } from 'graphql-ws'
 import type { RawData, WebSocket } from 'ws'
 import { sleep } from '../../lib/backoff.ts'
 import type { ServerLog } from '../operation-options.ts'
 import { FrameSink } from '../frame-sink.ts'
+import type { Output, UnsentBytes } from '../unsent-bytes.ts'
 import { NextMessages } from './next-messages.ts'
 import type { OpenedBy, OpenWebSocket } from './web-socket-operations.ts'
 
 export interface GraphQLSocketOptions {
   readonly socket: WebSocket
   /** The connection that the WebSocket was opened on, without compression. */
-  readonly connection: Duplex
+  readonly connection: Socket
   readonly openedBy: OpenedBy
   readonly operations: Server<OpenWebSocket>
   readonly maxOperationsPerSocket: number
-  readonly maxBufferedBytes: number
+  readonly unsent: UnsentBytes
   readonly pingIntervalMs: number
   readonly log: ServerLog
 }
@@ -31,16 +33,20 @@ const messages = new NextMessages()
 
 /**
  * Serves one WebSocket until it closes. Sending waits until the bytes have left the process, so a slow reader slows its
- * own operations down first; it is cut off where they are too many for that.
+ * own operations down first.
  */
 export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
-  const { socket, connection, openedBy, operations, maxBufferedBytes, log } = options
+  const { socket, connection, openedBy, operations, unsent, log } = options
   // An operation that was completed may still be preparing; so messages may outnumber operations, but not for long.
   const maxPending = 2 * options.maxOperationsPerSocket + 10
-  const sink = new FrameSink({
+  const output = unsent.open({
+    transport: 'websocket',
+    connection,
+    viewer: () => openedBy.identity.viewer,
     waitingBytes: () => connection.writableLength,
     cutOff: () => cutOff(socket),
   })
+  const sink = new FrameSink(output)
   connection.on('drain', () => sink.drained())
   const sendFrames: OpenWebSocket['sendFrames'] = (id, stream) =>
     sink.send(stream, (payload) => {
@@ -50,26 +56,26 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
   let pending = 0
   /** There as long as the socket waits for one to end. */
   let someEnded: AbortController | undefined
+  const busyWith = async (work: Promise<unknown>): Promise<void> => {
+    pending += 1
+    try {
+      await work
+    } catch (error) {
+      log.error('a WebSocket message failed unexpectedly', { error })
+      socket.close(CloseCode.InternalServerError, 'Internal server error')
+    } finally {
+      pending -= 1
+      someEnded?.abort()
+    }
+  }
+  const begun: OpenWebSocket['begun'] = new Set()
 
   const closed = operations.opened(
     {
       protocol: socket.protocol,
-      send: (text) => send(socket, text, maxBufferedBytes),
+      send: (text) => send(socket, text, output),
       close: (code, reason) => socket.close(code, reason),
       onMessage: (handle) => {
-        const answer = async (message: RawData): Promise<void> => {
-          pending += 1
-          try {
-            // oxlint-disable-next-line typescript/no-base-to-string -- a Buffer, as binaryType is nodebuffer
-            await handle(message.toString())
-          } catch (error) {
-            log.error('a WebSocket message failed unexpectedly', { error })
-            socket.close(CloseCode.InternalServerError, 'Internal server error')
-          } finally {
-            pending -= 1
-            someEnded?.abort()
-          }
-        }
         const receive = async (message: RawData): Promise<void> => {
           if (socket.readyState !== socket.OPEN) return
           if (pending >= maxPending) {
@@ -80,8 +86,14 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
             someEnded = undefined
             socket.resume()
           }
-          if (pending < maxPending) void answer(message)
-          else socket.close(tooManyMessagesCode, 'Too many operations')
+          if (pending >= maxPending) {
+            socket.close(tooManyMessagesCode, 'Too many operations')
+            return
+          }
+          // oxlint-disable-next-line typescript/no-base-to-string -- a Buffer, as binaryType is nodebuffer
+          void busyWith(handle(message.toString()))
+          // What a message completes has ended before the next one is read, which may begin something of the same id.
+          await setImmediate()
         }
         let received = Promise.resolve()
         socket.on('message', (message) => {
@@ -89,7 +101,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
         })
       },
     },
-    { ...openedBy, sendFrames },
+    { ...openedBy, sendFrames, begun, busyWith: (work) => void busyWith(work) },
   )
 
   const stopPings = keepPinging(socket, options.pingIntervalMs)
@@ -103,6 +115,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
     stopPings()
     sink.close()
     openedBy.identity[Symbol.dispose]()
+    for (const answers of begun) void answers.return()
     closed(code, reason.toString()).catch((error: unknown) => {
       log.error('the operations of a WebSocket could not be ended', { error })
     })
@@ -115,16 +128,14 @@ function cutOff(socket: WebSocket): void {
   socket.terminate()
 }
 
-async function send(socket: WebSocket, text: string, maxBufferedBytes: number): Promise<void> {
+async function send(socket: WebSocket, text: string, output: Output): Promise<void> {
   if (socket.readyState !== socket.OPEN) return
-  if (socket.bufferedAmount > maxBufferedBytes) {
-    cutOff(socket)
-    return
-  }
   // An error closes the socket, and that ends the operation; there is nothing more to say to it.
   await new Promise<void>((resolve) => {
     socket.send(text, () => resolve())
+    output.measure()
   })
+  output.measure()
 }
 
 /** Pings until told to stop; cuts the socket off where a ping is not answered before the second one after it. */

@@ -1,18 +1,15 @@
 import type { IncomingMessage } from 'node:http'
-import { isDeepStrictEqual } from 'node:util'
 import {
-  type Authenticated,
   type Authenticator,
   type Credentials,
-  IdentityUnavailableError,
   UnauthenticatedError,
 } from '../../access/authentication/authenticator.ts'
 import type { CallerToken } from '../../access/authentication/caller-token.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { maxTimerMs } from '../../lib/deadline.ts'
 import { ClientError } from '../../graphql/operation/client-error.ts'
 import { credentialsOf } from '../guard/caller.ts'
+import { FollowedIdentity } from '../guard/followed-identity.ts'
 import type { UserQuotas } from '../guard/user-quotas.ts'
 
 /** Close codes of graphql-transport-ws. A client connects again after 4403 and 1013, with new credentials if it has any. */
@@ -21,11 +18,6 @@ const forbiddenCode = 4403
 const tryAgainLaterCode = 1013
 /** As in HTTP, 429. */
 const tooManySocketsCode = 4429
-
-/** So many times in a row may nobody be there who could say that the caller is still known. */
-const maxUnconfirmed = 5
-/** Timers may be early by a little; a token must have expired when it is asked for again. */
-const timerSlackMs = 50
 
 export interface SocketIdentityOptions {
   /** The request that was upgraded. */
@@ -49,10 +41,9 @@ export interface SocketIdentityOptions {
 export class SocketIdentity implements Disposable {
   readonly #options: SocketIdentityOptions
   #credentials: Credentials | undefined
-  #known: Authenticated | undefined
-  #timer: NodeJS.Timeout | undefined
+  #viewer: Viewer | undefined
+  #followed: FollowedIdentity | undefined
   #giveBack: () => void = () => {}
-  #unconfirmed = 0
   #ended = false
 
   constructor(options: SocketIdentityOptions) {
@@ -61,12 +52,12 @@ export class SocketIdentity implements Disposable {
 
   /** Who it is, once it has {@link begin}. */
   get viewer(): Viewer | undefined {
-    return this.#known?.viewer
+    return this.#viewer
   }
 
   /** The token that they have shown, if any. */
   get callerToken(): CallerToken | undefined {
-    if (this.#known === undefined || this.#credentials === undefined) return undefined
+    if (this.#viewer === undefined || this.#credentials === undefined) return undefined
     return this.#options.authenticator?.tokenOf?.(this.#credentials)
   }
 
@@ -75,22 +66,25 @@ export class SocketIdentity implements Disposable {
    * Resolves with whether they are known; where not, the WebSocket is closed.
    */
   async begin(payload: Readonly<Record<string, unknown>> | undefined): Promise<boolean> {
-    const { authenticator, request } = this.#options
+    const { authenticator, request, quotas, reauthenticateMs } = this.#options
     if (authenticator === undefined) return true
     const given = payload?.['authorization'] ?? payload?.['Authorization']
     // What is no text is malformed credentials, not none.
     const text = given === undefined ? undefined : typeof given === 'string' ? given : '?'
-    this.#credentials = credentialsOf(request, text)
+    const credentials = (this.#credentials = credentialsOf(request, text))
     try {
-      this.#known = await authenticator.authenticate(this.#credentials)
+      const known = await authenticator.authenticate(credentials)
       // It may have been closed meanwhile.
       if (this.#ended) return false
-      this.#giveBack = this.#options.quotas.take('WebSockets', this.#known.viewer)
+      this.#viewer = known.viewer
+      this.#giveBack = quotas.take('WebSockets', known.viewer)
+      const lost = (error: unknown): void => this.#close(error)
+      const following = { authenticator, credentials, known, reauthenticateMs, lost }
+      this.#followed = new FollowedIdentity(following)
     } catch (error) {
       this.#close(error)
       return false
     }
-    this.#plan()
     return true
   }
 
@@ -99,56 +93,14 @@ export class SocketIdentity implements Disposable {
    * it has closed the WebSocket.
    */
   async confirm(): Promise<Viewer | undefined> {
-    const { authenticator } = this.#options
-    if (authenticator === undefined || this.#credentials === undefined) return undefined
-    try {
-      const asked = authenticator.authenticate(this.#credentials)
-      this.#confirmed(asked instanceof Promise ? await asked : asked)
-      return this.#known?.viewer
-    } catch (error) {
-      if (!(error instanceof IdentityUnavailableError)) this.#close(error)
-      throw error
-    }
+    await this.#followed?.confirm()
+    return this.#viewer
   }
 
   [Symbol.dispose](): void {
     this.#ended = true
-    clearTimeout(this.#timer)
+    this.#followed?.[Symbol.dispose]()
     this.#giveBack()
-  }
-
-  /** The same token may come to mean somebody else, with other groups: what is open would still be answered as before. */
-  #confirmed(now: Authenticated): void {
-    const before = this.#known
-    this.#unconfirmed = 0
-    if (before !== undefined && !isDeepStrictEqual(before.viewer, now.viewer)) {
-      throw new UnauthenticatedError('refused', 'the caller is somebody else now', 'connect again')
-    }
-    this.#known = before === undefined ? now : { ...now, viewer: before.viewer }
-  }
-
-  #plan(): void {
-    if (this.#ended) return
-    const { reauthenticateMs } = this.#options
-    const leftMs = this.#leftMs()
-    const delayMs =
-      leftMs > 0 ? Math.min(reauthenticateMs, leftMs + timerSlackMs) : reauthenticateMs
-    this.#timer = setTimeout(() => void this.#check(), Math.min(delayMs, maxTimerMs))
-  }
-
-  #leftMs(): number {
-    return (this.#known?.expiresAtMs ?? Number.POSITIVE_INFINITY) - Date.now()
-  }
-
-  async #check(): Promise<void> {
-    try {
-      await this.confirm()
-    } catch (error) {
-      if (!(error instanceof IdentityUnavailableError)) return
-      this.#unconfirmed += 1
-      if (this.#unconfirmed >= maxUnconfirmed || this.#leftMs() <= 0) this.#close(error)
-    }
-    this.#plan()
   }
 
   #close(error: unknown): void {

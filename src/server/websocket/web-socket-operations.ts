@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import { type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql'
-import { type Context, makeServer, type Server } from 'graphql-ws'
+import { type ExecutionArgs, type ExecutionResult, getOperationAST, GraphQLError } from 'graphql'
+import { type Context, makeServer, type Server, type ServerOptions } from 'graphql-ws'
 import { followedGenerator } from '../../lib/followed-generator.ts'
+import { interruptible } from '../../lib/interruptible.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import {
   type ClientErrorCode,
@@ -10,7 +11,7 @@ import {
   isUnexpected,
   withoutTransportDetails,
 } from '../../graphql/operation/client-error.ts'
-import type { DocumentSource } from '../document-source.ts'
+import { type DocumentSource, observedDocument } from '../document-source.ts'
 import type { OperationWishes } from '../../graphql/operation/execution.ts'
 import { turns } from '../../graphql/operation/operation-turns.ts'
 import type { PlannedQueries } from '../http/planned-edge.ts'
@@ -41,10 +42,14 @@ export interface OpenedBy {
   readonly identity: SocketIdentity
 }
 
-/** The same, and how frames are sent over it. */
+/** The same, how frames are sent over it, and what it has begun. */
 export interface OpenWebSocket extends OpenedBy {
   /** Sends what a stream has as messages of the operation with this id. Resolves when it has ended. */
   readonly sendFrames: (id: string, stream: PlannedStream) => Promise<StreamEnd>
+  /** The answers of operations that have begun and not ended, whatever their ids: all end with the WebSocket. */
+  readonly begun: Set<Answers>
+  /** Counts work as one of the messages that are being answered. */
+  readonly busyWith: (work: Promise<unknown>) => void
 }
 
 type Answers = AsyncGenerator<ExecutionResult, void, void>
@@ -57,10 +62,14 @@ interface EnvelopedArgs extends ExecutionArgs {
   readonly viewer: Viewer | undefined
   /** The document as it was sent, or as its hash names it. */
   readonly query: string
+  /** Resolves where the operation is completed, or its WebSocket closed, before there are answers. */
+  readonly left: Promise<undefined>
 }
 
-/** Stands for the result of a subscription until its WebSocket is known, which may send it itself. */
-const toBePlanned: ExecutionResult = {}
+type Payload = Parameters<NonNullable<ServerOptions['onSubscribe']>>[2]
+
+/** Stands for the answers of an operation until its WebSocket is known, which may send frames itself. */
+const toBegin: ExecutionResult = {}
 
 /** The graphql-transport-ws protocol on top of the pipeline that HTTP uses too. */
 export function createWebSocketOperations(
@@ -70,23 +79,22 @@ export function createWebSocketOperations(
 
   const prepare = async (
     connection: Connection,
-    payload: {
-      query: string
-      operationName?: string | null | undefined
-      variables?: Record<string, unknown> | null | undefined
-      extensions?: Record<string, unknown> | null | undefined
-    },
+    payload: Payload,
+    left: Promise<undefined>,
   ): Promise<EnvelopedArgs | readonly GraphQLError[]> => {
     const { request, identity } = connection.extra
-    const viewer = await identity.confirm()
+    const caller = await identity.confirm()
     const enveloped = pipeline.getEnveloped({
       req: request,
-      viewer,
+      viewer: caller,
       callerToken: identity.callerToken,
       connectionParams: connection.connectionParams,
       params: payload,
     })
-    const query = documents.documentOf(payload, true) ?? payload.query
+    const contextValue = (await enveloped.contextFactory()) as OperationWishes
+    const { viewer } = contextValue
+    const asking = { learns: true, viewer, observer }
+    const query = observedDocument(documents, payload, asking) ?? payload.query
     // Many that arrive at once do not make everybody wait until all of them have been read.
     await turns.enter(connection.extra)
     const { document, errors } = turns.run(() => {
@@ -100,41 +108,55 @@ export function createWebSocketOperations(
       document,
       operationName: payload.operationName,
       variableValues: payload.variables ?? undefined,
-      contextValue: await enveloped.contextFactory(),
+      contextValue,
       enveloped,
       viewer,
       query,
+      left,
     }
   }
 
-  const streamOf = async (
+  const subscribed = async (
     { extra, connectionParams }: Connection,
-    { query, operationName, variableValues, viewer }: EnvelopedArgs,
-  ): Promise<PlannedStream | undefined> => {
+    id: string,
+    args: EnvelopedArgs,
+  ): Promise<Answers | ExecutionResult> => {
+    const beganMs = performance.now()
+    const { query, operationName, variableValues, viewer, enveloped } = args
+    const answer = async (asked: ExecutionArgs = args) =>
+      (await enveloped.subscribe(asked)) as Answers | ExecutionResult
     const { headers } = extra.request
-    const variables = variableValues ?? {}
+    const asked = { query, operationName, variables: variableValues ?? {} }
     const origin = { transport: 'websocket', headers, connectionParams, viewer } as const
-    return await planned?.subscribe?.({ query, operationName, variables }, origin)
+    const stream = isExplained(args) ? undefined : await planned?.subscribe?.(asked, origin)
+    if (stream === undefined) return answer(begunAt(args, beganMs))
+    return plannedResults({ stream, send: (one) => extra.sendFrames(id, one), answer })
   }
 
-  /** Answers what is one of those that a user may have so many of; `ended` gives it back, and so does a failure. */
-  const counted = async <T>(
-    what: Parameters<UserQuotas['take']>[0],
-    viewer: Viewer | undefined,
-    answer: (ended: () => void) => Promise<T>,
-  ): Promise<T | ExecutionResult> => {
-    let ended: () => void
+  /** What an operation is answered, as one of those that a user may have so many of, until all has been sent. */
+  const answersOf = async (
+    connection: Connection,
+    id: string,
+    args: EnvelopedArgs,
+  ): Promise<Answers> => {
+    const { viewer, enveloped, document, operationName } = args
+    const isLive = getOperationAST(document, operationName)?.operation === 'subscription'
+    let giveBack: () => void
     try {
-      ended = quotas.take(what, viewer)
+      giveBack = quotas.take(isLive ? 'subscriptions' : 'operations', viewer)
     } catch (error) {
       const code = 'TOO_MANY_OPERATIONS' satisfies ClientErrorCode
       observer?.refused({ transport: 'websocket', code, viewer, address: undefined })
-      return { errors: [clientErrorOf(error)] }
+      return only({ errors: [clientErrorOf(error)] })
     }
     try {
-      return await answer(ended)
+      const answered = isLive
+        ? await subscribed(connection, id, args)
+        : ((await enveloped.execute(args)) as ExecutionResult)
+      const answers = Symbol.asyncIterator in answered ? answered : only(answered)
+      return followedGenerator(answers, { ended: giveBack })
     } catch (error) {
-      ended()
+      giveBack()
       throw error
     }
   }
@@ -142,49 +164,37 @@ export function createWebSocketOperations(
   return makeServer<Record<string, unknown> | undefined, OpenWebSocket>({
     connectionInitWaitTimeout: options.connectionInitDeadlineMs,
     onConnect: ({ extra, connectionParams }) => extra.identity.begin(connectionParams),
-    async onSubscribe(connection, _id, payload) {
+    async onSubscribe(connection, id, payload) {
       const operations = Object.keys(connection.subscriptions).length
       if (operations > maxOperationsPerSocket) return [tooManyOperations(maxOperationsPerSocket)]
-      try {
-        return await prepare(connection, payload)
-      } catch (error) {
+      const { promise: left, resolve } = Promise.withResolvers<undefined>()
+      // graphql-ws ends what stands here on `complete`: what the operation is still beginning is left then.
+      connection.subscriptions[id] = interruptible(none(), () => resolve(undefined))
+      const prepared = prepare(connection, payload, left).catch((error: unknown) => {
         const seen = clientErrorOf(error)
         if (isUnexpected(seen)) log.error('an operation failed unexpectedly', { error })
         return [seen]
-      }
-    },
-    async execute(args) {
-      const { viewer, enveloped } = args as EnvelopedArgs
-      return await counted('operations', viewer, async (ended) => {
-        const result = (await enveloped.execute(args)) as ExecutionResult
-        ended()
-        return result
       })
+      const args = await Promise.race([prepared, left])
+      if (args !== undefined) return args
+      connection.extra.busyWith(prepared)
+      return [leftError]
     },
+    execute: () => toBegin,
     // Its WebSocket is not known yet, over which its frames may go as they are.
-    subscribe: () => toBePlanned,
-    async onOperation(connection, id, _payload, args, result) {
-      if (result !== toBePlanned) return undefined
-      const { viewer, enveloped } = args as EnvelopedArgs
-      return await counted<Answers | ExecutionResult>('subscriptions', viewer, async (ended) => {
-        const beganMs = performance.now()
-        const answer = async (asked = args) =>
-          (await enveloped.subscribe(asked)) as Answers | ExecutionResult
-        const stream = isExplained(args)
-          ? undefined
-          : await streamOf(connection, args as EnvelopedArgs)
-        const answers =
-          stream === undefined
-            ? await answer(begunAt(args, beganMs))
-            : plannedResults({
-                stream,
-                send: (one) => connection.extra.sendFrames(id, one),
-                answer: () => answer(),
-              })
-        if (Symbol.asyncIterator in answers) return followedGenerator(answers, { ended })
-        ended()
-        return answers
-      })
+    subscribe: () => toBegin,
+    async onOperation(connection, id, _payload, args) {
+      const { left } = args as EnvelopedArgs
+      const { begun, busyWith } = connection.extra
+      const answering = answersOf(connection, id, args as EnvelopedArgs)
+      const answers = await Promise.race([answering, left])
+      if (answers === undefined) {
+        busyWith(answering.then((late) => late.return()))
+        return none()
+      }
+      const followed = followedGenerator(answers, { ended: () => begun.delete(followed) })
+      begun.add(followed)
+      return followed
     },
     onNext: (_connection, _id, _payload, _args, result) => sentResult(result),
     onError(_connection, _id, _payload, errors) {
@@ -193,6 +203,15 @@ export function createWebSocketOperations(
     },
   })
 }
+
+async function* only(result: ExecutionResult): Answers {
+  yield result
+}
+
+async function* none(): Answers {}
+
+/** Of an operation that nobody waits for any more; it is not sent. */
+const leftError = new GraphQLError('the operation was completed before it had begun')
 
 function isExplained({ contextValue }: ExecutionArgs): boolean {
   return (contextValue as OperationWishes | undefined)?.explain === true

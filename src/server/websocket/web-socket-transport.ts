@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Authenticator } from '../../access/authentication/authenticator.ts'
 import { handleProtocols } from 'graphql-ws'
@@ -10,6 +11,7 @@ import type { OperationPipeline } from '../operation-pipeline.ts'
 import type { OriginCheck } from '../guard/origin-check.ts'
 import { refuseUpgrade } from '../guard/refusal.ts'
 import type { UserQuotas } from '../guard/user-quotas.ts'
+import type { UnsentBytes } from '../unsent-bytes.ts'
 import { pathOf } from '../guard/operation-request.ts'
 import type { ServerLog } from '../operation-options.ts'
 import type { ServerObserver } from '../server-observer.ts'
@@ -27,13 +29,13 @@ export interface WebSocketTransportOptions {
     | 'maxBodyBytes'
     | 'connectionInitDeadlineMs'
     | 'maxOperationsPerSocket'
-    | 'maxBufferedBytes'
     | 'pingIntervalMs'
     | 'reauthenticateMs'
   >
   /** Finds out who asks; `undefined`: nobody is asked. */
   readonly authenticator: Authenticator | undefined
   readonly quotas: UserQuotas
+  readonly unsent: UnsentBytes
   /** Answers what has a plan; all else is the pipeline's. */
   readonly planned: PlannedQueries | undefined
   readonly observer: ServerObserver | undefined
@@ -49,7 +51,8 @@ export class WebSocketTransport {
   #stopping = false
 
   constructor(options: WebSocketTransportOptions) {
-    const { pipeline, planned, documents, limits, authenticator, quotas, observer, log } = options
+    const { pipeline, planned, documents, limits, authenticator, quotas, unsent, observer, log } =
+      options
     this.#options = options
     this.#server = new WebSocketServer({
       noServer: true,
@@ -70,7 +73,7 @@ export class WebSocketTransport {
     })
     this.#server.on(
       'connection',
-      (socket: WebSocket, request: IncomingMessage, connection: Duplex) => {
+      (socket: WebSocket, request: IncomingMessage, connection: Socket) => {
         observer?.socketOpened?.()
         socket.once('close', () => observer?.socketClosed?.())
         const identity = new SocketIdentity({
@@ -90,6 +93,7 @@ export class WebSocketTransport {
           connection,
           openedBy: { request, identity },
           operations,
+          unsent,
           log,
           ...limits,
         })
