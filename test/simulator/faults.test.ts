@@ -50,7 +50,7 @@ describe('Faults', () => {
     expect(await order({ fault, match: { verb: 'update' }, times: 2 })).toBe(200)
     const statuses: number[] = []
     const { json } = await ask(server, `${path}/a`)
-    for (let request = 0; request < 7; request += 1) {
+    for (let asked = 0; asked < 7; asked += 1) {
       const answer = await ask(server, `${path}/a`, { method: 'PUT', body: json })
       statuses.push(answer.status)
     }
