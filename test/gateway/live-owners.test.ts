@@ -13,7 +13,10 @@ const batch = '/apis/batch/v1/namespaces/default'
 const ownedBy = (kind: string, apiVersion: string, { metadata }: Fields): object => ({
   ownerReferences: [{ apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true }],
 })
-const template = { metadata: { labels: { app: 'x' } }, spec: { containers: [{ name: 'x' }] } }
+const template = {
+  metadata: { labels: { app: 'x' } },
+  spec: { containers: [{ name: 'x', image: 'example/x' }] },
+}
 const spec = { selector: { matchLabels: { app: 'x' } }, template }
 const podOf = (name: string, owners: object): object => ({
   metadata: { name, ...owners },

@@ -23,6 +23,7 @@ import {
   problemsOf,
   quantityOf,
   required,
+  textOf,
 } from './field-checks.ts'
 import { podProblems } from './pod-checks.ts'
 import { serviceProblems } from './service-checks.ts'
@@ -179,9 +180,7 @@ const ingressChecks: Checks = {
     oneOf('Exact', 'ImplementationSpecific', 'Prefix'),
   ],
   'spec.rules[].http.paths[].path': (value, path, { pathType }) =>
-    pathType === 'ImplementationSpecific' ||
-    isEmpty(pathType) ||
-    String(value ?? '').startsWith('/')
+    pathType === 'ImplementationSpecific' || isEmpty(pathType) || textOf(value).startsWith('/')
       ? []
       : [invalidAt(path, value ?? '', 'must be an absolute path')],
   'spec.rules[].http.paths[].backend': backend,

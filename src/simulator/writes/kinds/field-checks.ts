@@ -68,6 +68,11 @@ export function valueAt(object: unknown, path: string): unknown {
   return path.split('.').reduce((value, name) => fieldsOf(value)[name], object)
 }
 
+/** A text; of anything else, an empty one. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
 /** Go tells no absent value from an empty one. */
 export function isEmpty(value: unknown): boolean {
   const isNone = value === undefined || value === null || value === '' || value === 0

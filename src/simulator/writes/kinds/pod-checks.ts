@@ -22,6 +22,7 @@ import {
   problemsOf,
   quantityOf,
   required,
+  textOf,
   unique,
   userId,
 } from './field-checks.ts'
@@ -87,7 +88,7 @@ const environmentSource: Check = (value, path, parent) => {
 
 /** A name that may not be absent, where other checks of the same name would say that it is required. */
 const subdomainAt: Check = (value, path) => {
-  const problem = subdomain.problem(String(value ?? ''))
+  const problem = subdomain.problem(textOf(value))
   return problem === undefined ? [] : [invalidAt(path, value ?? '', problem)]
 }
 
@@ -104,7 +105,7 @@ const standardResource = /^(cpu|memory|ephemeral-storage|hugepages-.+)$/
 
 const resources: Check = (value, path) => {
   const { limits, requests } = fieldsOf(value)
-  const bounds = fieldsOf(limits)
+  const bounds = fieldsOf(limits) as Readonly<Record<string, string>>
   const amounts = { limits: bounds, requests: fieldsOf(requests) }
   const own = Object.entries(amounts).flatMap(([part, given]) =>
     Object.entries(given).flatMap(([name, quantity]): FieldProblem[] => {
@@ -130,7 +131,7 @@ const resources: Check = (value, path) => {
           invalidAt(
             `${path}.requests`,
             quantity,
-            `must be less than or equal to ${name} limit of ${String(limit)}`,
+            `must be less than or equal to ${name} limit of ${limit}`,
           ),
         ]
       : []
@@ -289,8 +290,7 @@ export function podProblems(pod: Unstructured, previous: Unstructured | undefine
   const [before, after] = [fieldsOf(previous['spec']), fieldsOf(pod['spec'])]
   for (const list of ['containers', 'initContainers']) {
     if (itemsOf(before[list]).length === itemsOf(after[list]).length) continue
-    const field = list === 'containers' ? 'containers' : 'initContainers'
-    return [...found, forbidden(`spec.${field}`, 'pod updates may not add or remove containers')]
+    return [...found, forbidden(`spec.${list}`, 'pod updates may not add or remove containers')]
   }
   const tolerations = itemsOf(after['tolerations'])
   const keepsTolerations = itemsOf(before['tolerations']).every((one) =>
@@ -300,10 +300,11 @@ export function podProblems(pod: Unstructured, previous: Unstructured | undefine
   return isKept ? found : [...found, forbidden('spec', unchangeable)]
 }
 
+const withoutImage = (one: unknown): object => ({ ...fieldsOf(one), image: '' })
+
 /** What of a pod's spec no update changes. */
 function lasting(spec: ReturnType<typeof fieldsOf>): object {
   const { activeDeadlineSeconds: _, tolerations: __, containers, initContainers, ...kept } = spec
-  const withoutImage = (one: unknown): object => ({ ...fieldsOf(one), image: '' })
   return {
     ...kept,
     containers: itemsOf(containers).map(withoutImage),

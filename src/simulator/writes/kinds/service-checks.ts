@@ -44,11 +44,12 @@ const serviceChecks: Checks = {
       : zeroPort(isEmpty(value) ? parent['port'] : value, path, parent),
 }
 
+const addressOf = (spec: Fields | undefined): unknown =>
+  itemsOf(spec?.['clusterIPs'])[0] ?? spec?.['clusterIP']
+
 /** What is wrong with the spec of a Service, and with its change. */
 export function serviceProblems(spec: Fields, before: Fields | undefined): FieldProblem[] {
   const { type = 'ClusterIP', externalName, externalTrafficPolicy } = spec
-  const addressOf = (of: Fields | undefined): unknown =>
-    itemsOf(of?.['clusterIPs'])[0] ?? of?.['clusterIP']
   const ip = addressOf(spec)
   const ips = 'spec.clusterIPs[0]'
   const ports = itemsOf(spec['ports']).map(fieldsOf)

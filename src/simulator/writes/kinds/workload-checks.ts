@@ -16,6 +16,7 @@ import {
   oneOf,
   problemsOf,
   required,
+  textOf,
   valueAt,
 } from './field-checks.ts'
 import { templateProblems } from './pod-checks.ts'
@@ -260,6 +261,8 @@ function jobSpecProblems(spec: Fields, at: string): FieldProblem[] {
   ]
 }
 
+const mode = (job: Fields): unknown => job['completionMode'] ?? 'NonIndexed'
+
 export const jobProblems: SpecProblems = (spec, before, at) => {
   const { manualSelector, selector, template } = spec
   const found = jobSpecProblems(spec, at)
@@ -271,7 +274,6 @@ export const jobProblems: SpecProblems = (spec, before, at) => {
     if (!selects(selector, template)) found.push(mismatch(template, at))
   }
   if (before === undefined) return found
-  const mode = (one: Fields): unknown => one['completionMode'] ?? 'NonIndexed'
   if (mode(before) !== mode(spec)) found.push(...immutable('completionMode', before, spec, at))
   const isIndexed = mode(before) === 'Indexed'
   return [
@@ -322,11 +324,12 @@ const schedule: Check = (value, path) => {
 const timeZone: Check = (value, path) => {
   if (value === undefined || value === null) return []
   if (value === '') return [invalidAt(path, value, 'timeZone must be nil or non-empty string')]
+  const zone = textOf(value)
   try {
-    new Intl.DateTimeFormat('en', { timeZone: String(value) })
+    Intl.DateTimeFormat('en', { timeZone: zone })
     return []
   } catch {
-    return [invalidAt(path, value, `unknown time zone ${String(value)}`)]
+    return [invalidAt(path, value, `unknown time zone ${zone}`)]
   }
 }
 
