@@ -156,7 +156,7 @@ describe('subscriptions to objects with their owners', () => {
     const before = live.frames.length
     const job = await created(served.cluster, `${batch}/jobs`, {
       metadata: { name: 'once' },
-      spec: { template },
+      spec: { template: { spec: { ...template.spec, restartPolicy: 'Never' } } },
     })
     await created(served.cluster, `${core}/pods`, podOf('once-x', ownedBy('Job', 'batch/v1', job)))
     for (const one of [live, late]) {
