@@ -23,7 +23,8 @@ beforeEach(async () => {
   await created(cluster, services, { metadata: { name: 'shop' }, spec: selector })
   await created(cluster, services, { metadata: { name: 'idle' }, spec: headless })
   const labels = { app: 'shop' }
-  const pod = { metadata: { name: 'shop', labels }, spec: {} }
+  const spec = { containers: [{ name: 'main', image: 'nginx:1' }] }
+  const pod = { metadata: { name: 'shop', labels }, spec }
   await created(cluster, '/api/v1/namespaces/default/pods', pod)
 })
 afterEach(async () => {
