@@ -159,7 +159,7 @@ async function runGateway(
   if (server.metricsUrl !== undefined) log.info(`metrics are at ${server.metricsUrl}`)
   await aborted(signal)
   log.info(`stopping on ${String(signal.reason)}`)
-  // A terminal's SIGINT has nobody in front of it who would have to be told.
+  // SIGINT comes from a terminal: no load balancer has to be told first.
   if (signal.reason === 'SIGTERM') await setTimeout(config.server.stopDelayMs)
 }
 

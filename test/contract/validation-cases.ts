@@ -159,6 +159,10 @@ const apps = (resource: string, spec: object, own: Partial<ValidationCases>): Va
   updated: [...workloadUpdates, ...(own.updated ?? [])],
 })
 
+const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
+const [mounted = {}] = inTemplate(
+  ...inContainer({ volumeMounts: [{ name: 'a', mountPath: '/a' }] }),
+)
 const jobTemplate = { spec: { ...podSpec, restartPolicy: 'Never' } }
 const backend = { service: { name: 'a', port: { number: 80 } } }
 const at = (group: string, resource: string): string => {
@@ -220,6 +224,9 @@ export const validationCases: Readonly<Record<string, ValidationCases>> = {
         { updateStrategy: { rollingUpdate: { partition: -1 } } },
         { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Sometimes' } },
         { ordinals: { start: -1 } },
+        { ...mounted, volumeClaimTemplates: [{ metadata: { name: 'a' }, spec: claim }] },
+        { ...mounted, volumeClaimTemplates: [{ metadata: { name: 'b' }, spec: claim }] },
+        { volumeClaimTemplates: [{ metadata: { name: 'Bad_Name' }, spec: {} }] },
       ),
       updated: inSpec(
         { replicas: -1 },
@@ -381,9 +388,7 @@ export const validationCases: Readonly<Record<string, ValidationCases>> = {
   },
   PersistentVolumeClaim: {
     path: at('', 'persistentvolumeclaims'),
-    object: {
-      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
-    },
+    object: { spec: claim },
     created: [
       { spec: null },
       ...inSpec(

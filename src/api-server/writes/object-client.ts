@@ -1,5 +1,10 @@
 import { apiVersionOf, type ApiResource, resourcePath } from '../../kubernetes/api-resource.ts'
-import { type KubernetesObject, lastAppliedAnnotation, objectKey } from '../../kubernetes/object.ts'
+import {
+  type KubernetesObject,
+  lastAppliedAnnotation,
+  objectKey,
+  type ObjectMeta,
+} from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { InvalidOptionError } from '../../lib/options.ts'
 import {
@@ -34,6 +39,9 @@ export class CutObjectError extends CodedError {
     )
   }
 }
+
+const hasManagers = (metadata: ObjectMeta & { readonly managedFields?: unknown }): boolean =>
+  metadata.managedFields !== undefined
 
 /** What an object client asks of its connection. */
 export interface ObjectRequests {
@@ -152,12 +160,13 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
    * asked only where there is no `managedFields`, which few objects lack.
    */
   async #requireWhole(object: T, options: ReadOptions): Promise<void> {
-    const { annotations, resourceVersion = '', uid = '', ...metadata } = object.metadata
-    if ('managedFields' in metadata || `${resourceVersion}${uid}` === '') return
-    const { metadata: current } = await this.get(object.metadata, options)
-    const lacksAnnotation = annotations?.[lastAppliedAnnotation] === undefined
+    const { metadata: given } = object
+    const wasRead = (given.resourceVersion ?? '') !== '' || (given.uid ?? '') !== ''
+    if (!wasRead || hasManagers(given)) return
+    const { metadata: current } = await this.get(given, options)
+    const lacksAnnotation = given.annotations?.[lastAppliedAnnotation] === undefined
     if (
-      'managedFields' in current ||
+      hasManagers(current) ||
       (lacksAnnotation && current.annotations?.[lastAppliedAnnotation] !== undefined)
     ) {
       throw new CutObjectError(this.resource, object)

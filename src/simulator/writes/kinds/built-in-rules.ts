@@ -111,32 +111,48 @@ const duplicateData: Problems = ({ binaryData, data }) =>
     .filter((key) => key in fieldsOf(binaryData))
     .map((key) => invalidAt(`data[${key}]`, key, 'duplicate of key present in binaryData'))
 
+const claimSpec: Checks = {
+  accessModes: required('at least 1 access mode is required'),
+  'accessModes[]': (value, path, parent) =>
+    oneOf(
+      'ReadOnlyMany',
+      'ReadWriteMany',
+      'ReadWriteOnce',
+      'ReadWriteOncePod',
+    )(value, path.replace(/\[\d+\]$/, ''), parent),
+  resources: (value, path) => {
+    const { storage } = fieldsOf(fieldsOf(value)['requests'])
+    const at = `${path}[storage]`
+    if (isEmpty(storage)) return [requiredAt(at)]
+    return quantityOf(storage) > 0 ? [] : [invalidAt(at, storage, 'must be greater than zero')]
+  },
+  volumeMode: oneOf('Block', 'Filesystem'),
+  storageClassName: named(subdomain),
+}
+
 const claimChange =
   'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
 
-const claim: Problems = (object, before) => {
-  const spec = fieldsOf(object['spec'])
-  const { requests } = fieldsOf(spec['resources'])
-  const { storage } = fieldsOf(requests)
-  const at = 'spec.resources[storage]'
-  const found: FieldProblem[] = []
-  if (isEmpty(storage)) found.push(requiredAt(at))
-  else if (!(quantityOf(storage) > 0))
-    found.push(invalidAt(at, storage, 'must be greater than zero'))
+const claimProblems: Problems = ({ spec }, before) => {
+  const found = problemsOf(spec, claimSpec, 'spec')
   const isBound = fieldsOf(before?.['status'])['phase'] === 'Bound'
   const kept = (one: unknown): object => {
     const { storageClassName: _, volumeAttributesClassName: __, resources, ...rest } = fieldsOf(one)
     return isBound ? rest : { ...rest, resources }
   }
   // A claim without a class may still be given one.
-  const was = fieldsOf(before?.['spec'])
-  const isReclassed =
-    !isEmpty(was['storageClassName']) && was['storageClassName'] !== spec['storageClassName']
-  if (before !== undefined && (isReclassed || !equalJson(kept(was), kept(spec)))) {
+  const { storageClassName: was } = fieldsOf(before?.['spec'])
+  const isReclassed = !isEmpty(was) && was !== fieldsOf(spec)['storageClassName']
+  if (before !== undefined && (isReclassed || !equalJson(kept(before['spec']), kept(spec)))) {
     found.push(forbidden('spec', claimChange))
   }
   return found
 }
+
+const claimTemplates: Problems = ({ spec }) =>
+  itemsOf(fieldsOf(spec)['volumeClaimTemplates']).flatMap((one, at) =>
+    problemsOf(fieldsOf(one)['spec'], claimSpec, `spec.volumeClaimTemplates[${at}].spec`),
+  )
 
 const backend: Check = (value, path) => {
   const { resource, service } = fieldsOf(value)
@@ -293,28 +309,14 @@ const problemsByResource: Readonly<Record<string, Problems>> = {
   pods: podProblems,
   'deployments.apps': inSpec(deploymentProblems),
   'replicasets.apps': inSpec(replicaSetProblems),
-  'statefulsets.apps': inSpec(statefulSetProblems),
+  'statefulsets.apps': all(inSpec(statefulSetProblems), claimTemplates),
   'daemonsets.apps': inSpec(daemonSetProblems),
   'jobs.batch': inSpec(jobProblems),
   'cronjobs.batch': inSpec(cronJobProblems),
   services: inSpec(serviceProblems),
   configmaps: all(checked({ data: dataKeys, binaryData: dataKeys }), duplicateData, frozen),
   secrets: all(checked({ data: dataKeys, stringData: dataKeys }), secretType, frozen),
-  persistentvolumeclaims: all(
-    checked({
-      'spec.accessModes': required('at least 1 access mode is required'),
-      'spec.accessModes[]': (value, path, parent) =>
-        oneOf(
-          'ReadOnlyMany',
-          'ReadWriteMany',
-          'ReadWriteOnce',
-          'ReadWriteOncePod',
-        )(value, path.replace(/\[\d+\]$/, ''), parent),
-      'spec.volumeMode': oneOf('Block', 'Filesystem'),
-      'spec.storageClassName': named(subdomain),
-    }),
-    claim,
-  ),
+  persistentvolumeclaims: claimProblems,
   'ingresses.networking.k8s.io': checked(ingressChecks),
   'horizontalpodautoscalers.autoscaling': all(checked(autoscalerChecks), autoscaler),
   'poddisruptionbudgets.policy': all(

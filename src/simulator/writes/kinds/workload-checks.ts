@@ -12,6 +12,7 @@ import {
   forbidden,
   intOrPercent,
   isEmpty,
+  itemsOf,
   labelSelector,
   oneOf,
   problemsOf,
@@ -62,6 +63,19 @@ function selects(selector: unknown, template: unknown): boolean {
   return matchesLabels(labelSelectorOf(selector as Parameters<typeof labelSelectorOf>[0]), labels)
 }
 
+/** The template with its volume claims as volumes, as the pods of a StatefulSet have them. */
+function withClaims({ template, volumeClaimTemplates }: Fields): unknown {
+  const claims = itemsOf(volumeClaimTemplates).map((one) => {
+    const name = valueAt(one, 'metadata.name')
+    return { name, persistentVolumeClaim: { claimName: name } }
+  })
+  if (claims.length === 0) return template
+  const spec = fieldsOf(valueAt(template, 'spec'))
+  const names = new Set(claims.map(({ name }) => name))
+  const others = itemsOf(spec['volumes']).filter((one) => !names.has(fieldsOf(one)['name']))
+  return { ...fieldsOf(template), spec: { ...spec, volumes: [...claims, ...others] } }
+}
+
 const mismatch = (template: unknown, at: string): FieldProblem =>
   invalidAt(
     `${at}.template.metadata.labels`,
@@ -76,18 +90,18 @@ const workload =
     const pods = fieldsOf(valueAt(template, 'spec'))
     const inSelector = problemsOf(selector, labelSelector, `${at}.selector`)
     const found = [...problemsOf(spec, checks, at), ...inSelector]
+    const isBlank = !isEmpty(selector) && selectsNothing(selector)
     if (isEmpty(selector)) {
       if (needsSelector) found.push(requiredAt(`${at}.selector`))
-    } else if (selectsNothing(selector)) {
+    } else if (isBlank) {
       found.push(invalidAt(`${at}.selector`, selector, `empty selector is invalid for ${kind}`))
     } else if (inSelector.length > 0 && badSelector !== undefined) {
       found.push(invalidAt(`${at}.selector`, selector, badSelector))
     }
-    const isEmptyOne = !isEmpty(selector) && selectsNothing(selector)
-    if (inSelector.length === 0 && !isEmptyOne && !selects(selector, template)) {
+    if (inSelector.length === 0 && !isBlank && !selects(selector, template)) {
       found.push(mismatch(template, at))
     }
-    found.push(...templateProblems(template, `${at}.template`))
+    found.push(...templateProblems(withClaims(spec), `${at}.template`))
     const policy = pods['restartPolicy']
     if (!isEmpty(policy) && policy !== 'Always') {
       found.push(unsupported(`${at}.template.spec.restartPolicy`, policy, ['Always']))
