@@ -144,7 +144,7 @@ describe('The types of the library', () => {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { name: 'a', labels: { app: 'a' } },
-      spec: { containers: [{ name: 'main', image: 'example/main' }] },
+      spec: { containers: [{ name: 'main' }] },
     }
     const copy = mutableCopy(pod)
     copy.metadata.labels = { ...copy.metadata.labels, tier: 'web' }

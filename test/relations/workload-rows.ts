@@ -2,13 +2,7 @@ import type { RelationRow } from './relation-row.ts'
 import { object, ownedBy, uidIn } from './relation-cluster.ts'
 
 const pod = (name: string, spec: object = {}, metadata: object = {}, more: object = {}) =>
-  object(
-    'v1',
-    'Pod',
-    name,
-    { spec: { containers: [{ name: 'app', image: 'example/app' }], ...spec }, ...more },
-    metadata,
-  )
+  object('v1', 'Pod', name, { spec: { containers: [{ name: 'app' }], ...spec }, ...more }, metadata)
 
 const replicaSet = (name: string, metadata: object = {}) =>
   object('apps/v1', 'ReplicaSet', name, {}, metadata)
