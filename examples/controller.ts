@@ -1,9 +1,10 @@
 /**
  * A small controller: every namespace gets a ConfigMap `pod-count` that says how many pods there are. Events only name
  * the namespace to look at; the reconcile reads the caches and writes what differs. Talks to the cluster that kubectl
- * would talk to, or to `--server`; ends on SIGINT, after what it has begun.
+ * would talk to, or to `--server`; ends on SIGINT and SIGTERM, after what it has begun.
  *
  *     npm exec -- node --conditions=informerql-source examples/controller.ts [--server http://127.0.0.1:8001]
+ *     node node_modules/informerql/dist/examples/controller.js [--server http://127.0.0.1:8001]   # where the package is installed
  */
 import { parseArgs } from 'node:util'
 import { createApiServer, isConflict, loadClusterConfig } from 'informerql/cluster'
@@ -19,12 +20,12 @@ import {
 
 const { values: where } = parseArgs({ options: { server: { type: 'string' } } })
 const stop = new AbortController()
-process.once('SIGINT', () => stop.abort())
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort())
 
 const name = 'pod-count'
 const labels = { 'app.kubernetes.io/managed-by': 'pod-counter' }
-await using apiServer = createApiServer({ config: loadClusterConfig(where) })
-await using factory = createSharedInformerFactory({ apiServer })
+const apiServer = createApiServer({ config: loadClusterConfig(where) })
+const factory = createSharedInformerFactory({ apiServer })
 const namespaces = factory.informer(resources.namespaces)
 const pods = factory.informer(resources.pods, { metadataOnly: true })
 const configMaps = factory.informer(resources.configMaps, {
@@ -32,7 +33,7 @@ const configMaps = factory.informer(resources.configMaps, {
 })
 const client = apiServer.client(resources.configMaps, { fieldManager: 'pod-counter' })
 
-await using queue = createWorkQueue()
+const queue = createWorkQueue()
 const enqueue = ({ kind, metadata }: KubernetesObject) => {
   queue.add(kind === 'Namespace' ? metadata.name : (metadata.namespace ?? ''))
 }
@@ -60,6 +61,7 @@ async function reconcile(namespace: string, signal: AbortSignal): Promise<void> 
   console.log(`${namespace}: ${data.pods} pods`)
 }
 
+// Every key is tried until it succeeds: there are no maxRetries.
 const onFailure = ({ cause, key, message }: ReconcileError<string>) => {
   console.log(isConflict(cause) ? `${key}: the cache was behind, trying again` : message)
 }
@@ -73,3 +75,5 @@ try {
 } catch (error) {
   if (!stop.signal.aborted) throw error
 }
+await factory.shutdown()
+await apiServer[Symbol.asyncDispose]()

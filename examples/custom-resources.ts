@@ -3,6 +3,7 @@
  * type of its objects is whatever you say it is.
  *
  *     npm exec -- node --conditions=informerql-source examples/custom-resources.ts widgets.v1.example.com [--server=…]
+ *     node node_modules/informerql/dist/examples/custom-resources.js widgets.v1.example.com [--server=…]   # where the package is installed
  */
 import { parseArgs } from 'node:util'
 import { createApiServer, loadClusterConfig } from 'informerql/cluster'
@@ -20,10 +21,10 @@ const [resource = '', version = '', ...group] = (positionals[0] ?? '').split('.'
 if (version === '') throw new Error('name a resource: widgets.v1.example.com')
 const wanted = { group: group.join('.'), version, resource }
 const stop = new AbortController()
-process.once('SIGINT', () => stop.abort())
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort())
 
-await using apiServer = createApiServer({ config: loadClusterConfig(where) })
-await using factory = createDynamicInformerFactory({
+const apiServer = createApiServer({ config: loadClusterConfig(where) })
+const factory = createDynamicInformerFactory({
   apiServer,
   backoff: { initialMs: 200, maxMs: 5000 },
   observer: { failed: (failure, error) => console.log(`! ${failure}: ${error.message}`) },
@@ -40,3 +41,5 @@ factory.start()
 await informer.waitForSync({ deadlineMs: 30_000, signal: stop.signal })
 console.log(`synced, ${informer.store.size} ${resource}`)
 await new Promise((resolve) => stop.signal.addEventListener('abort', resolve, { once: true }))
+await factory.shutdown()
+await apiServer[Symbol.asyncDispose]()

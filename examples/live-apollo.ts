@@ -2,6 +2,7 @@
  * A list in the cache of Apollo Client, kept right by the frames of a subscription. Prints it whenever it changes.
  *
  *     npm exec -- node --conditions=informerql-source examples/live-apollo.ts [url]
+ *     node node_modules/informerql/dist/examples/live-apollo.js [url]   # where the package is installed
  */
 import {
   ApolloClient,

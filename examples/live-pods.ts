@@ -4,6 +4,7 @@
  *
  *     npm start                                                        # in one terminal
  *     npm exec -- node --conditions=informerql-source examples/live-pods.ts [url]   # in another
+ *     node node_modules/informerql/dist/examples/live-pods.js [url]   # where the package is installed
  */
 import { createClient } from 'graphql-ws'
 import { liveCollection } from 'informerql/client'

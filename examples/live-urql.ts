@@ -2,6 +2,7 @@
  * Frames of a subscription by urql, folded into a list. Prints it whenever it changes.
  *
  *     npm exec -- node --conditions=informerql-source examples/live-urql.ts [url]
+ *     node node_modules/informerql/dist/examples/live-urql.js [url]   # where the package is installed
  */
 import { Client, fetchExchange, gql, subscriptionExchange } from '@urql/core'
 import { createClient } from 'graphql-ws'

@@ -3,6 +3,7 @@
  * kubectl would read, or the server given as an argument.
  *
  *     npm exec -- node --conditions=informerql-source examples/pod-watcher.ts [--server=http://127.0.0.1:8001]
+ *     node node_modules/informerql/dist/examples/pod-watcher.js [--server=http://127.0.0.1:8001]   # where the package is installed
  */
 import { parseArgs } from 'node:util'
 import { createApiServer, loadClusterConfig } from 'informerql/cluster'
@@ -10,10 +11,10 @@ import { createSharedInformerFactory, resources } from 'informerql/informer'
 
 const { values: where } = parseArgs({ options: { server: { type: 'string' } } })
 const stop = new AbortController()
-process.once('SIGINT', () => stop.abort())
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort())
 
-await using apiServer = createApiServer({ config: loadClusterConfig(where) })
-await using factory = createSharedInformerFactory({ apiServer })
+const apiServer = createApiServer({ config: loadClusterConfig(where) })
+const factory = createSharedInformerFactory({ apiServer })
 
 const pods = factory.informer(resources.pods)
 pods.addIndexers({
@@ -34,3 +35,5 @@ await pods.waitForSync({ deadlineMs: 30_000, signal: stop.signal })
 const { store } = pods
 console.log(`${store.size} pods; ${[...store.index('byIP').values()].length} addresses`)
 await new Promise((resolve) => stop.signal.addEventListener('abort', resolve, { once: true }))
+await factory.shutdown()
+await apiServer[Symbol.asyncDispose]()

@@ -4,6 +4,7 @@
  * (`kubectl label node NAME colour=blue`) and see an update whose versions differ.
  *
  *     npm exec -- node --conditions=informerql-source examples/resync.ts [--server=http://127.0.0.1:8001]
+ *     node node_modules/informerql/dist/examples/resync.js [--server=http://127.0.0.1:8001]   # where the package is installed
  */
 import { parseArgs } from 'node:util'
 import { createApiServer, loadClusterConfig } from 'informerql/cluster'
@@ -11,9 +12,9 @@ import { createSharedInformer, resources } from 'informerql/informer'
 
 const { values: where } = parseArgs({ options: { server: { type: 'string' } } })
 const stop = new AbortController()
-process.once('SIGINT', () => stop.abort())
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort())
 
-await using apiServer = createApiServer({ config: loadClusterConfig(where) })
+const apiServer = createApiServer({ config: loadClusterConfig(where) })
 const nodes = createSharedInformer({ apiServer, resource: resources.nodes })
 for (const seconds of [1, 5]) {
   nodes.addEventHandler(
@@ -33,3 +34,4 @@ const running = nodes.run(stop.signal)
 await nodes.waitForSync({ deadlineMs: 30_000, signal: stop.signal })
 console.log(`synced, ${nodes.store.size} nodes`)
 await running
+await apiServer[Symbol.asyncDispose]()

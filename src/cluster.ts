@@ -25,7 +25,9 @@ export { CredentialsError } from './api-server/kubeconfig/credentials.ts'
 export { serverConfig } from './api-server/kubeconfig/server-config.ts'
 export { ConnectionError, type ConnectionFailure } from './api-server/transport/connection-error.ts'
 export { UnexpectedAnswerError } from './api-server/transport/json-request.ts'
+export { dropFinalizer, ensureFinalizer } from './api-server/writes/finalizers.ts'
 export {
+  CutObjectError,
   ObjectClient,
   type ObjectClientOptions,
   type StatusClient,

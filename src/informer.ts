@@ -150,12 +150,8 @@ export {
   setControllerReference,
   setOwnerReference,
 } from './kubernetes/owner-references.ts'
-export {
-  addFinalizer,
-  hasFinalizer,
-  isBeingDeleted,
-  removeFinalizer,
-} from './kubernetes/finalizers.ts'
+export { dropFinalizer, ensureFinalizer } from './api-server/writes/finalizers.ts'
+export { hasFinalizer, isBeingDeleted } from './kubernetes/finalizers.ts'
 export {
   ApiStatusError,
   isAlreadyExists,

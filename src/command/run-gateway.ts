@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { AuditLog } from './audit-log.ts'
 import type { Config } from '../config/config.ts'
 import { GatewayMetrics } from '../gateway/metrics/gateway-metrics.ts'
@@ -7,6 +8,7 @@ import { createGateway } from '../gateway/gateway.ts'
 import type { GatewayLog } from '../gateway/gateway-log.ts'
 import { gatewayOptionsOf } from '../config/gateway-config.ts'
 import { checkAddress, isLoopback } from '../server/guard/loopback.ts'
+import type { Readiness } from '../server/http/probes.ts'
 import { ListenError } from '../server/server-errors.ts'
 import { startGraphQLServer } from '../server/graphql-server.ts'
 import { startSimulatedCluster } from '../simulator/simulated-cluster.ts'
@@ -138,7 +140,7 @@ async function runGateway(
     authenticator: gateway.authenticator(config.auth),
     metrics,
     observer: serverObserverOf([metrics?.server, audit ?? undefined]),
-    readiness: gateway.readiness,
+    readiness: () => (signal.aborted ? stopping : gateway.readiness()),
     defaultQuery,
     log,
   })
@@ -157,7 +159,11 @@ async function runGateway(
   if (server.metricsUrl !== undefined) log.info(`metrics are at ${server.metricsUrl}`)
   await aborted(signal)
   log.info(`stopping on ${String(signal.reason)}`)
+  // SIGINT comes from a terminal: no load balancer has to be told first.
+  if (signal.reason === 'SIGTERM') await setTimeout(config.server.stopDelayMs)
 }
+
+const stopping: Readiness = { ready: false, reasons: ['the gateway is stopping'] }
 
 function isMeasured({ server }: Config): boolean {
   return server.metricsPort !== undefined || server.metricsOnApiPort

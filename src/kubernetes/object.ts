@@ -54,6 +54,9 @@ export type MetadataOf<T extends KubernetesObject = KubernetesObject> = Pick<
   'apiVersion' | 'kind' | 'metadata'
 >
 
+/** The annotation in which `kubectl apply` keeps the whole object a second time. */
+export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
+
 /** The key of an object in a store, client-go's `MetaNamespaceKeyFunc`: `namespace/name`, or `name`. */
 export function objectKey(metadata: {
   readonly namespace?: string

@@ -48,6 +48,8 @@ export interface ServerOptions extends UserQuotaLimits, UnsentLimits {
   readonly metricsHost: string
   /** Whether `/metrics` is on the port of the API, too, where everybody who reaches it may read them. */
   readonly metricsOnApiPort: boolean
+  /** How long after SIGTERM it is still served, while `/readyz` answers 503, so that callers are sent elsewhere first. */
+  readonly stopDelayMs: number
   /** How long a stop waits for requests under way. */
   readonly stopDeadlineMs: number
 }
@@ -93,6 +95,7 @@ export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   metricsPort: z.int().min(0).max(65_535).optional(),
   metricsHost: z.string().min(1).default('127.0.0.1'),
   metricsOnApiPort: z.boolean().default(false),
+  stopDelayMs: z.int().min(0).max(3_600_000).default(5_000),
   stopDeadlineMs: milliseconds.default(10_000),
 })
 

@@ -37,9 +37,12 @@ const pods = `/api/v1/namespaces/${shop}/pods`
 const replicaSet = 'web'
 
 async function addReplicaSet(cluster: TestCluster): Promise<string> {
+  const labels = { app: 'web' }
+  const spec = { containers: [{ name: 'main', image: 'nginx:1' }] }
+  const template = { metadata: { labels }, spec }
   const body = {
     metadata: { name: replicaSet },
-    spec: { replicas: 0, selector: { matchLabels: { app: 'web' } } },
+    spec: { replicas: 0, selector: { matchLabels: labels }, template },
   }
   const path = `/apis/apps/v1/namespaces/${shop}/replicasets`
   const made = await must(cluster, path, { method: 'POST', body })

@@ -8,7 +8,10 @@ import type { Fields } from './test-cluster.ts'
 
 const core = '/api/v1/namespaces/default'
 const apps = '/apis/apps/v1/namespaces/default'
-const template = { metadata: { labels: { app: 'x' } }, spec: { containers: [{ name: 'x' }] } }
+const template = {
+  metadata: { labels: { app: 'x' } },
+  spec: { containers: [{ name: 'x', image: 'example/x' }] },
+}
 const spec = { selector: { matchLabels: { app: 'x' } }, template }
 const ownedBy = ({ metadata }: Fields): object => ({
   ownerReferences: [

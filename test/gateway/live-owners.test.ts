@@ -13,7 +13,10 @@ const batch = '/apis/batch/v1/namespaces/default'
 const ownedBy = (kind: string, apiVersion: string, { metadata }: Fields): object => ({
   ownerReferences: [{ apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true }],
 })
-const template = { metadata: { labels: { app: 'x' } }, spec: { containers: [{ name: 'x' }] } }
+const template = {
+  metadata: { labels: { app: 'x' } },
+  spec: { containers: [{ name: 'x', image: 'example/x' }] },
+}
 const spec = { selector: { matchLabels: { app: 'x' } }, template }
 const podOf = (name: string, owners: object): object => ({
   metadata: { name, ...owners },
@@ -153,7 +156,7 @@ describe('subscriptions to objects with their owners', () => {
     const before = live.frames.length
     const job = await created(served.cluster, `${batch}/jobs`, {
       metadata: { name: 'once' },
-      spec: { template },
+      spec: { template: { spec: { ...template.spec, restartPolicy: 'Never' } } },
     })
     await created(served.cluster, `${core}/pods`, podOf('once-x', ownedBy('Job', 'batch/v1', job)))
     for (const one of [live, late]) {

@@ -1,4 +1,6 @@
 import {
+  type ApiServer,
+  CutObjectError,
   isAlreadyExists,
   isConflict,
   isNotFound,
@@ -6,12 +8,13 @@ import {
   retryOnConflict,
 } from 'informerql/cluster'
 import {
-  addFinalizer,
+  createSharedInformer,
+  dropFinalizer,
+  ensureFinalizer,
   hasFinalizer,
   InvalidOptionError,
   isBeingDeleted,
   mutableCopy,
-  removeFinalizer,
   resources,
 } from 'informerql/informer'
 import type { ConfigMap } from 'informerql/kubernetes'
@@ -21,6 +24,7 @@ import { describeContract, newNamespace } from '../contract/contract-server.ts'
 import { openApiServer } from '../support/contract-api-server.ts'
 
 interface Setting extends AsyncDisposable {
+  readonly apiServer: ApiServer
   readonly namespace: string
   readonly client: ObjectClient<ConfigMap>
 }
@@ -29,6 +33,7 @@ describeContract('A client of config maps', (server) => {
   const open = async (): Promise<Setting> => {
     const apiServer = await openApiServer(server())
     return {
+      apiServer,
       namespace: await newNamespace(server()),
       client: apiServer.client(resources.configMaps, { fieldManager: 'tests' }),
       [Symbol.asyncDispose]: () => apiServer[Symbol.asyncDispose](),
@@ -118,25 +123,109 @@ describeContract('A client of config maps', (server) => {
     expect(attempts).toBeGreaterThanOrEqual(4)
   })
 
-  it('holds an object back by a finalizer until it is taken away', async () => {
+  /** The namespace's config maps as an informer has them. */
+  const cacheOf = async (
+    { apiServer, namespace }: Setting,
+    options: { readonly metadataOnly?: boolean } = {},
+  ): Promise<AsyncDisposable & { get(name: string): ConfigMap }> => {
+    const { configMaps: resource } = resources
+    const cache = createSharedInformer({ apiServer, resource, namespace, ...options })
+    const stop = new AbortController()
+    const running = cache.run(stop.signal)
+    await cache.waitForSync({ deadlineMs: 30_000 })
+    return {
+      get: (name) => cache.lister().namespaced(namespace).get(name),
+      async [Symbol.asyncDispose]() {
+        stop.abort()
+        await running
+      },
+    }
+  }
+  const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
+  const finalizer = 'tests.example.com/hold'
+
+  it('never loses by an update what a cache left out', async () => {
     await using setting = await open()
     const { client, namespace } = setting
-    const finalizer = 'tests.example.com/hold'
-    const made = await client.create(
-      addFinalizer<ConfigMap>(
-        { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: 'a' } },
-        finalizer,
-      ),
-    )
-    await client.delete(made.metadata)
-    const held = await client.get(made.metadata)
+    const at = { namespace, name: 'a' }
+    const metadata = { ...at, annotations: { [lastApplied]: '{"data":{"n":"1"}}', kept: 'yes' } }
+    await client.create({ metadata, data: { n: '1' } })
+    for (const options of [{}, { metadataOnly: true }]) {
+      await using cache = await cacheOf(setting, options)
+      const cached = cache.get('a')
+      const versionless = { ...cached.metadata, resourceVersion: '' }
+      for (const changed of [
+        cached,
+        mutableCopy(cached),
+        { ...cached, data: { n: '2' } },
+        { ...cached, metadata: { ...cached.metadata, labels: { a: 'b' } } },
+        { ...cached, metadata: versionless },
+        structuredClone(cached),
+      ]) {
+        const refusal = await failureOf(client.update(changed))
+        expect(refusal).toBeInstanceOf(CutObjectError)
+        expect(refusal).toMatchObject({
+          code: 'CUT_OBJECT',
+          hint: expect.stringContaining('patch'),
+        })
+      }
+      // The ways out.
+      await client.patch(cached.metadata, { merge: { data: { n: '2' } } })
+      await client.update({ ...(await client.get(at)), data: { n: '3' } })
+      expect(await client.get(at)).toMatchObject({
+        data: { n: '3' },
+        metadata: { annotations: metadata.annotations },
+      })
+    }
+    // Of this one the server has no more than that, managed by nobody.
+    const empty = await client.create({ metadata: { namespace, name: 'empty' } })
+    expect('managedFields' in empty.metadata).toBe(false)
+    expect((await client.update({ ...empty, data: { n: '1' } })).data).toEqual({ n: '1' })
+    // An object that was never read has not been cut.
+    const replacement = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: at,
+      data: { n: '4' },
+    } as const
+    expect((await client.update(replacement)).data).toEqual({ n: '4' })
+  })
+
+  it('holds an object back by a finalizer until it is taken away, from a cache and without a loss', async () => {
+    await using setting = await open()
+    const { client, namespace } = setting
+    const at = { namespace, name: 'a' }
+    const annotations = { [lastApplied]: '{"data":{"n":"1"}}' }
+    const finalizers = ['tests.example.com/other']
+    const made = await client.create({
+      metadata: { ...at, annotations, finalizers },
+      data: { n: '1' },
+    })
+    await using cache = await cacheOf(setting)
+    const ensured = await ensureFinalizer(client, cache.get('a'), finalizer)
+    expect(ensured.metadata).toMatchObject({ annotations, finalizers: [...finalizers, finalizer] })
+    expect(ensured.data).toEqual({ n: '1' })
+    expect(await ensureFinalizer(client, ensured, finalizer)).toBe(ensured)
+    // What the cache held then is not what there is now.
+    expect(
+      isConflict(await failureOf(ensureFinalizer(client, made, 'tests.example.com/late'))),
+    ).toBe(true)
+    await client.delete(at)
+    const held = await client.get(at)
     expect([isBeingDeleted(made), isBeingDeleted(held), hasFinalizer(held, finalizer)]).toEqual([
       false,
       true,
       true,
     ])
-    await client.update(removeFinalizer(held, finalizer))
-    expect(isNotFound(await failureOf(client.get(made.metadata)))).toBe(true)
+    await dropFinalizer(client, made, finalizer)
+    expect(isConflict(await failureOf(dropFinalizer(client, ensured, finalizer)))).toBe(true)
+    await dropFinalizer(client, held, finalizer)
+    const last = await client.get(at)
+    expect(last.metadata).toMatchObject({ annotations, finalizers })
+    await dropFinalizer(client, last, 'tests.example.com/other')
+    expect(isNotFound(await failureOf(client.get(at)))).toBe(true)
+    // Another was quicker.
+    await dropFinalizer(client, last, 'tests.example.com/other')
   })
 
   it('says before it asks that a namespace, a name or a field manager is missing', async () => {
@@ -171,6 +260,11 @@ describeContract('A client of config maps', (server) => {
     })
     await client.status.patch(made.metadata, { merge: { status: { phase: 'Lost' } } })
     const read = await client.status.get(made.metadata)
+    const { managedFields: _, ...metadata } = read.metadata as typeof read.metadata & {
+      readonly managedFields: unknown
+    }
+    const cut = { ...read, metadata }
+    expect(await failureOf(client.status.update(cut))).toBeInstanceOf(CutObjectError)
     expect(read.status?.phase).toBe('Lost')
     await client.update({ ...read, status: { phase: 'Bound' } })
     expect((await client.get(made.metadata)).status?.phase).toBe('Lost')

@@ -2,7 +2,10 @@ import type { Simulator } from 'informerql/simulator'
 import { created, sent } from '../gateway/created.ts'
 import type { Fields } from '../gateway/test-cluster.ts'
 
-const template = { metadata: { labels: { app: 'x' } }, spec: { containers: [{ name: 'x' }] } }
+const template = {
+  metadata: { labels: { app: 'x' } },
+  spec: { containers: [{ name: 'x', image: 'example/x' }] },
+}
 const workload = { spec: { selector: { matchLabels: { app: 'x' } }, template } }
 const names = ['a', 'b', 'c', 'd'] as const
 

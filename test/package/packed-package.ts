@@ -40,6 +40,8 @@ export async function installPackage(): Promise<Project> {
   }
   const tsc = join(modules, '.bin', 'tsc')
   await run(tsc, ['-p', 'tsconfig.build.json', '--outDir', join(source, 'dist')])
+  const examples = join(source, 'dist', 'examples')
+  await run(tsc, ['-p', 'tsconfig.examples.json', '--outDir', examples])
   const npm = ['pack', '--ignore-scripts', '--silent', '--pack-destination', dir]
   const { stdout } = await run('npm', npm, { cwd: source })
   const tarball = join(dir, stdout.trim().split('\n').at(-1) ?? '')

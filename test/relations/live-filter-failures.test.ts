@@ -8,7 +8,8 @@ const backoff = { initialMs: 10, factor: 1, maxMs: 10, resetAfterMs: 1_000 }
 const pods = { group: '', version: 'v1', resource: 'pods' } as const
 const services = '/api/v1/namespaces/default/services'
 const argument = 'where.pods.none'
-const selector = { selector: { app: 'shop' } }
+const headless = { clusterIP: 'None' }
+const selector = { ...headless, selector: { app: 'shop' } }
 
 let cluster: Simulator
 let gateway: ServedGateway
@@ -20,9 +21,10 @@ beforeEach(async () => {
     reflector: { backoff },
   })
   await created(cluster, services, { metadata: { name: 'shop' }, spec: selector })
-  await created(cluster, services, { metadata: { name: 'idle' }, spec: {} })
+  await created(cluster, services, { metadata: { name: 'idle' }, spec: headless })
   const labels = { app: 'shop' }
-  const pod = { metadata: { name: 'shop', labels }, spec: {} }
+  const spec = { containers: [{ name: 'main', image: 'nginx:1' }] }
+  const pod = { metadata: { name: 'shop', labels }, spec }
   await created(cluster, '/api/v1/namespaces/default/pods', pod)
 })
 afterEach(async () => {
@@ -77,7 +79,7 @@ describe('a subscription that is filtered by objects which cannot be read', () =
       cluster.storage.delete(pods, 'default', 'shop')
       // Of what else it follows it tells meanwhile.
       await created(cluster, services, { metadata: { name: 'new' }, spec: selector })
-      await created(cluster, services, { metadata: { name: 'free' }, spec: {} })
+      await created(cluster, services, { metadata: { name: 'free' }, spec: headless })
       await expect.poll(() => client.keys()).toEqual(['default/free', 'default/idle'])
       cluster.faults.clear()
       await expect

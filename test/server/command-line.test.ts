@@ -119,6 +119,21 @@ describe('informerql simulate', () => {
 })
 
 describe('informerql serve', () => {
+  it('answers on SIGTERM that it is not ready, and goes on serving until callers are sent elsewhere', async () => {
+    await using simulator = await startSimulator()
+    const { child, printed, ended } = start(['serve', '--server', simulator.url, '--port', '0'])
+    const [, url = ''] = await printed(/at (\S+)/)
+    const readyz = (): Promise<Response> => fetch(new URL('/readyz', url))
+    expect((await readyz()).status).toBe(200)
+    child.kill('SIGTERM')
+    await expect.poll(async () => (await readyz()).status).toBe(503)
+    expect(await (await readyz()).text()).toBe('not ready\nthe gateway is stopping\n')
+    const answer = await post(url, { query: '{ namespaces { totalCount } }' })
+    expect(await answer.json()).toMatchObject({ data: { namespaces: {} } })
+    expect((await fetch(new URL('/livez', url))).status).toBe(200)
+    expect((await ended).code).toBe(0)
+  })
+
   it('takes over the clusters of its configuration file when they change, and only what can be used', async () => {
     await using one = await startSimulator()
     await using two = await startSimulator()

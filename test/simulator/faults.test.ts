@@ -41,6 +41,30 @@ describe('Faults', () => {
     expect(unknown.status).toBe(400)
   })
 
+  it('of a sequence strike one request after the other', async () => {
+    const fault = [
+      { type: 'status', code: 409 },
+      { type: 'none' },
+      { type: 'status', code: 429 },
+    ] as const
+    expect(await order({ fault, match: { verb: 'update' }, times: 2 })).toBe(200)
+    const statuses: number[] = []
+    const { json } = await ask(server, `${path}/a`)
+    for (let asked = 0; asked < 7; asked += 1) {
+      const answer = await ask(server, `${path}/a`, { method: 'PUT', body: json })
+      statuses.push(answer.status)
+    }
+    expect(statuses).toEqual([409, 200, 429, 409, 200, 429, 200])
+    expect(simulator.faults.pending()).toEqual([])
+    for (const wrong of [
+      [],
+      [{ type: 'x' }],
+      [{ type: 'status', code: 409 }, { type: 'drop-connections' }],
+    ]) {
+      expect(await order({ fault: wrong as never }), JSON.stringify(wrong)).toBe(400)
+    }
+  })
+
   it('strike as many matching requests as they are ordered for, and no others', async () => {
     simulator.faults.inject({
       fault: { type: 'status', code: 429, retryAfterSeconds: 3 },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type SimulatedClusterOptions, startSimulatedCluster } from '../../src/simulator.ts'
+import { capturedApi } from '../../src/simulator/api/captured-api.ts'
 import { ask, type ContractServer, type Fields, watch } from '../contract/contract-server.ts'
 
 const pods = { group: '', version: 'v1', resource: 'pods' }
@@ -24,6 +25,31 @@ describe('A simulated cluster', () => {
     expect(json.items[0].metadata).toHaveProperty('managedFields')
     const running = await ask(server, '/api/v1/pods?fieldSelector=status.phase%3DRunning&limit=1')
     expect(running.json.items[0].status.phase).toBe('Running')
+  })
+
+  it('is populated with objects that it would take from anybody', async () => {
+    await using cluster = await startSimulatedCluster({ ...options, churn: { eventsPerSecond: 0 } })
+    const server: ContractServer = {
+      url: cluster.url,
+      headers: {},
+      expireHistory: async () => undefined,
+    }
+    const refusals: string[] = []
+    for (const { paths } of Object.values(capturedApi().openapi)) {
+      for (const path of Object.keys(paths).filter((one) => /^[^{]*\/[a-z]+$/.test(one))) {
+        const list = await ask(server, path)
+        const { items = [] } = list.status === 200 ? list.json : {}
+        for (const item of items) {
+          const { name, namespace } = item.metadata
+          const within = namespace === undefined ? '' : `namespaces/${namespace}/`
+          const own = path.replace(/[^/]+$/, (plural) => `${within}${plural}/${name}`)
+          const body = { ...item, metadata: { ...item.metadata, labels: { a: 'b' } } }
+          const answer = await ask(server, `${own}?dryRun=All`, { method: 'PUT', body })
+          if (answer.status === 422) refusals.push(answer.json.message)
+        }
+      }
+    }
+    expect(refusals).toEqual([])
   })
 
   it('changes so that a client which folds the events of a watch holds what a list shows', async () => {

@@ -9,8 +9,8 @@ export interface ExampleProcess extends AsyncDisposable {
   readonly lines: readonly string[]
   /** Resolves when a line that contains the text has been printed; rejects where the process ends before. */
   printed(text: string): Promise<void>
-  /** SIGINT; answers with the exit code. */
-  interrupt(): Promise<number | null>
+  /** SIGINT, unless another signal is given; answers with the exit code. */
+  interrupt(signal?: 'SIGINT' | 'SIGTERM'): Promise<number | null>
 }
 
 /** Starts an example as a user of the server: by `--server`, or by a kubeconfig where there are credentials. */
@@ -41,17 +41,23 @@ function run(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): ExampleProcess {
-  const child: ChildProcess = spawn(
-    process.execPath,
-    ['--conditions=informerql-source', `examples/${name}.ts`, ...args],
-    {
-      env: { ...process.env, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      // Also where a test gives up before it has a process to dispose of.
-      timeout: 60_000,
-      killSignal: 'SIGKILL',
-    },
-  )
+  const source = ['--conditions=informerql-source', `examples/${name}.ts`, ...args]
+  return startProgram(process.execPath, source, { env: { ...process.env, ...env } })
+}
+
+/** Starts any program of Node's in the same way. */
+export function startProgram(
+  node: string,
+  args: readonly string[],
+  options: { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string },
+): ExampleProcess {
+  const child: ChildProcess = spawn(node, args, {
+    ...options,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // Also where a test gives up before it has a process to dispose of.
+    timeout: 60_000,
+    killSignal: 'SIGKILL',
+  })
   const lines: string[] = []
   const waiting = new Set<() => void>()
   const ended = once(child, 'close')
@@ -74,8 +80,8 @@ function run(
       const early = ended.then(() => found.reject(new Error(`ended early:\n${lines.join('\n')}`)))
       return Promise.race([found.promise, early]).finally(() => waiting.delete(look))
     },
-    interrupt: async () => {
-      child.kill('SIGINT')
+    interrupt: async (signal = 'SIGINT') => {
+      child.kill(signal)
       await ended
       return child.exitCode
     },

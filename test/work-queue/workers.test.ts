@@ -4,6 +4,7 @@ import {
   type ReconcileError,
   ReconcileStuckError,
   runWorkers,
+  TerminalError,
   type WorkQueue,
   InvalidOptionError,
 } from 'informerql/informer'
@@ -114,6 +115,33 @@ describe('[32] workers', () => {
     expect(await running).toEqual({ abandoned: [] })
   })
 
+  it('[32] give a key up loudly, whatever is done with its failures; not one that asks for it', async () => {
+    const warnings: Error[] = []
+    // Others may come late, of the tests before.
+    const hear = (warning: Error): void => {
+      if (warning.message.includes('loud')) warnings.push(warning)
+    }
+    process.on('warning', hear)
+    onTestFinished(() => void process.off('warning', hear))
+    await using queue = quickQueue()
+    const stop = new AbortController()
+    const running = runWorkers(
+      queue,
+      1,
+      (key) => {
+        throw key === 'terminal' ? new TerminalError('not loud') : new Error('loud')
+      },
+      stop.signal,
+      { maxRetries: 1, onFailure: () => undefined },
+    )
+    queue.add('terminal')
+    queue.add('a')
+    await expect.poll(() => warnings).toHaveLength(1)
+    expect(warnings[0]?.message).toBe('reconcile of "a" failed (2 in a row, given up): Error: loud')
+    stop.abort()
+    expect(await running).toEqual({ abandoned: [] })
+  })
+
   it('[32] come back to a key after requeueAfterMs, which is no failure', async () => {
     await using queue = quickQueue()
     const stop = new AbortController()
@@ -156,7 +184,7 @@ describe('[32] workers', () => {
     const stop = new AbortController()
     const warned = Promise.withResolvers<Error>()
     const listen = (warning: Error) => {
-      if (warning.name === 'ReconcileError') warned.resolve(warning)
+      if (warning.message.includes('unheard')) warned.resolve(warning)
     }
     process.on('warning', listen)
     onTestFinished(() => void process.off('warning', listen))

@@ -1,3 +1,4 @@
+import { type ApiStatusError, isTooManyRequests } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import type { TransportRequest } from './transport.ts'
@@ -13,12 +14,17 @@ export interface JsonRequestOptions {
   readonly accept?: string
   /** Keeps integers that a double cannot hold, as `JSON.rawJSON` of their digits. */
   readonly exact?: boolean
-  /** For the whole exchange. */
+  /** Sends the request again after a 429, when its `Retry-After` has passed, if that is before the deadline. */
+  readonly waitsAsTold?: boolean
+  /** For the whole exchange, its repetitions included. */
   readonly deadlineMs: number
   /** A larger answer is an error. */
   readonly maxBytes: number
   readonly signal: AbortSignal
 }
+
+/** `Retry-After: 0` says no more than "again". */
+const leastPauseMs = 100
 
 /** 2^53 has sixteen digits. */
 const longInteger = /\d{16}/
@@ -38,6 +44,35 @@ export class UnexpectedAnswerError extends CodedError {
  * {@link UnexpectedAnswerError}.
  */
 export async function requestJson(
+  transport: Transport,
+  method: TransportRequest['method'],
+  path: string,
+  options: JsonRequestOptions,
+): Promise<unknown> {
+  const endsAtMs = performance.now() + options.deadlineMs
+  for (
+    let deadlineMs = options.deadlineMs;
+    ;
+    deadlineMs = Math.ceil(endsAtMs - performance.now())
+  ) {
+    try {
+      return await requestOnce(transport, method, path, { ...options, deadlineMs })
+    } catch (error) {
+      const retryAfterMs = options.waitsAsTold === true ? putOffMs(error) : undefined
+      if (retryAfterMs === undefined) throw error
+      const pauseMs = Math.max(leastPauseMs, retryAfterMs)
+      if (performance.now() + pauseMs >= endsAtMs) throw error
+      await transport.pause(pauseMs, options.signal)
+    }
+  }
+}
+
+/** How long the server asks to wait, where it refuses for having too much to do. */
+function putOffMs(error: unknown): number | undefined {
+  return isTooManyRequests(error) ? (error as ApiStatusError).retryAfterMs : undefined
+}
+
+async function requestOnce(
   transport: Transport,
   method: TransportRequest['method'],
   path: string,

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { arch, platform } from 'node:process'
+import { sleep } from '../../lib/backoff.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import type { ClusterConfig } from '../kubeconfig/cluster-config.ts'
 import { ConnectionError } from './connection-error.ts'
@@ -66,7 +67,7 @@ export class Transport {
   readonly #credentials: Credentials
   readonly #pool: ConnectionPool
   readonly #running = new Set<Exchange>()
-  #closed = false
+  readonly #closing = new AbortController()
 
   constructor(config: ClusterConfig, options: TransportOptions) {
     this.#url = new URL(config.server)
@@ -92,9 +93,14 @@ export class Transport {
     return await this.#accept(request, await this.#exchange(request, renewed, signal))
   }
 
+  /** Waits before another request; less where the signal is aborted or this transport is closed meanwhile. Never rejects. */
+  async pause(delayMs: number, signal: AbortSignal): Promise<void> {
+    await sleep(delayMs, AbortSignal.any([signal, this.#closing.signal]))
+  }
+
   /** Ends all exchanges and closes all connections. Further requests are refused. */
   async close(): Promise<void> {
-    this.#closed = true
+    this.#closing.abort()
     for (const exchange of this.#running) exchange.abort(this.#closedError())
     await this.#pool.close()
   }
@@ -141,7 +147,7 @@ export class Transport {
     signal.addEventListener('abort', abort, { once: true })
     this.#running.add(exchange)
     if (signal.aborted) abort()
-    if (this.#closed) exchange.abort(this.#closedError())
+    if (this.#closing.signal.aborted) exchange.abort(this.#closedError())
     try {
       const response = await exchange.send()
       response.body.onEnd(end)

@@ -1,5 +1,11 @@
 import { apiVersionOf, type ApiResource, resourcePath } from '../../kubernetes/api-resource.ts'
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import {
+  type KubernetesObject,
+  lastAppliedAnnotation,
+  objectKey,
+  type ObjectMeta,
+} from '../../kubernetes/object.ts'
+import { CodedError } from '../../lib/coded-error.ts'
 import { InvalidOptionError } from '../../lib/options.ts'
 import {
   type AppliedObject,
@@ -19,6 +25,24 @@ import {
   writeQuery,
 } from './write-options.ts'
 
+/** An `update` with an object from a cache: it would delete what the cache left out. Nothing was written. */
+export class CutObjectError extends CodedError {
+  constructor({ resource }: ApiResource, { metadata }: KubernetesObject) {
+    super(
+      'CUT_OBJECT',
+      `update of ${resource} ${objectKey(metadata)}: the object comes from a cache, which leaves out managedFields and ` +
+        'the last-applied annotation: an update would delete what is left out',
+      {
+        value: metadata,
+        hint: 'patch or apply what you mean to change, finalizers by ensureFinalizer and dropFinalizer; or update what get answers',
+      },
+    )
+  }
+}
+
+const hasManagers = (metadata: ObjectMeta & { readonly managedFields?: unknown }): boolean =>
+  metadata.managedFields !== undefined
+
 /** What an object client asks of its connection. */
 export interface ObjectRequests {
   request(
@@ -30,6 +54,7 @@ export interface ObjectRequests {
       readonly signal?: AbortSignal
       readonly deadlineMs?: number
       readonly exact: true
+      readonly waitsAsTold: true
     },
   ): Promise<unknown>
 }
@@ -49,7 +74,8 @@ export type StatusClient<T extends KubernetesObject = KubernetesObject> = Pick<
 /**
  * Reads and writes single objects of one resource. All methods reject with `ApiStatusError` where the server refuses
  * (`isNotFound`, `isConflict`, `isAlreadyExists` tell why), with `ConnectionError` where it cannot be reached, and with
- * `InvalidOptionError` where a namespace or a name is missing. Integers of more digits than a double holds are kept.
+ * `InvalidOptionError` where a namespace or a name is missing. A request that the server puts off (429 with `Retry-After`)
+ * is sent again after that time, if its deadline allows. Integers of more digits than a double holds are kept.
  */
 export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
   readonly resource: ApiResource
@@ -87,9 +113,11 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
 
   /**
    * Replaces it as a whole. Where `metadata.resourceVersion` is given, as in an object that was read, the write is refused
-   * as a conflict when the object has changed since; without it, whatever is there is overwritten.
+   * as a conflict when the object has changed since; without it, whatever is there is overwritten. Rejects with
+   * {@link CutObjectError} where the object comes from a cache.
    */
   async update(object: T, options: ChangeOptions = {}): Promise<T> {
+    await this.#requireWhole(object, options)
     const body = required(this.#typed(object), options.preconditions)
     return await this.#write('PUT', this.#pathOf(object.metadata), options, body)
   }
@@ -127,6 +155,24 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     await this.#send('DELETE', this.#pathOf(at), { ...read, body })
   }
 
+  /**
+   * Throws {@link CutObjectError} where the server's object has what caches cut off, and this one has not. The server is
+   * asked only where there is no `managedFields`, which few objects lack.
+   */
+  async #requireWhole(object: T, options: ReadOptions): Promise<void> {
+    const { metadata: given } = object
+    const wasRead = (given.resourceVersion ?? '') !== '' || (given.uid ?? '') !== ''
+    if (!wasRead || hasManagers(given)) return
+    const { metadata: current } = await this.get(given, options)
+    const lacksAnnotation = given.annotations?.[lastAppliedAnnotation] === undefined
+    if (
+      hasManagers(current) ||
+      (lacksAnnotation && current.annotations?.[lastAppliedAnnotation] !== undefined)
+    ) {
+      throw new CutObjectError(this.resource, object)
+    }
+  }
+
   async #write(
     method: 'POST' | 'PUT' | 'PATCH',
     path: string,
@@ -152,6 +198,7 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     const { body, contentType, deadlineMs, signal } = options
     return (await this.#server.request(method, path, {
       exact: true,
+      waitsAsTold: true,
       ...(body === undefined ? {} : { body }),
       ...(contentType === undefined ? {} : { contentType }),
       ...(deadlineMs === undefined ? {} : { deadlineMs }),

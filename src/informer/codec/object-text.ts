@@ -1,14 +1,11 @@
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import { apiVersionOf } from '../../kubernetes/api-resource.ts'
-import { objectKey } from '../../kubernetes/object.ts'
+import { lastAppliedAnnotation, objectKey } from '../../kubernetes/object.ts'
 import { isSpace, skipValue } from './json-bytes.ts'
 import { jsonChar } from './json-char.ts'
 import { skipManagedFields } from './managed-fields.ts'
 import { matches, Members } from './members.ts'
 import { groupByName, groupByOwner, groupWithin, noGroup } from './sibling-group.ts'
-
-/** The annotation in which `kubectl apply` keeps the whole object a second time. */
-export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /** A larger buffer is used for its one object only. */
 const keptBufferBytes = 1 << 20

@@ -1,6 +1,12 @@
+import { ApiStatusError } from '../../kubernetes/status.ts'
 import { DeadlineError, maxTimerMs } from '../../lib/deadline.ts'
 import { shownKey } from './key-identity.ts'
-import { ReconcileError, TerminalError, type WorkersOptions } from './work-queue-options.ts'
+import {
+  ReconcileError,
+  TerminalError,
+  workQueueDefaults,
+  type WorkersOptions,
+} from './work-queue-options.ts'
 import type { WorkQueue } from './work-queue.ts'
 
 /** What a reconcile may ask for. */
@@ -12,7 +18,7 @@ export interface ReconcileResult {
 /**
  * Brings the world in line with what is wanted for one key. It is given no event: it reads the newest state itself, and
  * may be called when there is nothing to do. `signal` is aborted when it has taken too long, or has to end now. What it throws
- * is tried again, but for `TerminalError`.
+ * is tried again, but for `TerminalError`; after the time that the server asks for, where it throws an `ApiStatusError` with `retryAfterMs`.
  */
 export type Reconcile<K = string> = (
   key: K,
@@ -113,20 +119,28 @@ export class Reconciliation<K> {
   #failed(key: K, cause: unknown): void {
     const id = this.#identify(key)
     const failures = (this.#failures.get(id) ?? 0) + 1
-    const { maxRetries = Number.POSITIVE_INFINITY, onFailure = warn } = this.#options
+    const { maxRetries = Number.POSITIVE_INFINITY, onFailure } = this.#options
+    const isTerminal = cause instanceof TerminalError
+    const givenUp = isTerminal || failures > maxRetries
     let retried = false
-    if (failures > maxRetries || cause instanceof TerminalError) {
+    if (givenUp) {
       this.#failures.delete(id)
       this.#queue.forget(key)
     } else {
       this.#failures.set(id, failures)
-      retried = this.#queue.addRateLimited(key)
+      retried = this.#retry(key, cause)
       if (!retried) this.abandon([key])
     }
-    onFailure(new ReconcileError(key, cause, { failures, retried }))
+    const error = new ReconcileError(key, cause, { failures, retried })
+    onFailure?.(error)
+    if (onFailure === undefined || (givenUp && !isTerminal)) process.emitWarning(error)
   }
-}
 
-function warn(error: ReconcileError): void {
-  process.emitWarning(error)
+  /** Adds the key again: when the server that refused asks for it, else as the rate limiter says. */
+  #retry(key: K, cause: unknown): boolean {
+    const retryAfterMs = cause instanceof ApiStatusError ? (cause.retryAfterMs ?? 0) : 0
+    return retryAfterMs > 0
+      ? this.#queue.addAfter(key, Math.min(retryAfterMs, workQueueDefaults.maxDelayMs))
+      : this.#queue.addRateLimited(key)
+  }
 }

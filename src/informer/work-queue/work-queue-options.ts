@@ -52,7 +52,10 @@ export interface WorkQueueOptions<K = string> {
 
 /** How workers retry and end. Times are milliseconds; `Infinity` is no deadline. */
 export interface WorkersOptions<K = string> {
-  /** A key that has failed once and then this many times more is given up; never, unless given. */
+  /**
+   * A key that has failed once and then this many times more is given up, which is a warning of the process whatever
+   * `onFailure` does with it. Never, unless given.
+   */
   readonly maxRetries?: number
   /** After this time the signal of a reconcile is aborted. */
   readonly reconcileDeadlineMs?: number

@@ -41,9 +41,9 @@ const workersDeadlines: WorkersDeadlines = {
 
 /**
  * Processes the keys of a queue with `workers` concurrent calls of `reconcile`, never two for one key. One that throws
- * is tried again as the queue's rate limiter says, at most `maxRetries` times in a row (one that throws `TerminalError`, not
- * at all); success forgets the failures,
- * and `{ requeueAfterMs }` asks for the key once more after that time.
+ * is tried again as the queue's rate limiter says, or after the `retryAfterMs` of an `ApiStatusError`, at most `maxRetries`
+ * times in a row (one that throws `TerminalError`, not at all); success forgets the failures, and `{ requeueAfterMs }` asks
+ * for the key once more after that time.
  *
  * The abort of `signal` shuts the queue down: what is in it is processed first, then the promise resolves. When that
  * takes longer than `drainDeadlineMs`, the signal that every reconcile was given is aborted and the rest is left; one

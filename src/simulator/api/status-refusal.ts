@@ -97,6 +97,7 @@ export interface FieldProblem {
     | 'FieldValueDuplicate'
     | 'FieldValueForbidden'
     | 'FieldValueInvalid'
+    | 'FieldValueNotFound'
     | 'FieldValueNotSupported'
     | 'FieldValueRequired'
     | 'FieldValueTooLong'

@@ -32,6 +32,7 @@ const reasons: Readonly<Record<number, string>> = {
   401: 'Unauthorized',
   403: 'Forbidden',
   404: 'NotFound',
+  409: 'Conflict',
   410: 'Expired',
   429: 'TooManyRequests',
   500: 'InternalError',
@@ -77,6 +78,7 @@ type Effects = {
 
 /** Every request fault, as what it does. */
 const effects: Effects = {
+  none: () => ({}),
   status: ({ code, message, reason, retryAfterSeconds }) => ({
     answer: statusOf(code, message, reason, retryAfterSeconds),
   }),

@@ -25,6 +25,8 @@ export type TooLargeEncoding = 'cause-reason' | 'cause-message' | 'message'
 
 /** A fault in the answer to a request: it strikes the next requests that match. */
 export type RequestFault =
+  /** None: the request is answered as always. A place in a sequence. */
+  | { readonly type: 'none' }
   /** Refused with this status, 429, 500, 503, …, and `Retry-After` where it is given. */
   | {
       readonly type: 'status'
@@ -80,16 +82,18 @@ export type ServerFault =
 
 /** A request to misbehave. */
 export interface FaultOrder {
-  readonly fault: RequestFault | ServerFault
+  /** A sequence strikes one request after the other: a 409, then a 429. */
+  readonly fault: RequestFault | ServerFault | readonly RequestFault[]
   /** For request faults. */
   readonly match?: FaultMatch
-  /** For request faults: how many requests it strikes; 1 unless given. */
+  /** For request faults: how many requests it strikes, or how often a sequence is gone through; 1 unless given. */
   readonly times?: number
 }
 
-/** A request fault that is waiting for its requests. */
+/** A request fault that is waiting for its requests; of a sequence, the next one. */
 export interface PendingFault {
   readonly fault: RequestFault
   readonly match: FaultMatch
+  /** How many requests it strikes, the further faults of its sequence included. */
   readonly remaining: number
 }

@@ -1,5 +1,5 @@
 import { CodedError } from '../../lib/coded-error.ts'
-import type { FaultMatch, FaultOrder, PendingFault, ServerFault } from './fault.ts'
+import type { FaultMatch, FaultOrder, PendingFault, RequestFault, ServerFault } from './fault.ts'
 import { effectOf, type FaultEffect, isRequestFault } from './fault-effects.ts'
 
 /** A request as faults are matched with it. */
@@ -10,6 +10,11 @@ export interface FaultSubject {
   readonly group: string
   readonly namespace: string
   readonly page: 'first' | 'later'
+}
+
+/** Faults that strike one request after the other, from the first to the last and again. */
+interface OrderedFaults extends Omit<PendingFault, 'fault'> {
+  readonly faults: readonly RequestFault[]
 }
 
 /** Does what server faults ask for. */
@@ -23,7 +28,7 @@ export class FaultError extends CodedError {
   constructor(value: unknown) {
     super('FAULT', `no such fault, or nothing that it strikes: ${JSON.stringify(value)}`, {
       value,
-      hint: 'POST {"fault":{"type":…},"match":{…},"times":1}; the types are listed in fault.ts',
+      hint: 'POST {"fault":{"type":…},"match":{…},"times":1}; docs/simulator.md lists the types',
     })
   }
 }
@@ -44,7 +49,7 @@ const mostPending = 1000
 /** The faults that the simulated server is to show, each for the next requests that match it. */
 export class Faults {
   readonly #target: ServerFaultTarget
-  #pending: PendingFault[] = []
+  #pending: OrderedFaults[] = []
 
   constructor(target: ServerFaultTarget) {
     this.#target = target
@@ -52,17 +57,25 @@ export class Faults {
 
   /** Orders a fault. Server faults strike at once. Throws {@link FaultError}. */
   inject({ fault, match = {}, times = 1 }: FaultOrder): void {
-    if (isRequestFault(fault)) {
+    const faults = [fault].flat()
+    if (faults.length > 0 && faults.every(isRequestFault)) {
       if (this.#pending.length >= mostPending) throw new FaultError(fault)
-      this.#pending.push({ fault, match, remaining: times })
-    } else if (!Object.hasOwn(serverFaults, fault.type) || !this.#target.strike(fault)) {
+      this.#pending.push({ faults, match, remaining: faults.length * times })
+    } else if (
+      !('type' in fault) ||
+      !Object.hasOwn(serverFaults, fault.type) ||
+      !this.#target.strike(fault as ServerFault)
+    ) {
       throw new FaultError(fault)
     }
   }
 
   /** The request faults that still wait. */
   pending(): readonly PendingFault[] {
-    return this.#pending
+    return this.#pending.map((one) => {
+      const { match, remaining } = one
+      return { fault: next(one), match, remaining }
+    })
   }
 
   /** Forgets all that wait. */
@@ -77,8 +90,12 @@ export class Faults {
     this.#pending = this.#pending
       .map((one) => (struck.includes(one) ? { ...one, remaining: one.remaining - 1 } : one))
       .filter(({ remaining }) => remaining > 0)
-    return struck.map(({ fault }) => effectOf(fault))
+    return struck.map((one) => effectOf(next(one)))
   }
+}
+
+function next({ faults, remaining }: OrderedFaults): RequestFault {
+  return faults.at(-remaining % faults.length) as RequestFault
 }
 
 function matches({ path, ...match }: FaultMatch, subject: FaultSubject): boolean {

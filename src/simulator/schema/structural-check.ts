@@ -50,7 +50,7 @@ export const required = (field: string, message = ''): FieldProblem => ({
 
 export const invalidAt = (field: string, value: unknown, message: string): FieldProblem => ({
   reason: 'FieldValueInvalid',
-  message: `Invalid value: ${JSON.stringify(value)}: ${message}`,
+  message: `Invalid value: ${JSON.stringify(value)}${message === '' ? '' : `: ${message}`}`,
   field,
 })
 

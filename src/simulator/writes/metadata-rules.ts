@@ -62,7 +62,8 @@ function annotationProblems(annotations: Readonly<Record<string, string>>): Fiel
   return [...problems, { reason: 'FieldValueTooLong', message, field }]
 }
 
-function keyProblems(field: string, key: string): FieldProblem[] {
+/** What is wrong with the key of a label or annotation. */
+export function keyProblems(field: string, key: string): FieldProblem[] {
   const parts = key.split('/')
   const [own = '', ...more] = parts.toReversed()
   const [domain = ''] = more
@@ -79,7 +80,8 @@ function keyProblems(field: string, key: string): FieldProblem[] {
   return name.test(own) ? [] : [invalidValue(field, key, nameRule)]
 }
 
-function valueProblems(field: string, value: string): FieldProblem[] {
+/** What is wrong with the value of a label. */
+export function valueProblems(field: string, value: string): FieldProblem[] {
   if (value.length > maxNameUnits) return [invalidValue(field, value, tooLong)]
   return value === '' || name.test(value) ? [] : [invalidValue(field, value, valueRule)]
 }

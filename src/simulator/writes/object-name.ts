@@ -6,31 +6,56 @@ import type { StoredResource } from '../api/served-resource.ts'
 export const subdomainPattern: RegExp =
   /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 
-const subdomain = {
-  test: subdomainPattern,
-  most: 253,
-  rule:
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start " +
-    "and end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
-    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
-}
-const label = {
-  test: /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/,
-  most: 63,
-  rule:
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end " +
-    "with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is " +
-    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
-}
-const pathSegment = {
-  test: /^(?!\.{1,2}$)[^/%]+$/,
-  most: 253,
-  rule: "may not be '.' or '..' and may not contain '/' or '%'",
+/** What names of one form have to be. */
+export interface NameRule {
+  /** What is wrong with a name; `undefined` where nothing is. */
+  problem(name: string): string | undefined
 }
 
-function ruleFor({ group, resource }: StoredResource): typeof subdomain {
-  if (group === 'rbac.authorization.k8s.io') return pathSegment
-  return resource === 'namespaces' ? label : subdomain
+const ruleOf = (test: RegExp, most: number, rule: string): NameRule => ({
+  problem: (name) => {
+    if (name.length > most) return `must be no more than ${most} characters`
+    return test.test(name) ? undefined : rule
+  },
+})
+
+const subdomainRule =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start " +
+  "and end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
+  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+const labelRule =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end " +
+  "with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is " +
+  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+
+/** The name of most objects. */
+export const subdomain: NameRule = ruleOf(subdomainPattern, 253, subdomainRule)
+
+const plainLabel = ruleOf(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 63, labelRule)
+
+/** One part of a subdomain. */
+export const label: NameRule = {
+  problem: (name) => {
+    const problem = plainLabel.problem(name)
+    return problem === labelRule && subdomainPattern.test(name) ? 'must not contain dots' : problem
+  },
+}
+
+const pathSegment = ruleOf(
+  /^(?!\.{1,2}$)[^/%]+$/,
+  253,
+  "may not be '.' or '..' and may not contain '/' or '%'",
+)
+
+/** Rules of names by resource; for all roles and their bindings, and for others, see {@link ruleFor}. */
+const rules: Readonly<Record<string, NameRule>> = {
+  namespaces: label,
+  services: label,
+  'cronjobs.batch': ruleOf(subdomainPattern, 52, subdomainRule),
+}
+
+function ruleFor({ group, groupResource }: StoredResource): NameRule {
+  return group === 'rbac.authorization.k8s.io' ? pathSegment : (rules[groupResource] ?? subdomain)
 }
 
 /** What is wrong with an object's name; `undefined` where nothing is. */
@@ -40,9 +65,8 @@ export function nameProblem(resource: StoredResource, name: string): FieldProble
     const message = 'Required value: name or generateName is required'
     return { reason: 'FieldValueRequired', message, field }
   }
-  const { test, most, rule } = ruleFor(resource)
-  if (name.length <= most && test.test(name)) return undefined
-  const problem = name.length > most ? `must be no more than ${most} characters` : rule
+  const problem = ruleFor(resource).problem(name)
+  if (problem === undefined) return undefined
   const message = `Invalid value: ${JSON.stringify(name)}: ${problem}`
   return { reason: 'FieldValueInvalid', message, field }
 }

@@ -4,6 +4,7 @@ import type { ObjectRules, ServedResource } from '../api/served-resource.ts'
 import { badRequest, invalid, notFound } from '../api/status-refusal.ts'
 import { definitionRules } from '../definitions/definition-rules.ts'
 import type { Storage } from '../storage/storage.ts'
+import { builtInRules } from './kinds/built-in-rules.ts'
 import { readObject } from '../storage/stored-object.ts'
 
 /** The object, or the collection, that a write is about. */
@@ -43,7 +44,8 @@ export function currentObject(
 
 function rulesOf({ rules, stored }: ServedResource): ObjectRules | undefined {
   const isDefinition = stored.groupResource === 'customresourcedefinitions.apiextensions.k8s.io'
-  return isDefinition ? definitionRules : rules
+  if (isDefinition) return definitionRules
+  return stored.custom ? rules : builtInRules(stored.groupResource)
 }
 
 /** What is wrong with fields that the kind does not have, in the form of the request that brought them. */

@@ -19,7 +19,9 @@ export async function serveFaultOrder(exchange: Exchange, faults: Faults): Promi
 function order(faults: Faults, body: Buffer): void {
   try {
     const value: unknown = JSON.parse(body.toString())
-    if (!isJsonObject(value) || !isJsonObject(value['fault'])) throw new FaultError(value)
+    if (!isJsonObject(value) || ![value['fault']].flat().every(isJsonObject)) {
+      throw new FaultError(value)
+    }
     faults.inject(value as unknown as FaultOrder)
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof FaultError) throw badRequest(error.message)
