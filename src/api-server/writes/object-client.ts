@@ -1,6 +1,6 @@
 import { apiVersionOf, type ApiResource, resourcePath } from '../../kubernetes/api-resource.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
-import { checkedOptions, InvalidOptionError, aString } from '../../lib/options.ts'
+import { aString, checkedOptions, InvalidOptionError } from '../../lib/options.ts'
 import {
   type AppliedObject,
   type NewObject,
