@@ -233,6 +233,15 @@ export class ClusterCache implements AsyncDisposable {
     return [...this.#cached.values()].map(stateOf)
   }
 
+  /** How long ago the server was last heard of each resource that may be out of date after a failure, milliseconds. */
+  lagsBehind(): readonly number[] {
+    return [...this.#cached.values()].flatMap(({ informer }) => {
+      const { lastContactMs, lastError } = informer
+      const isBehind = informer.hasSynced() && lastError !== undefined
+      return isBehind && lastContactMs !== undefined ? [performance.now() - lastContactMs] : []
+    })
+  }
+
   /** Stops all informers. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped = true
@@ -284,13 +293,13 @@ export class ClusterCache implements AsyncDisposable {
             incarnation.advanced(position)
           },
           failed(failure, error) {
-            observer.failed?.(failure, error)
+            observer.failed?.(failure, error, resource)
             if (failure === 'list') cached.listFailed(error)
           },
         },
       }),
       indexersNamed: (names) => this.#indexersNamed(key, names),
-      indexingFailed: (error) => observer.failed?.('index', error),
+      indexingFailed: (error) => observer.failed?.('index', error, resource),
       synced: (one) => bounds.synced(one),
       ended: (one) => {
         bounds.ended(one)

@@ -6,7 +6,7 @@ import {
   type ObjectMeta,
 } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { InvalidOptionError } from '../../lib/options.ts'
+import { aString, checkedOptions, InvalidOptionError } from '../../lib/options.ts'
 import {
   type AppliedObject,
   type NewObject,
@@ -15,10 +15,13 @@ import {
   required,
 } from './object-patch.ts'
 import {
+  applyChecks,
   type ApplyOptions,
   type ChangeOptions,
+  deleteChecks,
   type DeleteOptions,
   type ObjectName,
+  readChecks,
   type ReadOptions,
   requireFieldManager,
   type WriteOptions,
@@ -91,7 +94,7 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
   ) {
     this.resource = resource
     this.#server = server
-    this.#options = options
+    this.#options = checkedOptions('a client', options, { fieldManager: aString })
     this.#subresource = subresource
   }
 
@@ -102,7 +105,7 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
 
   /** The object as the server has it now, unlike a cache's. */
   async get(at: ObjectName, options: ReadOptions = {}): Promise<T> {
-    return await this.#send('GET', this.#pathOf(at), options)
+    return await this.#send('GET', this.#pathOf(at), checkedOptions('a read', options, readChecks))
   }
 
   /** Creates it; answers with what the server made of it. Rejects with `isAlreadyExists` where there is one. */
@@ -123,7 +126,9 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
   }
 
   /** Changes parts of it: `{ merge: {…} }`, `{ strategic: {…} }` or `{ json: […] }`. */
-  async patch(at: ObjectName, patch: ObjectPatch<T>, options: ChangeOptions = {}): Promise<T> {
+  async patch(at: ObjectName, patch: ObjectPatch, options?: ChangeOptions): Promise<T>
+  async patch(at: ObjectName, patch: ObjectPatch<T>, options?: ChangeOptions): Promise<T>
+  async patch(at: ObjectName, patch: ObjectPatch, options: ChangeOptions = {}): Promise<T> {
     const { body, contentType } = patchBody(patch, options.preconditions)
     return await this.#write('PATCH', this.#pathOf(at), options, body, contentType)
   }
@@ -132,7 +137,9 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
    * Server-side apply: creates the object, or sets the fields given and gives up those that the field manager had set
    * before. Fields of other managers are a conflict unless `force`.
    */
-  async apply(object: AppliedObject<T>, options: ApplyOptions = {}): Promise<T> {
+  async apply(object: AppliedObject, options?: ApplyOptions): Promise<T>
+  async apply(object: AppliedObject<T> | T, options?: ApplyOptions): Promise<T>
+  async apply(object: AppliedObject, options: ApplyOptions = {}): Promise<T> {
     const fieldManager = requireFieldManager(options.fieldManager ?? this.#options.fieldManager)
     const body = required(this.#typed(object), options.preconditions)
     const path = this.#pathOf(object.metadata)
@@ -143,7 +150,8 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
 
   /** Asks for its deletion; it may stay until its finalizers and its grace period have ended. */
   async delete(at: ObjectName, options: DeleteOptions = {}): Promise<void> {
-    const { dryRun, gracePeriodSeconds, preconditions, propagationPolicy, ...read } = options
+    const { dryRun, gracePeriodSeconds, preconditions, propagationPolicy, ...read } =
+      checkedOptions('a deletion', options, deleteChecks)
     const body = {
       apiVersion: 'v1',
       kind: 'DeleteOptions',
@@ -176,10 +184,11 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
   async #write(
     method: 'POST' | 'PUT' | 'PATCH',
     path: string,
-    options: ApplyOptions,
+    given: ApplyOptions,
     body: unknown,
     contentType?: string,
   ): Promise<T> {
+    const options = checkedOptions('a write', given, applyChecks)
     const { fieldManager = this.#options.fieldManager } = options
     const query = writeQuery({
       ...options,

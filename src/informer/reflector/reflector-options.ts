@@ -1,4 +1,12 @@
-import { type BackoffOptions, reflectorBackoff } from '../../lib/backoff.ts'
+import { backoffChecks, type BackoffOptions, reflectorBackoff } from '../../lib/backoff.ts'
+import {
+  aDuration,
+  aNumber,
+  aString,
+  oneOf,
+  type OptionChecks,
+  optionsOf,
+} from '../../lib/options.ts'
 import type { Selection } from './lister-watcher.ts'
 
 /** How a reflector lists and watches; times in milliseconds. */
@@ -40,4 +48,24 @@ export const reflectorDefaults: Required<Omit<ReflectorOptions, keyof Selection>
   shortWatchMs: 1000,
   slowListMs: 10_000,
   suspendGapMs: 60_000,
+}
+
+export const reflectorChecks: OptionChecks<ReflectorOptions> = {
+  namespace: aString,
+  labelSelector: aString,
+  fieldSelector: aString,
+  pageSize: aNumber(1),
+  initialList: oneOf('list', 'watchlist'),
+  backoff: optionsOf(backoffChecks),
+  maxRetryAfterMs: aDuration,
+  watchTimeoutSeconds: (option, value) => {
+    optionsOf({ min: aNumber(), max: aNumber() })(option, value)
+    const { min, max } = value as { readonly min: number; readonly max: number }
+    aNumber(min)(`${option}.max`, max)
+  },
+  watchListSilenceMs: aDuration,
+  watchListDeadlineMs: aDuration,
+  shortWatchMs: aDuration,
+  slowListMs: aDuration,
+  suspendGapMs: aDuration,
 }
