@@ -29,12 +29,12 @@ const pauses = { initialMs: 50, maxMs: 500 }
 
 /**
  * What happened between two positions, as a watch of its own says: what a process missed that was not there yet. A watch that breaks, or
- * ends before that, is opened again where it stood. `undefined` where the server cannot tell any more (410), is not reached in time, or
- * has more to tell than wanted. Never rejects.
+ * ends before that, is opened again where it stood. `tooOld` where the server cannot tell any more (410), or has more to tell than
+ * wanted; `undefined` where it is not reached in time. Never rejects.
  */
 export async function missedChanges(
   options: MissedChangesOptions,
-): Promise<readonly RecentStep[] | undefined> {
+): Promise<readonly RecentStep[] | 'tooOld' | undefined> {
   const { resource, metadataOnly } = options
   const leaving = new AbortController()
   const timer = setTimeout(() => leaving.abort(), deadlineMs)
@@ -49,7 +49,7 @@ export async function missedChanges(
     while (!leaving.signal.aborted) {
       const end = await endOf(reading)
       if (end === 'reached') return reading.steps
-      if (end === 'in vain') return undefined
+      if (end === 'in vain') return leaving.signal.aborted ? undefined : 'tooOld'
       await sleep(backoff.nextMs(), leaving.signal)
     }
     return undefined

@@ -2,18 +2,21 @@ import { isBefore, type ResourceVersion } from '../kubernetes/resource-version.t
 import type { Change } from '../informer/store/change.ts'
 import type { RecentChanges, RecentStep } from './recent-changes.ts'
 
-/** What happened between two positions before the resource was cached; `undefined` where nobody knows. Never rejects. */
+/**
+ * What happened between two positions before the resource was cached. `tooOld`: nobody knows any more, but may know what happened
+ * since a later one. `undefined`: nobody can say at present. Never rejects.
+ */
 export type MissedChanges = (
   from: ResourceVersion,
   until: ResourceVersion,
-) => Promise<readonly RecentStep[] | undefined>
+) => Promise<readonly RecentStep[] | 'tooOld' | undefined>
 
 /** What has happened to one cached resource lately, for those who come back from where they stood. */
 export class ResourceHistory {
   readonly #recent: RecentChanges
   readonly #missed: MissedChanges
-  /** The oldest position that somebody waits for. */
-  #wanted: ResourceVersion | undefined
+  /** The positions that somebody waits for. */
+  #wanted = new Set<ResourceVersion>()
   #filling: Promise<void> = Promise.resolve()
 
   constructor(recent: RecentChanges, missed: MissedChanges) {
@@ -28,23 +31,32 @@ export class ResourceHistory {
 
   /**
    * Resolves when {@link since} knows as much of what was before a position as can be known. What happened before the resource was
-   * cached is asked of the API server, from the oldest position on that somebody waits for, once for all of them. Never rejects.
+   * cached is asked of the API server, once for all who wait: from the oldest position on, or the oldest that it still knows.
+   * Never rejects.
    */
   async reach(position: ResourceVersion): Promise<void> {
     if (!this.#isBehind(position)) return
-    if (this.#wanted === undefined || isBefore(position, this.#wanted)) this.#wanted = position
+    this.#wanted.add(position)
     this.#filling = this.#filling.then(() => this.#fill())
     await this.#filling
   }
 
   async #fill(): Promise<void> {
-    const from = this.#wanted
-    const until = this.#recent.oldest
-    this.#wanted = undefined
-    if (from === undefined || until === undefined || !this.#isBehind(from)) return
-    const steps = await this.#missed(from, until)
-    // What was the oldest may have gone meanwhile.
-    if (steps !== undefined && this.#recent.oldest === until) this.#recent.addBefore(from, steps)
+    let wanted = [...this.#wanted].toSorted((a, b) => (isBefore(a, b) ? -1 : 1))
+    this.#wanted = new Set()
+    // The oldest first, as most often all are known; else it is searched which is the oldest that is.
+    for (let at = 0; wanted.length > 0; at = wanted.length >> 1) {
+      const from = wanted[at]
+      const until = this.#recent.oldest
+      if (from === undefined || until === undefined) return
+      // oxlint-disable-next-line no-await-in-loop -- where to look next depends on it
+      const steps = this.#isBehind(from) ? await this.#missed(from, until) : []
+      if (steps === undefined) return
+      wanted = steps === 'tooOld' ? wanted.slice(at + 1) : wanted.slice(0, at)
+      if (steps === 'tooOld' || !this.#isBehind(from)) continue
+      // What was the oldest may have gone meanwhile.
+      if (this.#recent.oldest === until) this.#recent.addBefore(from, steps)
+    }
   }
 
   #isBehind(position: ResourceVersion): boolean {
