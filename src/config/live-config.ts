@@ -16,4 +16,9 @@ export const liveConfigSchema: z.ZodType<LiveConfig> = z.strictObject({
   maxFrames: z.int().min(1).max(1_000_000).default(defaultLiveLimits.maxFrames),
   maxBytes: z.int().min(65_536).max(1_099_511_627_776).default(defaultLiveLimits.maxBytes),
   maxHeldBytes: z.int().min(0).max(1_099_511_627_776).default(defaultLiveLimits.maxHeldBytes),
+  maxHeldBytesPerUser: z
+    .int()
+    .min(0)
+    .max(1_099_511_627_776)
+    .default(defaultLiveLimits.maxHeldBytesPerUser),
 })

@@ -217,7 +217,7 @@ class RunningGateway implements Gateway {
       observer,
       subscriptions: this.#subscriptions,
       live: { ...defaultLiveLimits, ...options.live },
-      counts: { merged: 0, resets: 0, resumed: 0, notResumed: 0 },
+      counts: { merged: 0, frames: 0, resets: 0, resumed: 0, notResumed: 0 },
     })
     this.plugin = operationPlugin({
       served: () => this.#now,

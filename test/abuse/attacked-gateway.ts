@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { OperationOrigin, ServerOptions } from 'informerql'
+import type { GatewayOptions, OperationOrigin, ServerOptions } from 'informerql'
 import { population, startSimulator } from 'informerql/simulator'
 import { type CountedServer, startCountedServer } from '../access/counted-server.ts'
 import { type GatewayCaller, type ServedGateway, serveGateway } from '../support/gateway.ts'
@@ -29,6 +29,7 @@ const tokens = { gateway: 'of-the-gateway', mallory: 'of-mallory', ann: 'of-ann'
 export const startAttackedGateway = async (
   server: Partial<ServerOptions> = {},
   limits: object = {},
+  live: GatewayOptions['live'] = {},
 ): Promise<AttackedGateway> => {
   const now = new Date('2026-01-15T12:00:00Z')
   const simulator = await startSimulator({
@@ -55,7 +56,7 @@ export const startAttackedGateway = async (
   const cutOff: string[] = []
   let unsent = (): number => 0
   const gateway = await serveGateway(
-    { clusters: [{ name: 'one', kubeconfig }], limits: { introspection: false, ...limits } },
+    { clusters: [{ name: 'one', kubeconfig }], limits: { introspection: false, ...limits }, live },
     server,
     {
       auth: { mode: 'token-review' },

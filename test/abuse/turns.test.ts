@@ -86,3 +86,25 @@ it('whoever has one work waits for one of each other lane, however many wait the
   await Promise.all(waiting)
   expect(done.slice(4).join('')).toBe('abababab')
 })
+
+it('the users of one lane take turns in it, and what several of them wait for is done with the first', async () => {
+  const turns = new Turns()
+  const done: string[] = []
+  const work = (name: string) => (): void => {
+    const endMs = performance.now() + 20
+    while (performance.now() < endMs);
+    done.push(name)
+  }
+  turns.run(work('first'))
+  const enter = async (name: string, lane: string, users?: readonly string[]): Promise<void> => {
+    await turns.enter(lane, users)
+    turns.run(work(name))
+  }
+  await Promise.all([
+    ...Array.from({ length: 4 }, async () => enter('mallory', 'subscriptions', ['mallory'])),
+    enter('ann', 'subscriptions', ['ann']),
+    enter('shared', 'subscriptions', ['mallory', 'ann', 'bob']),
+    enter('query', 'queries'),
+  ])
+  expect(done.join(' ')).toBe('first mallory query ann shared mallory mallory mallory')
+})

@@ -1,6 +1,5 @@
-import { type Frame, FrameFold } from 'informerql/client'
 import { describe, expect, it } from 'vitest'
-import { serveGateway } from '../support/gateway.ts'
+import { firstAnswer, serveGateway } from '../support/gateway.ts'
 import { freshForEachTest } from '../support/served-simulator.ts'
 import { created, sent } from './created.ts'
 import { follow, type FollowedSubscription } from './followed-subscription.ts'
@@ -9,6 +8,8 @@ import type { Fields } from './test-cluster.ts'
 const pods = '/api/v1/namespaces/default/pods'
 const frameFields =
   'reset synced changes { type objectId object { metadata { name annotations } } }'
+/** Of what is refused for want of room. */
+const noRoom = { code: 'QUERY_TOO_COSTLY', retryAfterMs: 10_000 }
 const pod = (name: string, labels: object = {}): object => ({
   metadata: { name, labels },
   spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'nginx:1' }] },
@@ -43,14 +44,14 @@ describe('subscriptions that ask the same', () => {
     )
     const late = await synced(follow(fresh.gateway.connect(), 'pods(coalesceMs: 10)', selection))
     expect(one(late)).toEqual(one(all[0] ?? late))
-    const other = await synced(follow(fresh.gateway.connect(), 'pods(coalesceMs: 11)', selection))
+    const other = await synced(follow(fresh.gateway.connect(), 'pods(coalesceMs: 20)', selection))
     expect(state()).toMatchObject({ groups: 2, members: 22 })
     expect([late, other, ...all].flatMap(({ problems }) => problems)).toEqual([])
     for (const live of [...all, late, other]) live.complete()
     await expect.poll(() => state()).toMatchObject({ groups: 0, members: 0, heldBytes: 0 })
   })
 
-  it('are answered one by one where what they are told grows past the bound for all groups', async () => {
+  it('are ended with QUERY_TOO_COSTLY, to come back later, where what they hold grows past the bound for all groups', async () => {
     const maxHeldBytes = 100_000
     await using bounded = await serveGateway({
       clusters: [{ name: 'one', server: fresh.cluster.url }],
@@ -61,17 +62,8 @@ describe('subscriptions that ask the same', () => {
       patched(`${pods}/${name}`, { metadata: { annotations: { note: 'x'.repeat(length) } } })
     for (const name of ['a', 'b']) await created(fresh.cluster, pods, pod(name))
     const small = await synced(follow(bounded.connect(), 'pods(coalesceMs: 0)', 'status { phase }'))
-    const notes = new FrameFold<Fields>()
-    const large = (async () => {
-      const query = `subscription { frame: pods(coalesceMs: 0) { ${frameFields} } }`
-      for await (const { data } of bounded.connect().iterate<{ frame: Frame<Fields> }>({ query })) {
-        if (data?.frame !== undefined) notes.apply(data.frame)
-        if (
-          [...notes.objects.values()].every(({ metadata }) => metadata.annotations?.note === 'done')
-        )
-          return
-      }
-    })()
+    const query = `subscription { frame: pods(coalesceMs: 0) { ${frameFields} } }`
+    const large = Array.fromAsync(bounded.connect().iterate({ query }))
     await expect.poll(held).toMatchObject({ groups: 2, members: 2 })
     await noted('a', 20_000)
     await expect.poll(() => held().heldBytes).toBeGreaterThan(40_000)
@@ -79,10 +71,7 @@ describe('subscriptions that ask the same', () => {
     await noted('b', 40_000)
     await expect.poll(held).toMatchObject({ groups: 1, members: 1 })
     expect(held().heldBytes).toBeLessThan(maxHeldBytes)
-    for (const name of ['a', 'b']) {
-      await patched(`${pods}/${name}`, { metadata: { annotations: { note: 'done' } } })
-    }
-    await large
+    expect((await large).at(-1)?.errors?.[0]).toMatchObject({ extensions: noRoom })
     await phased('a', 'Failed')
     await small.until('phase', (objects) =>
       [...objects.values()].some(({ status }) => status.phase === 'Failed'),
@@ -90,7 +79,7 @@ describe('subscriptions that ask the same', () => {
     expect(small.problems).toEqual([])
   })
 
-  it('are answered one by one where what newcomers are sent grows past the bound', async () => {
+  it('refuse newcomers whose snapshot there is no room for, who come in when there is', async () => {
     const maxHeldBytes = 100_000
     await using bounded = await serveGateway({
       clusters: [{ name: 'one', server: fresh.cluster.url }],
@@ -106,10 +95,13 @@ describe('subscriptions that ask the same', () => {
     const followed = (): FollowedSubscription =>
       follow(bounded.connect(), 'configMaps(coalesceMs: 0)', selection)
     // The text takes 72,000 bytes at the most, and with the frame that it is sent in more than there is room for.
-    const live = await synced(followed())
-    expect(held()).toMatchObject({ groups: 0, members: 0, heldBytes: 0 })
+    const query = `subscription { configMaps(coalesceMs: 0) { changes { object { ${selection} } } } }`
+    const { errors } = await firstAnswer(bounded.connect(), query)
+    expect(errors?.[0]).toMatchObject({ extensions: noRoom })
+    await expect.poll(held).toMatchObject({ groups: 0, members: 0, heldBytes: 0 })
     await patched(`${maps}/a`, { metadata: { annotations: { note: 'done' } } })
-    await live.until('change', () => one(live).metadata.annotations.note === 'done')
+    const live = await synced(followed())
+    expect(one(live).metadata.annotations.note).toBe('done')
     expect(live.problems).toEqual([])
   })
 

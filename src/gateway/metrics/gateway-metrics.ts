@@ -111,6 +111,7 @@ export class GatewayMetrics implements MetricsSource {
     gauge('informerql_live_held_bytes', 'What is kept for such groups.', 'heldBytes')
     const total = (name: string, help: string, part: keyof LiveState): void =>
       this.#total(`informerql_live_${name}_total`, help, () => this.#measured?.live()[part] ?? 0)
+    total('frames', 'Frames that these subscriptions were given.', 'frames')
     total('merged', 'Frames that were made of several, for readers that were behind.', 'merged')
     total('resets', 'Readers that began anew, as they were too far behind.', 'resets')
     total('resumed', 'Subscriptions that went on where they stood.', 'resumed')

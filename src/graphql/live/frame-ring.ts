@@ -31,6 +31,11 @@ export class FrameRing {
     return this.#next
   }
 
+  /** What its frames take, and the texts that they were made of. */
+  get bytes(): number {
+    return this.#bytes * 2
+  }
+
   push(frame: WrittenFrame): void {
     const { maxFrames, maxBytes } = this.#limits
     if (this.#next - this.#first === maxFrames) this.#drop()

@@ -6,7 +6,7 @@ import type { ToldChange } from './live-change.ts'
 /** The resource version of each kind that is read, by type name; the followed kind's is the first. */
 export type Positions = Readonly<Record<string, string>>
 
-export interface FrameWriterOptions extends Omit<ResumePosition, 'positions' | 'rows'> {
+export interface FrameWriterOptions extends Omit<ResumePosition, 'positions' | 'isAhead' | 'rows'> {
   readonly plan: FramePlan
   readonly maxFrameObjects: number
   readonly maxFrameBytes: number
@@ -26,6 +26,8 @@ export interface FramesAt {
   /** What tokens say before the last frame; the same as `positions` where that is not the last one either. */
   readonly before: Positions
   readonly positions: Positions
+  /** Whether some rows have been told as they came to be behind `positions`. */
+  readonly isAhead: boolean
   /** How a page is behind the last one. */
   readonly page: PageState | undefined
 }
@@ -36,6 +38,7 @@ export interface WrittenFrame {
   /** The payload, UTF-8. */
   readonly payload: Buffer
   readonly positions: Positions
+  readonly isAhead: boolean
   /** What a page has come to with it; empty in the midst of the steps to it. */
   readonly rows: string | undefined
 }
@@ -59,34 +62,37 @@ export class FrameWriter {
     const within = page && { ...page, rows: '' }
     for (const part of this.#parts(changes)) {
       if (waiting !== undefined) {
-        yield this.#written(waiting, { reset, synced: wasSynced, positions: before, page: within })
+        const midst = { synced: wasSynced, positions: before, isAhead: true, page: within }
+        yield this.#written(waiting, { reset, ...midst })
         reset = false
       }
       waiting = part
     }
     if (waiting !== undefined) {
       // In the midst of a change there are several states of a page behind one position.
-      const last = positions === before ? within : page
-      yield this.#written(waiting, { reset, synced: true, positions, page: last })
+      const isMidst = positions === before
+      const last = isMidst ? within : page
+      const isAhead = isMidst || at.isAhead
+      yield this.#written(waiting, { reset, synced: true, positions, isAhead, page: last })
     }
   }
 
   #written(
     { changes, text }: FramePart,
-    at: Pick<FramesAt, 'reset' | 'positions' | 'page'> & { readonly synced: boolean },
+    at: Pick<FramesAt, 'reset' | 'positions' | 'isAhead' | 'page'> & { readonly synced: boolean },
   ): WrittenFrame {
-    const { plan, cluster, incarnation, list, access } = this.#options
-    const { reset, synced, positions, page } = at
+    const { plan, ...known } = this.#options
+    const { reset, synced, positions, isAhead, page } = at
     const rows = page?.rows
     const payload = plan.frame({
       reset,
       synced,
       totalCount: page?.totalCount,
       changes: `[${text}]`,
-      resumeToken: encodeResumeToken({ cluster, incarnation, list, access, positions, rows }),
+      resumeToken: encodeResumeToken({ ...known, positions, isAhead, rows }),
       resourceVersion: positions[plan.kind.typeName] ?? '',
     })
-    return { changes, payload: utf8(payload), positions, rows }
+    return { changes, payload: utf8(payload), positions, isAhead, rows }
   }
 
   *#parts(changes: readonly ToldChange[]): Generator<FramePart, void> {

@@ -1,4 +1,4 @@
-import { liveLane, turns } from '../operation/operation-turns.ts'
+import { turns } from '../operation/operation-turns.ts'
 import { FollowedFilter } from '../operation/followed-filter.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
 import type { KindPart } from '../operation/kind-part.ts'
@@ -23,11 +23,19 @@ export class GroupFilter {
   readonly #followed: FollowedFilter | undefined
   readonly #rows: GroupContent
   readonly #reading: GroupReading
+  readonly #enter: () => Promise<void> | undefined
 
-  constructor(list: FollowedList, rows: GroupContent, reading: GroupReading) {
+  /** `enter` waits for the group's turn. */
+  constructor(
+    list: FollowedList,
+    rows: GroupContent,
+    reading: GroupReading,
+    enter: () => Promise<void> | undefined,
+  ) {
     if (list.concerned !== undefined) this.#followed = new FollowedFilter(list)
     this.#rows = rows
     this.#reading = reading
+    this.#enter = enter
   }
 
   /** Whether all that has happened has been taken. */
@@ -78,7 +86,7 @@ export class GroupFilter {
   }
 
   async #allTurned(followed: FollowedFilter): Promise<readonly string[]> {
-    await turns.enter(liveLane)
+    await this.#enter()
     const settled = await this.#reading.settled()
     const startMs = performance.now()
     const turned = turns.run(() =>

@@ -1,6 +1,12 @@
 import { TimeShare } from '../../lib/time-share.ts'
 import type { ListenerBatch } from '../../informer/delivery/listener.ts'
-import { liveLane, turns } from '../operation/operation-turns.ts'
+import { turns } from '../operation/operation-turns.ts'
+import {
+  isBefore,
+  latestResourceVersion,
+  type ResourceVersion,
+  resourceVersion,
+} from '../../kubernetes/resource-version.ts'
 import type { SettledKinds } from '../operation/settled-kinds.ts'
 import { PlanRun } from '../plan/plan-run.ts'
 import type { FramePlan } from './frame-plan.ts'
@@ -23,6 +29,8 @@ export interface GroupFlushOptions {
   readonly filter: GroupFilter
   readonly writer: FrameWriter
   readonly ring: FrameRing
+  /** Waits for the group's turn. */
+  readonly enter: () => Promise<void> | undefined
   /** Aborted when the group is over: nothing is written any more. */
   readonly leaving: AbortSignal
   /** There are new frames in the ring. */
@@ -40,6 +48,8 @@ export class GroupFlush {
   /** For writing all rows anew, as one of the many objects that they are written from has changed. */
   readonly #wide = new TimeShare(1 / 20)
   #positions: Positions = {}
+  /** The version of the followed kind that some rows have been written at, where others are written at that of the positions. */
+  #latest: ResourceVersion = latestResourceVersion
   #flushing: Promise<void> | undefined
 
   constructor(options: GroupFlushOptions) {
@@ -52,6 +62,11 @@ export class GroupFlush {
     return this.#positions
   }
 
+  /** Whether some rows have been written as they came to be behind the positions. */
+  get isAhead(): boolean {
+    return this.#isAheadOf(this.#versionAt(this.#positions))
+  }
+
   /** Whether all that was taken has been written. */
   get isDrained(): boolean {
     return this.#flushing === undefined && this.#pending.isEmpty
@@ -61,6 +76,7 @@ export class GroupFlush {
   reachPresent(): void {
     const { reading, filter } = this.#options
     this.#positions = reading.positions(filter)
+    this.#latest = this.#versionAt(this.#positions)
   }
 
   /** Writes what is there, of which nobody has been told yet. Rejects with what makes that impossible. */
@@ -68,7 +84,7 @@ export class GroupFlush {
     const { rows, reading, written } = this.#options
     this.reachPresent()
     const keys = rows.matching(reading.followed(settled), new PlanRun(reading.run(settled)))
-    await this.#inChunks(keys, written)
+    await this.#inChunks(keys, this.#positions, written)
   }
 
   /** Takes note of what has happened to objects of a kind. */
@@ -104,14 +120,17 @@ export class GroupFlush {
     const all = isWideDue ? new Set([...keys, ...rows.keys()]) : keys
     const decided = await filter.take(all)
     const before = this.#positions
+    const after = { ...before, ...positions, ...decided.positions }
     let count = rows.page?.totalCount
     let isPageOpen = false
     await this.#inChunks(
       [...all, ...decided.rows],
+      after,
       (changes, isLast) => {
         const { page } = rows
-        const at = { reset: false, wasSynced: true, before, page }
-        const reached = isLast ? { ...before, ...positions, ...decided.positions } : before
+        const isAhead = this.#isAheadOf(this.#versionAt(after))
+        const at = { reset: false, wasSynced: true, before, isAhead, page }
+        const reached = isLast ? after : before
         if (changes.length > 0 || page?.totalCount !== count || (isLast && isPageOpen)) {
           isPageOpen = page !== undefined
           count = page?.totalCount
@@ -134,18 +153,33 @@ export class GroupFlush {
     this.#wide.plan(() => void this.flush().catch(failed), leaving)
   }
 
-  /** Writes what is to be told of keys, a bounded number of them at a time, so that others get their turn in between. */
+  #versionAt(positions: Positions): ResourceVersion {
+    return resourceVersion(positions[this.#options.plan.kind.typeName] ?? '')
+  }
+
+  #isAheadOf(version: ResourceVersion): boolean {
+    if (this.#latest === version) return false
+    // Where there is no order it may be.
+    return !isBefore(this.#latest, version)
+  }
+
+  /**
+   * Writes what is to be told of keys, a bounded number of them at a time, so that others get their turn in between. Those that have
+   * not changed since are then as they were at the positions `after`.
+   */
   async #inChunks(
     keys: readonly string[],
+    after: Positions,
     tell: (changes: readonly ToldChange[], isLast: boolean) => void,
     seen: SeenChanges = nothingSeen,
     decided: DecidedRows = nothingDecided,
   ): Promise<void> {
-    const { maxFrameObjects, rows, reading, filter, leaving } = this.#options
+    const { maxFrameObjects, rows, reading, filter, enter, leaving } = this.#options
+    const version = this.#versionAt(after)
     for (let start = 0; start === 0 || start < keys.length; start += maxFrameObjects) {
       const chunk = keys.slice(start, start + maxFrameObjects)
       // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await turns.enter(liveLane)
+      await enter()
       if (leaving.aborted) return
       // oxlint-disable-next-line no-await-in-loop -- as above
       const settled = await reading.settled()
@@ -154,6 +188,8 @@ export class GroupFlush {
         const run = reading.run(settled)
         const due = filter.due(chunk, decided, part, run)
         const changes = whole(run, () => rows.changes(due, part, run, seen))
+        const written = reading.haveChanged(due, version) ? part.view.resourceVersion : version
+        if (!this.#isAheadOf(written)) this.#latest = written
         tell(changes, start + maxFrameObjects >= keys.length)
       })
     }

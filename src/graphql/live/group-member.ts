@@ -1,5 +1,5 @@
 import type { FrameRing } from './frame-ring.ts'
-import type { Positions } from './frame-writer.ts'
+import type { Positions, WrittenFrame } from './frame-writer.ts'
 import type { GroupSnapshot } from './group-snapshot.ts'
 
 /** How a subscription has ended: with the errors that are its last message, or so that graphql-js is to go on with it. */
@@ -10,8 +10,8 @@ export type StreamEnd =
 
 /** What is still to be read of a ring, as fewer frames. */
 export interface MergedReading {
-  /** From a place in the ring, where a reader is at these positions, to its end. */
-  from(place: number, positions: Positions): Resumption
+  /** From a place in the ring, where a reader is at these positions, to its end; `undefined` where there is no room for them. */
+  from(place: number, positions: Positions): Resumption | undefined
 }
 
 /** What a member reads from, and tells. */
@@ -36,6 +36,8 @@ export interface MemberCounts {
   merged: number
   /** Begun anew, as what was to be read had gone. */
   resets: number
+  /** Frames that have been given to readers. */
+  frames: number
 }
 
 /**
@@ -58,7 +60,9 @@ export class GroupMember {
   #next: number
   #positions: Positions
   /** What is to be taken before the ring is. */
-  #ahead: Buffer[] = []
+  #ahead: Resumption | undefined
+  /** How many of these frames have been taken. */
+  #takenAhead = 0
   #end: StreamEnd | undefined
   #isClosed = false
   #ready: () => void = () => {}
@@ -73,7 +77,7 @@ export class GroupMember {
     this.#positions = from.positions
     this.#rows = from.rows
     if ('frame' in from) this.#snapshot = from
-    else this.#ahead = [...from.frames]
+    else this.#ahead = from
   }
 
   /** How it has ended, once there is nothing more to take. */
@@ -81,9 +85,14 @@ export class GroupMember {
     return this.#end
   }
 
-  /** Whether it has left, so that nothing is to be taken any more. */
+  /** Whether nothing is to be taken any more, as it has left, or has failed. */
   get isClosed(): boolean {
-    return this.#isClosed
+    return this.#isClosed || (this.#end !== undefined && this.#end.form !== 'complete')
+  }
+
+  /** Frames that it is still to be given, besides those of snapshots and of the ring. */
+  get ahead(): Resumption | undefined {
+    return this.#ahead
   }
 
   /** How many changes of objects it has been given. */
@@ -109,27 +118,40 @@ export class GroupMember {
   /** The group's. */
   finish(end: StreamEnd): void {
     this.#end ??= end
+    if (this.isClosed) this.#drop()
     this.#ready()
   }
 
   /** The payload of the next frame, UTF-8; `undefined` where there is none yet, or where it has ended. */
   take(): Buffer | undefined {
-    if (this.#isRefused || this.#isClosed || !this.#gate.isOpen) return undefined
-    const ahead = this.#ahead.shift()
-    if (ahead !== undefined) return ahead
-    const { ring, counts } = this.#group
-    if (this.#next < ring.first) {
-      counts.resets += 1
-      this.#begin(this.#group.snapshot())
-    }
-    const part = this.#snapshot?.frame(this.#taken)
-    // There may be no room for it, and then the group is over.
-    if (this.#isRefused) return undefined
-    if (part !== undefined) {
-      this.#taken += 1
-      return part
-    }
+    if (this.isClosed || !this.#gate.isOpen) return undefined
+    const frame = this.#nextAhead() ?? this.#nextOfSnapshot() ?? this.#nextOfRing()
+    if (frame !== undefined) this.#group.counts.frames += 1
+    return frame
+  }
+
+  #nextAhead(): Buffer | undefined {
+    const { frames = [] } = this.#ahead ?? {}
+    const frame = frames[this.#takenAhead]
+    this.#takenAhead += 1
+    if (this.#takenAhead >= frames.length) this.#goOn(undefined)
+    return frame
+  }
+
+  #nextOfSnapshot(): Buffer | undefined {
+    if (this.#next < this.#group.ring.first) this.#beginAnew()
+    const snapshot = this.#snapshot
+    const frame = snapshot?.frame(this.#taken)
+    this.#taken += 1
+    if (frame !== undefined) return frame
     this.#snapshot = undefined
+    if (snapshot?.problem !== undefined) this.finish({ form: 'failed', error: snapshot.problem })
+    return undefined
+  }
+
+  #nextOfRing(): Buffer | undefined {
+    if (this.isClosed) return undefined
+    const { ring } = this.#group
     if (ring.next - this.#next > maxFramesBehind) return this.#merged()
     const frame = ring.get(this.#next)
     if (frame === undefined) return undefined
@@ -149,7 +171,7 @@ export class GroupMember {
    * part of something longer has been given, or frames have gone.
    */
   get standsAt(): number | undefined {
-    const isWithin = this.#snapshot?.frame(this.#taken) !== undefined || this.#ahead.length > 0
+    const isWithin = this.#snapshot?.frame(this.#taken) !== undefined || this.#ahead !== undefined
     return isWithin || this.#next < this.#group.ring.first ? undefined : this.#next
   }
 
@@ -158,16 +180,8 @@ export class GroupMember {
     this.#group.leave(this)
     this.#group = group
     this.#gate = gate
-    this.#ahead = []
-    if ('frame' in from) {
-      this.#begin(from)
-      return
-    }
-    this.#snapshot = undefined
-    this.#ahead = [...from.frames]
-    this.#next = from.next
-    this.#positions = from.positions
-    this.#rows += from.rows
+    if ('frame' in from) this.#begin(from)
+    else this.#lead(from)
   }
 
   /** Leaves the group: nothing is to be taken any more. */
@@ -175,14 +189,29 @@ export class GroupMember {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#end ??= { form: 'complete' }
-    this.#snapshot = undefined
-    this.#ahead = []
+    this.#drop()
     this.#group.leave(this)
     this.#ready()
     this.#left()
   }
 
+  #drop(): void {
+    this.#snapshot = undefined
+    this.#goOn(undefined)
+  }
+
+  #goOn(ahead: Resumption | undefined): void {
+    this.#ahead = ahead
+    this.#takenAhead = 0
+  }
+
+  #beginAnew(): void {
+    this.#group.counts.resets += 1
+    this.#begin(this.#group.snapshot())
+  }
+
   #begin(snapshot: GroupSnapshot): void {
+    this.#goOn(undefined)
     this.#snapshot = snapshot
     this.#taken = 0
     this.#next = snapshot.next
@@ -190,27 +219,61 @@ export class GroupMember {
     this.#rows += snapshot.rows
   }
 
-  #merged(): Buffer | undefined {
-    const { counts, merged } = this.#group
-    counts.merged += 1
-    const { frames, rows, next, positions } = merged.from(this.#next, this.#positions)
-    this.#next = next
-    this.#positions = positions
-    this.#rows += rows
-    this.#ahead = [...frames]
-    return this.#isRefused ? undefined : this.#ahead.shift()
+  #lead(from: Resumption): void {
+    this.#snapshot = undefined
+    this.#goOn(from)
+    this.#next = from.next
+    this.#positions = from.positions
+    this.#rows += from.rows
   }
 
-  get #isRefused(): boolean {
-    return this.#end?.form === 'refused'
+  #merged(): Buffer | undefined {
+    const { counts, merged } = this.#group
+    const from = merged.from(this.#next, this.#positions)
+    if (from === undefined) {
+      this.#beginAnew()
+      return this.#nextOfSnapshot()
+    }
+    counts.merged += 1
+    this.#lead(from)
+    return this.#nextAhead()
+  }
+}
+
+/** A subscriber, as its transport knows it. */
+export type MemberStream = Pick<
+  GroupMember,
+  'take' | 'end' | 'isClosed' | 'rows' | 'onReady' | 'onLeft' | 'close'
+>
+
+/** A subscription that has failed before it began. */
+export function failedStream(error: Error): MemberStream {
+  return {
+    end: { form: 'failed', error },
+    isClosed: true,
+    rows: 0,
+    take: () => undefined,
+    onReady() {},
+    onLeft: (left) => left(),
+    close() {},
   }
 }
 
 /** Frames that lead from where a subscriber stood to a place in the ring. */
 export interface Resumption {
   readonly frames: readonly Buffer[]
+  /** What the frames take. */
+  readonly bytes: number
   /** How many changes they tell of. */
   readonly rows: number
   readonly next: number
   readonly positions: Positions
+}
+
+export function resumptionBy(
+  written: Iterable<WrittenFrame>,
+  to: Pick<Resumption, 'rows' | 'next' | 'positions'>,
+): Resumption {
+  const frames = Array.from(written, ({ payload }) => payload)
+  return { ...to, frames, bytes: frames.reduce((sum, { length }) => sum + length, 0) }
 }

@@ -1,7 +1,7 @@
 import type { KindPart } from '../operation/kind-part.ts'
 import type { FrameRing } from './frame-ring.ts'
 import type { FrameWriter, Positions } from './frame-writer.ts'
-import type { Resumption } from './group-member.ts'
+import { type Resumption, resumptionBy } from './group-member.ts'
 import type { HeldContent } from './group-forms.ts'
 import { GroupPage } from './group-page.ts'
 import { GroupRows } from './group-rows.ts'
@@ -30,6 +30,7 @@ export interface GroupMovesOptions {
     /** The number of the next frame of its ring, and where its members are when they have read all before it. */
     readonly next: number
     readonly positions: Positions
+    readonly isAhead: boolean
   }
   /** What is seen there of the followed kind. */
   readonly part: KindPart
@@ -53,15 +54,14 @@ export class GroupMoves {
 
   #moveFrom(number: number): Resumption {
     const { from, to, part } = this.#options
-    const { rows, writer, next, positions } = to
+    const { rows, writer, next, positions, isAhead } = to
     const changes = movedChanges(from.rows, unreadOf(from.ring, number), rows, part)
     const { page } = rows
     // A token of before would lose what has been there all the time, and was not to be seen.
-    const at = { reset: false, wasSynced: true, before: {}, positions, page }
+    const at = { reset: false, wasSynced: true, before: {}, positions, isAhead, page }
     const isNothing = changes.length === 0 && page === undefined
     const frames = isNothing ? [] : writer.frames(changes, at)
-    const payloads = Array.from(frames, ({ payload }) => payload)
-    return { frames: payloads, rows: changes.length, next, positions }
+    return resumptionBy(frames, { rows: changes.length, next, positions })
   }
 }
 

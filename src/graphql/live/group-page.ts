@@ -55,7 +55,7 @@ export class GroupPage implements GroupContent {
 
   get bytes(): number {
     const units = this.#told.reduce((sum, { text }) => sum + text.length, 0)
-    return this.#held.size * memberBytes + units * 2
+    return this.#held.size * memberBytes + units * 2 + this.dependencies.bytes
   }
 
   matching(part: KindPart, run: PlanRun): readonly string[] {

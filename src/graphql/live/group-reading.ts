@@ -1,6 +1,6 @@
 import type { Listener } from '../../informer/delivery/listener.ts'
 import type { ListenerRoute } from '../../informer/delivery/route.ts'
-import { resourceVersion } from '../../kubernetes/resource-version.ts'
+import { type ResourceVersion, resourceVersion } from '../../kubernetes/resource-version.ts'
 import { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
@@ -96,6 +96,15 @@ export class GroupReading {
     const settled = this.now()
     const own = this.needs.map((at) => [at.kind.typeName, settled.part(at).view.resourceVersion])
     return { ...Object.fromEntries(own), ...filter.positions }
+  }
+
+  /** Whether objects of the followed kind with some of these keys may have changed since a position. */
+  haveChanged(keys: readonly string[], position: ResourceVersion): boolean {
+    const settled = this.now()
+    if (this.followed(settled).view.resourceVersion === position) return false
+    const changes = settled.history(this.#options.list.at).since(position)
+    const changed = changes && new Set(changes.map(({ key }) => key))
+    return changed === undefined || keys.some((key) => changed.has(key))
   }
 
   /** Resolves when as much is known of what was before positions as can be known. Never rejects. */

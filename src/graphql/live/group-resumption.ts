@@ -4,7 +4,7 @@ import type { ResumePosition } from '../operation/resume-token.ts'
 import type { FrameRing } from './frame-ring.ts'
 import type { FrameWriter, FrameWriterOptions, Positions } from './frame-writer.ts'
 import { type HeldContent, missedBy } from './group-forms.ts'
-import type { Resumption } from './group-member.ts'
+import { type Resumption, resumptionBy } from './group-member.ts'
 import type { GroupReading } from './group-reading.ts'
 import { isReached, reachMs } from './resumption.ts'
 
@@ -20,6 +20,7 @@ export interface GroupResumptionOptions extends Known {
   readonly coalesceMs: number
   /** Where the members are when they have read all. */
   readonly positions: () => Positions
+  readonly isAhead: () => boolean
   /** Aborted when the group is over. */
   readonly leaving: AbortSignal
 }
@@ -50,9 +51,9 @@ export class GroupResumption {
     const missed = missedBy({ ...moment, list: followed, rows, ring, from })
     if (missed === undefined) return undefined
     const { page } = rows
-    const at = { reset: false, wasSynced: true, before: from.positions, positions, page }
-    const frames = Array.from(writer.frames(missed, at), ({ payload }) => payload)
-    return { frames, rows: missed.length, next: ring.next, positions }
+    const known = { before: from.positions, positions, isAhead: this.#options.isAhead(), page }
+    const frames = writer.frames(missed, { reset: false, wasSynced: true, ...known })
+    return resumptionBy(frames, { rows: missed.length, next: ring.next, positions })
   }
 
   /** Waits for a while until the members have been told of all that leads to a position. */

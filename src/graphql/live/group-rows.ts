@@ -19,6 +19,9 @@ import {
 } from './live-change.ts'
 import { RowDependencies } from './row-dependencies.ts'
 
+/** What a row takes besides its text, about: its entries in two maps, and the identity of its object. */
+const rowBytes = 250
+
 /** The objects that the members of a group have been told of, with what was written of them. */
 export class GroupRows implements GroupContent {
   readonly page = undefined
@@ -38,9 +41,9 @@ export class GroupRows implements GroupContent {
     return this.#told.size
   }
 
-  /** What the texts take, at the most. */
+  /** What the rows take, at the most. */
   get bytes(): number {
-    return this.#units * 2
+    return this.#told.size * rowBytes + this.#units * 2 + this.dependencies.bytes
   }
 
   /** The keys of what is to be told first. Throws `QueryTooCostlyError`. */

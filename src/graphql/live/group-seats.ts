@@ -20,6 +20,7 @@ export interface Leaving {
 export class GroupSeats {
   readonly #options: GroupSeatsOptions
   readonly #seats = new Map<string, ViewerSeat>()
+  readonly #users = new Set<string>()
   readonly #seatOf = new WeakMap<GroupMember, ViewerSeat>()
   /** The namespaces of objects that have been heard of, by kind. */
   readonly #places = new Map<Kind, Set<string>>()
@@ -35,8 +36,21 @@ export class GroupSeats {
       const { sight, ...options } = this.#options
       seat = new ViewerSeat({ ...options, access, fingerprint: sight.fingerprint })
       this.#seats.set(access.identity, seat)
+      this.#users.add(access.viewer.username)
     }
     return seat
+  }
+
+  /** The names of those who sit here. */
+  get users(): ReadonlySet<string> {
+    return this.#users
+  }
+
+  /** The members of a user. */
+  *membersOf(user: string): Generator<GroupMember, void> {
+    for (const { access, members } of this.#seats.values()) {
+      if (access.viewer.username === user) yield* members
+    }
   }
 
   /** A member leaves, and its seat with it where it was the last one there. */
@@ -89,5 +103,9 @@ export class GroupSeats {
   #close(identity: string, seat: ViewerSeat): void {
     seat.close()
     this.#seats.delete(identity)
+    const { username } = seat.access.viewer
+    const others = [...this.#seats.values()]
+    if (others.some(({ access }) => access.viewer.username === username)) return
+    this.#users.delete(username)
   }
 }

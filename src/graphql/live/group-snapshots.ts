@@ -48,7 +48,7 @@ export class GroupSnapshots {
     const given = this.#given
     if (given !== undefined) {
       const isOld = next - given.next > maxFramesBehind || performance.now() >= this.#givenUntilMs
-      if (isOld || given.next < first) this.#given = undefined
+      if (isOld || given.next < first || given.problem !== undefined) this.#given = undefined
     }
     if (this.#read.length === 0) return
     this.#read = this.#read.filter((reference) => {

@@ -2,6 +2,7 @@ import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
 import type { ResumePosition } from '../operation/resume-token.ts'
 import type { FramePlan } from './frame-plan.ts'
 import { FrameRing, type FrameRingLimits } from './frame-ring.ts'
+import type { Viewer } from '../../access/viewer.ts'
 import { FrameWriter, type Positions } from './frame-writer.ts'
 import type {
   GroupMember,
@@ -17,6 +18,7 @@ import { GroupListeners } from './group-listeners.ts'
 import { GroupResumption } from './group-resumption.ts'
 import { GroupSnapshot } from './group-snapshot.ts'
 import { GroupSnapshots } from './group-snapshots.ts'
+import { type ByteHolder, NoRoomError } from './held-bytes.ts'
 import { MergedFrames } from './merged-frames.ts'
 import { Announcer } from './announcer.ts'
 import { GroupReading, type GroupReadingOptions } from './group-reading.ts'
@@ -27,6 +29,7 @@ import type { Privilege } from './privilege.ts'
 import type { ViewerSeat } from './viewer-seat.ts'
 import { WithheldPrivileges } from './withheld-privileges.ts'
 import type { Kind } from '../model/kind.ts'
+import { enterLive } from '../operation/operation-turns.ts'
 import type { ViewerAccess } from '../operation/viewer-access.ts'
 
 export interface LiveGroupOptions extends GroupReadingOptions {
@@ -37,8 +40,10 @@ export interface LiveGroupOptions extends GroupReadingOptions {
   readonly named: (privileges: ReadonlyMap<string, Privilege>) => boolean
   /** Finds another group for members whose viewer sees something else now. */
   readonly move: (from: LiveGroup, seat: ViewerSeat) => Promise<void>
-  /** More or less may be held than before; false where there is no room for it. */
-  readonly hold: () => boolean
+  /** Who began it; absent where nobody is asked who they are. */
+  readonly viewer?: Viewer | undefined
+  /** More or less may be held than before, or is about to be: why there is no room for it, where there is none. */
+  readonly hold: (moreBytes?: number) => NoRoomError | undefined
   /** The kinds that only objects have named. */
   readonly further: ReadonlySet<Kind>
   /** Rows have led to where the group does not follow. */
@@ -56,7 +61,7 @@ export interface LiveGroupOptions extends GroupReadingOptions {
  * All subscribers who ask the same and may see the same: they share one listener for each kind that is read, one live set, one
  * text of each object and of each frame. A subscriber is a place in the ring of what has been sent.
  */
-export class LiveGroup implements MemberGroup {
+export class LiveGroup implements MemberGroup, ByteHolder {
   readonly ring: FrameRing
   readonly writer: FrameWriter
   /** Which cluster it reads, and which of its histories. */
@@ -94,12 +99,18 @@ export class LiveGroup implements MemberGroup {
     const ring = (this.ring = new FrameRing(options.ring))
     const rows = (this.rows = contentOf(plan, list))
     const writer = (this.writer = new FrameWriter({ ...limits, ...known, plan }))
-    this.merged = new MergedFrames({ ring, writer, rows, written: this.#hold })
+    this.merged = new MergedFrames({
+      ring,
+      writer,
+      rows,
+      hasRoomFor: (bytes) => options.hold(bytes) === undefined,
+    })
     this.#snapshots = new GroupSnapshots(ring)
     const withheld = new WithheldPrivileges(() => this.#seats.askMore())
+    const enter = (): Promise<void> | undefined => enterLive(this.users)
     const reading = (this.#reading = new GroupReading(options, withheld))
-    const filter = (this.#filter = new GroupFilter(list, rows, reading))
-    const parts = { reading, rows, ring, writer, filter, leaving, failed, coalesceMs }
+    const filter = (this.#filter = new GroupFilter(list, rows, reading, enter))
+    const parts = { reading, rows, ring, writer, filter, enter, leaving, failed, coalesceMs }
     const flush = (this.#flush = new GroupFlush({
       ...parts,
       plan,
@@ -119,8 +130,13 @@ export class LiveGroup implements MemberGroup {
       ended: (end) => this.end(end),
       renewed: () => this.#leave(),
     })
-    const positions = (): Positions => this.positions
-    this.#resumption = new GroupResumption({ ...parts, ...known, followed: list, positions })
+    this.#resumption = new GroupResumption({
+      ...parts,
+      ...known,
+      followed: list,
+      positions: () => this.positions,
+      isAhead: () => flush.isAhead,
+    })
   }
 
   /** Where the members of a viewer sit. */
@@ -149,6 +165,12 @@ export class LiveGroup implements MemberGroup {
   /** Whether nobody is to join it any more. */
   get isOver(): boolean {
     return this.#end !== undefined || this.#isLeft
+  }
+
+  /** Why there was no room for it, if that is how it ended. */
+  get problem(): NoRoomError | undefined {
+    if (this.#end?.form !== 'failed') return undefined
+    return this.#end.error instanceof NoRoomError ? this.#end.error : undefined
   }
 
   /** Whether its members have been told that it is over. */
@@ -195,7 +217,9 @@ export class LiveGroup implements MemberGroup {
   takeOver(from: LiveGroup, left: Leaving, seat: ViewerSeat | undefined): void {
     const part = this.#reading.followed()
     const { positions, rows, writer, ring } = this
-    const moves = new GroupMoves({ from, to: { positions, rows, writer, next: ring.next }, part })
+    const { isAhead } = this.#flush
+    const to = { positions, isAhead, rows, writer, next: ring.next }
+    const moves = new GroupMoves({ from, to, part })
     for (const member of left.members) {
       const { standsAt } = member
       this.join((group) => {
@@ -204,6 +228,7 @@ export class LiveGroup implements MemberGroup {
       }, seat)
       member.announce()
     }
+    this.#hold()
   }
 
   /**
@@ -240,7 +265,9 @@ export class LiveGroup implements MemberGroup {
   /** All that there is, at a place in the ring that is not far behind. */
   snapshot(): GroupSnapshot {
     const { writer, positions, ring, rows } = this
-    const at = { writer, next: ring.next, positions, written: this.#hold }
+    const { isAhead } = this.#flush
+    const written = (): NoRoomError | undefined => this.#options.hold()
+    const at = { writer, next: ring.next, positions, isAhead, written }
     return this.#snapshots.current(() => new GroupSnapshot(rows, at))
   }
 
@@ -265,14 +292,32 @@ export class LiveGroup implements MemberGroup {
     ring.forgetBefore(place)
   }
 
-  /** What its texts take, at the most. */
   get heldBytes(): number {
-    return this.rows.bytes + this.#snapshots.bytes + this.merged.bytes
+    return this.#sharedBytes + bytesAhead(this.#members, this.merged.kept)
   }
 
-  /** More may be held than there is room for. Graphql-js keeps no texts. */
-  readonly #hold = (): void => {
-    if (!this.isOver && !this.#options.hold()) this.end({ form: 'refused' })
+  get users(): ReadonlySet<string> {
+    const { viewer } = this.#options
+    const { users } = this.#seats
+    // Nobody sits there before it is known what there is.
+    return users.size > 0 || viewer === undefined ? users : new Set([viewer.username])
+  }
+
+  heldBytesFor(user: string): number {
+    return this.#sharedBytes / this.users.size + bytesAhead(this.#seats.membersOf(user))
+  }
+
+  get #sharedBytes(): number {
+    return this.rows.bytes + this.ring.bytes + this.#snapshots.bytes
+  }
+
+  /** More may be held than there is room for. What is kept for slow readers goes first: they begin anew. */
+  #hold(): void {
+    if (this.isOver || this.#options.hold() === undefined) return
+    this.ring.forgetBefore(this.ring.next)
+    this.#snapshots.moved()
+    const error = this.#options.hold()
+    if (error !== undefined) this.end({ form: 'failed', error })
   }
 
   /** Ends all its subscriptions. Idempotent. */
@@ -313,4 +358,13 @@ export class LiveGroup implements MemberGroup {
     this.#leaving.abort()
     void this.#options.leave(this).then(() => this.end({ form: 'complete' }))
   }
+}
+
+/** What the frames take that members are still to be given, each counted once. */
+function bytesAhead(members: Iterable<GroupMember>, others: Iterable<Resumption> = []): number {
+  const all = new Set(others)
+  for (const { ahead } of members) if (ahead !== undefined) all.add(ahead)
+  let sum = 0
+  for (const { bytes } of all) sum += bytes
+  return sum
 }

@@ -10,8 +10,8 @@ import type { FragmentCache } from '../plan/fragment-cache.ts'
 import type { ListSubscriptionArguments } from '../schema/read-arguments.ts'
 import { decideSight, type Sought } from './decide-sight.ts'
 import type { FramePlan } from './frame-plan.ts'
-import { GroupMember } from './group-member.ts'
-import { HeldTexts } from './held-texts.ts'
+import { GroupMember, type StreamEnd } from './group-member.ts'
+import { HeldBytes, NoRoomError } from './held-bytes.ts'
 import { Attempts } from './attempts.ts'
 import type { Leaving } from './group-seats.ts'
 import { LiveGroup } from './live-group.ts'
@@ -47,17 +47,20 @@ export class LiveGroups {
   readonly #numbers = new WeakMap<FramePlan, number>()
   /** The kinds that plans are led to from anywhere. */
   readonly #wide = new WeakMap<FramePlan, Set<Kind>>()
-  readonly #texts: HeldTexts
+  readonly #held: HeldBytes
   /** Of those who ask the same, as long as there is a group of them. */
   readonly #reach = new LRUCache<string, Reach>({ max: 1000 })
   #plans = 0
 
   constructor(options: LiveGroupsOptions) {
     this.#options = options
-    this.#texts = new HeldTexts(options.live.maxHeldBytes)
+    this.#held = new HeldBytes(options.live)
   }
 
-  /** One more member; `undefined` where graphql-js has to answer. Rejects with whatever it has to tell. */
+  /**
+   * One more member; `undefined` where graphql-js has to answer. Rejects with `NoRoomError` where too much is held already, and
+   * with whatever graphql-js has to tell.
+   */
   async join(joining: Joining): Promise<GroupMember | undefined> {
     const { served, plan, variables, viewer } = joining
     const args = plan.args.coerce(variables) as ListSubscriptionArguments
@@ -100,11 +103,15 @@ export class LiveGroups {
       const resumed = from === undefined ? undefined : await group.resume(from)
       await seat?.ready(syncDeadlineMs)
       if (seat?.isAllowedMore === true) return undefined
+      if (group.problem !== undefined) throw group.problem
       if (group.isOver || seat?.isOpen === false) return 'again'
       const { counts } = this.#options
-      if (resumed !== undefined) counts.resumed += 1
+      // A snapshot is shared, and these frames are not.
+      const hasRoom = this.#held.problemFor(access?.viewer.username, resumed?.bytes) === undefined
+      const begun = hasRoom ? resumed : undefined
+      if (begun !== undefined) counts.resumed += 1
       else if (from !== undefined) counts.notResumed += 1
-      return group.join((one) => new GroupMember(one, resumed ?? one.snapshot(), seat), seat)
+      return group.join((one) => new GroupMember(one, begun ?? one.snapshot(), seat), seat)
     } catch (error) {
       if (error instanceof BeyondSightError) return 'again'
       throw error
@@ -121,7 +128,7 @@ export class LiveGroups {
       ...this.#options.counts,
       groups: groups.length,
       members: groups.reduce((sum, { members }) => sum + members, 0),
-      heldBytes: this.#texts.bytes,
+      heldBytes: this.#held.bytes,
     }
   }
 
@@ -231,7 +238,7 @@ export class LiveGroups {
       further: new Set(reach.further.map(({ kind }) => kind)),
       named: (privileges) => this.#reachOf(wanted).addNames(privileges),
       move: (from, seat) => this.#move(from, seat, wanted),
-      hold: () => this.#texts.hold(group),
+      hold: (moreBytes) => this.#held.hold(group, moreBytes),
       beyond: (beyond) => {
         // Whoever comes finds a group that follows that, too.
         isBeyond = true
@@ -244,7 +251,7 @@ export class LiveGroups {
       },
       ended: (end) => {
         closed()
-        this.#texts.release(group)
+        this.#held.release(group)
         forget()
         reach.users -= 1
         if (isBeyond) return
@@ -273,13 +280,17 @@ export class LiveGroups {
     await Promise.all(
       from.leaving.map(async (left) => {
         const attempts = new Attempts(() => this.#reachOf(wanted).learnt)
-        let outcome: MoveOutcome = 'again'
+        let outcome: MoveOutcome | NoRoomError = 'again'
         while (outcome === 'again' && left.members.size > 0 && attempts.another()) {
           // oxlint-disable-next-line no-await-in-loop -- a group may end while one waits for it to begin
-          outcome = await this.#moved(from, left, wanted).catch(() => 'refused')
+          outcome = await this.#moved(from, left, wanted).catch((error: unknown) =>
+            error instanceof NoRoomError ? error : 'refused',
+          )
         }
         if (outcome === 'moved') return
-        for (const member of left.members) member.finish({ form: 'refused' })
+        const end: StreamEnd =
+          outcome instanceof NoRoomError ? { form: 'failed', error: outcome } : { form: 'refused' }
+        for (const member of left.members) member.finish(end)
       }),
     )
   }
@@ -304,6 +315,7 @@ export class LiveGroups {
       if (group.incarnation === from.incarnation) await group.hasReached(from.positions)
       await seat?.ready(this.#options.limits.syncDeadlineMs)
       if (seat?.isAllowedMore === true) return 'refused'
+      if (group.problem !== undefined) throw group.problem
       if (group.isOver || from.hasEnded || seat?.isOpen === false) return 'again'
       group.takeOver(from, left, seat)
       return 'moved'

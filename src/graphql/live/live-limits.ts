@@ -5,10 +5,12 @@ export interface LiveLimits {
   /** The same in bytes. */
   readonly maxBytes: number
   /**
-   * Texts of objects that all groups hold together, and of the snapshots that newcomers are reading; the subscriptions of a group
-   * that grows past it are answered one by one.
+   * What all groups hold together: rows, snapshots, and frames that somebody has not read. What would be held beyond that is
+   * refused with `QUERY_TOO_COSTLY`.
    */
   readonly maxHeldBytes: number
+  /** The same for one user, who counts for a part of what is shared with others. */
+  readonly maxHeldBytesPerUser: number
 }
 
 /** Every default of {@link LiveLimits}. */
@@ -16,13 +18,14 @@ export const defaultLiveLimits: LiveLimits = {
   maxFrames: 256,
   maxBytes: 8 << 20,
   maxHeldBytes: 512 << 20,
+  maxHeldBytesPerUser: 256 << 20,
 }
 
 /** How subscriptions are. */
 export interface LiveState extends Readonly<LiveCounts> {
   readonly groups: number
   readonly members: number
-  /** What the texts take that all groups hold: of objects, and of frames for newcomers and for who is behind. */
+  /** What all groups hold: rows, and frames on their way. */
   readonly heldBytes: number
 }
 
@@ -30,6 +33,8 @@ export interface LiveState extends Readonly<LiveCounts> {
 export interface LiveCounts {
   /** Several frames that became one, for a reader that was behind. */
   merged: number
+  /** Frames that subscribers of groups were given. */
+  frames: number
   /** Readers that had to begin anew, as they were too far behind. */
   resets: number
   /** Subscriptions that went on where they stood. */

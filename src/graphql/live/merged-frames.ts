@@ -1,14 +1,14 @@
 import type { FrameRing } from './frame-ring.ts'
 import type { FrameWriter, Positions } from './frame-writer.ts'
 import type { GroupContent } from './group-content.ts'
-import type { MergedReading, Resumption } from './group-member.ts'
+import { type MergedReading, type Resumption, resumptionBy } from './group-member.ts'
 
 export interface MergedFramesOptions {
   readonly ring: FrameRing
   readonly writer: FrameWriter
   readonly rows: Pick<GroupContent, 'merged' | 'page'>
-  /** More is held than before. */
-  readonly written: () => void
+  /** Whether there is room for so many bytes of frames. */
+  readonly hasRoomFor: (bytes: number) => boolean
 }
 
 interface Merged extends Resumption {
@@ -36,13 +36,9 @@ export class MergedFrames implements MergedReading {
     this.#options = options
   }
 
-  /** What the frames take that are kept. */
-  get bytes(): number {
-    let sum = 0
-    for (const { frames } of this.#known.values()) {
-      for (const { length } of frames) sum += length
-    }
-    return sum
+  /** Those that are kept. */
+  get kept(): Iterable<Resumption> {
+    return this.#known.values()
   }
 
   /** The ring may have moved on. */
@@ -52,11 +48,12 @@ export class MergedFrames implements MergedReading {
     this.#next = next
   }
 
-  from(place: number, before: Positions): Resumption {
+  from(place: number, before: Positions): Resumption | undefined {
     this.moved()
     const known = this.#known.get(place)
     if (known?.before === before) return known
     const made = { ...this.#merged(place, before), before }
+    if (made.bytes > 0 && !this.#options.hasRoomFor(made.bytes)) return undefined
     if (known !== undefined || this.#known.size < maxPlaces) this.#keep(place, made)
     return made
   }
@@ -65,26 +62,25 @@ export class MergedFrames implements MergedReading {
     this.#known.set(place, made)
     clearTimeout(this.#forgotten)
     this.#forgotten = setTimeout(() => this.#known.clear(), keptMs).unref()
-    this.#options.written()
   }
 
   #merged(place: number, before: Positions): Resumption {
     const { ring, writer, rows } = this.#options
     const changes = []
     let positions = before
+    let isAhead = true
     for (let number = place; number < ring.next; number += 1) {
       const frame = ring.get(number)
       if (frame === undefined) continue
-      ;({ positions } = frame)
+      ;({ positions, isAhead } = frame)
       for (const change of frame.changes) changes.push(change)
     }
     const { next } = ring
     const { page } = rows
     const merged = rows.merged(changes)
     const isNothing = merged.length === 0 && page === undefined
-    const at = { reset: false, wasSynced: true, before, positions, page }
+    const at = { reset: false, wasSynced: true, before, positions, isAhead, page }
     const frames = isNothing ? [] : writer.frames(merged, at)
-    const payloads = Array.from(frames, ({ payload }) => payload)
-    return { frames: payloads, rows: merged.length, next, positions }
+    return resumptionBy(frames, { rows: merged.length, next, positions })
   }
 }

@@ -1,6 +1,6 @@
 import type { Viewer } from '../../access/viewer.ts'
 import type { PlannedQueries, QueryRequest } from '../plan/planned-queries.ts'
-import type { GroupMember } from './group-member.ts'
+import type { MemberStream } from './group-member.ts'
 import type { LiveState } from './live-limits.ts'
 import type { PlannedSubscriptions } from './planned-subscriptions.ts'
 
@@ -17,7 +17,7 @@ export interface PlannedOperations {
   subscribe(
     request: QueryRequest,
     origin: { readonly viewer?: Viewer | undefined },
-  ): Promise<GroupMember | undefined>
+  ): Promise<MemberStream | undefined>
   /** How the subscriptions are: for metrics. */
   liveState(): LiveState
 }

@@ -21,7 +21,8 @@ import type { Plan } from '../plan/plan.ts'
 import { compileOperation } from '../plan/plan.ts'
 import type { QueryRequest } from '../plan/planned-queries.ts'
 import { compileFrames, type FramePlan } from './frame-plan.ts'
-import type { GroupMember, StreamEnd } from './group-member.ts'
+import { failedStream, type MemberStream, type StreamEnd } from './group-member.ts'
+import { NoRoomError } from './held-bytes.ts'
 import type { LiveState } from './live-limits.ts'
 import { LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
 import type { Joining } from './wanted-group.ts'
@@ -44,8 +45,8 @@ interface KnownDocument {
 interface KnownSubscription {
   readonly plan: Plan<FramePlan>
   readonly document: DocumentNode
-  /** Variables that stand nowhere but in `resumeFrom`: what is asked for does not depend on them. */
-  readonly positionVariables: ReadonlySet<string>
+  /** Variables that stand nowhere but in `resumeFrom` and `coalesceMs`: what is asked for does not depend on them. */
+  readonly otherVariables: ReadonlySet<string>
 }
 
 /** Answers subscriptions by their plans: those who ask the same are members of one group. */
@@ -60,19 +61,19 @@ export class PlannedSubscriptions {
   }
 
   /**
-   * One more subscriber; `undefined` where graphql-js has to answer: what is no subscription, is not covered, or has an error to
-   * tell. Never rejects. The member must be closed at the end.
+   * The frames of one more subscriber; `undefined` where graphql-js has to answer: what is no subscription, is not covered, or has
+   * an error to tell. Never rejects. They must be closed at the end.
    */
   async subscribe(
     request: QueryRequest,
     viewer: Viewer | undefined,
-  ): Promise<GroupMember | undefined> {
+  ): Promise<MemberStream | undefined> {
     try {
       const served = this.#options.served()
       const known = this.#known(served, request)
       const inputs = request.variables ?? {}
       if (known === undefined || problemOfVariables(inputs) !== undefined) return undefined
-      const { plan, document, positionVariables } = known
+      const { plan, document, otherVariables } = known
       const coerced = plan.coerce(inputs)
       if ('errors' in coerced) return undefined
       const { variableValues } = coerced
@@ -87,7 +88,7 @@ export class PlannedSubscriptions {
         document,
         plan: plan.variation(variables),
         variables,
-        asked: askedBy(inputs, variables, positionVariables),
+        asked: askedBy(inputs, variables, otherVariables),
         supporting: (schema) => supportingKinds(schema, { ...read, variableValues }),
         viewer,
       })
@@ -104,7 +105,7 @@ export class PlannedSubscriptions {
   }
 
   /** Rejects where that takes too long, as an operation may: then it is for graphql-js to say so. */
-  async #joined(joining: Joining): Promise<GroupMember | undefined> {
+  async #joined(joining: Joining): Promise<MemberStream | undefined> {
     const { operationDeadlineMs } = this.#options.limits
     const joined = this.#groups.join(joining)
     try {
@@ -114,6 +115,7 @@ export class PlannedSubscriptions {
         (late) => late?.close(),
         () => {},
       )
+      if (error instanceof NoRoomError) return failedStream(error)
       throw error
     }
   }
@@ -124,7 +126,7 @@ export class PlannedSubscriptions {
   }
 
   #observe(
-    member: GroupMember,
+    member: MemberStream,
     operation: Pick<OperationReport, 'document' | 'operationName' | 'kinds' | 'viewer'>,
     startMs: number,
   ): void {
@@ -170,7 +172,7 @@ export class PlannedSubscriptions {
     const type = OperationTypeNode.SUBSCRIPTION
     const plan = compileOperation(served, { document, operationName, type }, compileFrames)
     if (plan === undefined) return undefined
-    return { plan, document, positionVariables: positionVariablesOf(document) }
+    return { plan, document, otherVariables: otherVariablesOf(document) }
   }
 }
 
@@ -191,19 +193,18 @@ function askedBy(
   return JSON.stringify(names.toSorted().map((name) => [name, inputs[name]]))
 }
 
-function positionVariablesOf(document: DocumentNode): ReadonlySet<string> {
+function otherVariablesOf(document: DocumentNode): ReadonlySet<string> {
   const uses = new Map<string, number>()
-  const inPosition = new Set<string>()
+  const inOthers = new Set<string>()
   visit(document, {
     Variable({ name: { value } }) {
       uses.set(value, (uses.get(value) ?? 0) + 1)
     },
     Argument({ name, value }) {
-      if (name.value === 'resumeFrom' && value.kind === NodeKind.VARIABLE) {
-        inPosition.add(value.name.value)
-      }
+      const isOther = name.value === 'resumeFrom' || name.value === 'coalesceMs'
+      if (isOther && value.kind === NodeKind.VARIABLE) inOthers.add(value.name.value)
     },
   })
   // Its definition is a use, too.
-  return new Set([...inPosition].filter((name) => uses.get(name) === 2))
+  return new Set([...inOthers].filter((name) => uses.get(name) === 2))
 }

@@ -38,13 +38,13 @@ const maxRowsAnew = 500
 
 /**
  * What a subscriber has to be told who held the list at a position, so that it holds what the members of a group do now;
- * `undefined` where that is not known, or more than a snapshot. What it held is worked out of the changes since; as it may have been
- * told of some of them, a change may be told again, and a removal of what it does not hold.
+ * `undefined` where that is not known, or more than a snapshot. What it held is worked out of the changes since; where it may have
+ * been told of some of them, a change may be told again, and a removal of what it does not hold.
  */
 export function missedByOne(options: MissedOptions): readonly LiveChangeText[] | undefined {
-  const { kinds, list, part, rows } = options
+  const { kinds, list, part, rows, from } = options
   const since = changesSince(options)
-  const decided = missedConcerns(list, options.settled, options.from.positions)
+  const decided = missedConcerns(list, options.settled, from.positions)
   if (since === undefined || decided === undefined) return undefined
   if (isAnyRow(since) && rows.size > maxRowsAnew) return undefined
   const { changes } = since
@@ -52,7 +52,15 @@ export function missedByOne(options: MissedOptions): readonly LiveChangeText[] |
   const told: LiveChangeText[] = []
   const byKey = Map.groupBy(changes, ({ key }) => key)
   for (const [key, ofKey] of byKey) {
-    if (isInScope(part.scope, key)) told.push(...differences(key, ofKey, part, rows, matched))
+    if (!isInScope(part.scope, key)) continue
+    const held = heldBefore(ofKey, matched)
+    const maybeHeld = from.isAhead ? matchedSince(ofKey, matched) : [held]
+    const now = rows.toldOf(key)
+    for (const uid of maybeHeld) {
+      if (uid !== undefined && uid !== now?.uid) told.push(removalNow(part, { key, uid }))
+    }
+    if (now === undefined) continue
+    told.push({ ...additionOf(now), type: now.uid === held ? 'MODIFIED' : 'ADDED' })
   }
   for (const key of relatedRows(kinds, since, rows)) {
     const now = rows.toldOf(key)
@@ -99,32 +107,21 @@ interface ChangesSince {
   readonly mayHaveShownMore: boolean
 }
 
-/**
- * What is to be told of a key by what has happened to it. A subscriber may have been told of states behind its position: so whatever
- * matched in one of them, and is not there now, is told to be removed.
- */
-function differences(
-  key: string,
-  changes: readonly Change[],
-  part: KindPart,
-  rows: GroupRows,
-  matched: ObjectTest,
-): readonly LiveChangeText[] {
-  const now = rows.toldOf(key)
-  const told: LiveChangeText[] = []
-  for (const [uid, ofUid] of Map.groupBy(changes, (change) => change.uid)) {
-    if (uid === now?.uid) continue
-    if (!ofUid.some((change) => mayMatch(change, matched))) continue
-    told.push(removalNow(part, { key, uid }))
-  }
-  if (now === undefined) return told
-  const first = changes.find(({ uid }) => uid === now.uid)
-  const isHeld = first !== undefined && first.type !== 'ADDED' && matchedBefore(first, matched)
-  return [...told, { ...additionOf(now), type: isHeld ? 'MODIFIED' : 'ADDED' }]
+/** The UID of the object that was there before these changes of one key, if that may have matched. */
+function heldBefore(changes: readonly Change[], matched: ObjectTest): string | undefined {
+  const [first] = changes
+  if (first === undefined || first.type === 'ADDED') return undefined
+  return matchedBefore(first, matched) ? first.uid : undefined
+}
+
+/** The UIDs of all objects that may have matched before these changes or since: a subscriber that is ahead may hold any of them. */
+function matchedSince(changes: readonly Change[], matched: ObjectTest): readonly string[] {
+  const mayMatch = changes.filter((change) => mayHaveMatched(change, matched))
+  return [...new Set(mayMatch.map(({ uid }) => uid))]
 }
 
 /** Whether one of the states that a change is about may have matched. */
-function mayMatch(change: Change, matched: ObjectTest): boolean {
+function mayHaveMatched(change: Change, matched: ObjectTest): boolean {
   return (
     matched(change.object) !== false || (change.type !== 'ADDED' && matchedBefore(change, matched))
   )

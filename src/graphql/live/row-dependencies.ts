@@ -2,6 +2,9 @@ import type { Change } from '../../informer/store/change.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { FollowedRelation } from '../operation/read-run.ts'
 
+/** What one takes, about: an anchor, a row in its set, and the way back. */
+const dependencyBytes = 300
+
 /**
  * Which rows have been written from which other objects, so that those can be found that a change of such an object concerns. A
  * relation to one that is looked up by keys is known to the key, also where nothing is there yet, and what an object owns to
@@ -16,6 +19,7 @@ export class RowDependencies {
   readonly #owned = new Set<string>()
   /** By type: rows that were written while changes waited, of which the last only is to be heard, whoever owned the object between. */
   readonly #doubtful = new Map<string, Set<string>>()
+  #size = 0
   #hasWaiting: (type: string) => boolean = () => false
 
   /** `hasWaiting`: whether objects of a type have changed in a way that is still to be heard. */
@@ -23,9 +27,16 @@ export class RowDependencies {
     this.#hasWaiting = hasWaiting
   }
 
+  /** What they take, about. */
+  get bytes(): number {
+    return this.#size * dependencyBytes
+  }
+
   /** A row is about to be written anew, or is gone. */
   forget(row: string): void {
-    for (const [type, anchor] of this.#ofRow.get(row) ?? []) {
+    const dependencies = this.#ofRow.get(row) ?? []
+    this.#size -= dependencies.length
+    for (const [type, anchor] of dependencies) {
       const rows = this.#rowsOf.get(type)?.get(anchor)
       rows?.delete(row)
       if (rows?.size === 0) this.#rowsOf.get(type)?.delete(anchor)
@@ -100,6 +111,7 @@ export class RowDependencies {
     if (rows === undefined) rowsOf.set(anchor, new Set([row]))
     else rows.add(row)
     ofRow.push([type, anchor])
+    this.#size += 1
   }
 }
 

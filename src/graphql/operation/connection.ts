@@ -49,6 +49,7 @@ export function resumeTokenOf(part: KindPart, page: Pick<Page, 'listHash'>): str
     list: page.listHash(),
     access: accessFingerprint([part]),
     positions: { [kind.typeName]: view.resourceVersion },
+    isAhead: false,
   })
 }
 

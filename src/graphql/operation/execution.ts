@@ -19,7 +19,7 @@ import { variableError } from './argument-place.ts'
 import { clientResult } from './client-error.ts'
 import { explain, type Explanation } from './explanation.ts'
 import { operationKinds, type OperationToRead, supportingKinds } from './operation-kinds.ts'
-import { liveLane, queryLane } from './operation-turns.ts'
+import { enterLive, queryLane, turns } from './operation-turns.ts'
 import { problemOfVariables } from './document-bounds.ts'
 import { noteMissed } from './missing-indexes.ts'
 import { fleetOf } from './fleet-state.ts'
@@ -120,13 +120,17 @@ export class Execution {
         wishes?.secretRead?.()
       },
     })
-    const answered = await inRounds(prepared, queryLane(access?.viewer), async (settled) => {
-      const { contextValue, failures, budget } = this.#context({ args, access, settled, live })
-      const result = await executePriced({ ...validated, contextValue }, budget)
-      noteMissed(settled, result, failures)
-      record?.spent(budget)
-      return { result: this.#explained(result, validated, { budget, access }), failures }
-    })
+    const answered = await inRounds(
+      prepared,
+      () => turns.enter(queryLane(access?.viewer)),
+      async (settled) => {
+        const { contextValue, failures, budget } = this.#context({ args, access, settled, live })
+        const result = await executePriced({ ...validated, contextValue }, budget)
+        noteMissed(settled, result, failures)
+        record?.spent(budget)
+        return { result: this.#explained(result, validated, { budget, access }), failures }
+      },
+    )
     return this.#seen(answered, args.document)
   }
 
@@ -168,9 +172,11 @@ export class Execution {
     record?.reads(() => operationKinds(this.#options.served, validated))
     const access = this.#accessOf(args)
     const prepared = await prepareOperation(this.#options, validated, access)
+    const enter = (): Promise<void> | undefined =>
+      enterLive(access === undefined ? [] : [access.viewer.username])
     let source: AsyncIterable<unknown> | ExecutionResult
     try {
-      source = await inRounds(prepared, liveLane, async (settled) => {
+      source = await inRounds(prepared, enter, async (settled) => {
         const { contextValue } = this.#context({
           args,
           access,
@@ -191,7 +197,7 @@ export class Execution {
     }
     const answer = async (event: unknown): Promise<ExecutionResult> => {
       const live = this.#liveLoader(access)
-      const answered = await inRounds(prepared, liveLane, async (settled) => {
+      const answered = await inRounds(prepared, enter, async (settled) => {
         const { contextValue, failures, budget } = this.#context({ args, access, settled, live })
         const frame = { ...validated, rootValue: event, contextValue }
         const result = await executePriced(frame, budget)

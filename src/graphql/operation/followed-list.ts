@@ -99,11 +99,15 @@ export function objectToFollow(
 }
 
 const maxCoalesceMs = 60_000
+/** Few, as subscribers share what they are sent only where it is gathered for the same time. */
+const coalesceSteps = [
+  0, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 60_000,
+] as const
 
-/** Throws `ClientError`. */
+/** The next of the times for which changes may be gathered. Throws `ClientError`. */
 export function checkedCoalesceMs(value: number | null | undefined): number | undefined {
   if (value === undefined || value === null) return undefined
-  if (value >= 0 && value <= maxCoalesceMs) return value
+  if (value >= 0 && value <= maxCoalesceMs) return coalesceSteps.find((step) => step >= value)
   throw new ClientError(
     'BAD_USER_INPUT',
     `coalesceMs: must be from 0 to ${maxCoalesceMs}, not ${value}`,

@@ -207,7 +207,15 @@ function frame(
   return {
     ...rest,
     resourceVersion: position ?? '',
-    resumeToken: encodeResumeToken({ cluster, incarnation, list, access, positions }),
+    resumeToken: encodeResumeToken({
+      cluster,
+      incarnation,
+      list,
+      access,
+      positions,
+      // Nobody keeps account of it here.
+      isAhead: true,
+    }),
   }
 }
 

@@ -124,6 +124,7 @@ function difference(
     list,
     access: accessFingerprint([part]),
     positions: { [kind.typeName]: resourceVersion },
+    isAhead: false,
     rows: rowsText(now.entries.map(({ id }) => markedRow(id))),
   })
   const { totalCount } = now

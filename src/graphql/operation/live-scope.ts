@@ -28,6 +28,7 @@ export function liveScope(
 ): LiveScope {
   const list = { within, watch: true }
   const need: KindNeed = { ...at, list }
+  let scope: Scope | undefined
   return {
     async now(signal) {
       access.begin()
@@ -37,7 +38,8 @@ export function liveScope(
         const known = access.list(at, list)
         switch (known.state) {
           case 'allowed':
-            return known.scope
+            scope = known.scope
+            return scope
           case 'forbidden':
             throw forbiddenList(at, true)
           case 'tooMany':
@@ -62,14 +64,24 @@ export function liveScope(
           resolve()
         }
         const leave = access.onChange(at.cluster, done)
-        // Of what webhooks decide nothing is heard: their answers grow old.
-        const timer = setTimeout(done, access.longestMs(at.cluster))
+        // Of what webhooks decide nothing is heard: their answers grow old, which may be sooner than one that is asked for now.
+        const restMs = scope === undefined ? 0 : scopeUntilMs(access, at, scope) - performance.now()
+        const longestMs = Math.max(access.longestMs(at.cluster), leastMs)
+        const timer = setTimeout(done, Math.min(Math.max(restMs, leastMs), longestMs))
         timer.unref()
         signal.addEventListener('abort', done, { once: true })
         if (signal.aborted) done()
       })
     },
   }
+}
+
+/** So long at least passes before it is asked again. */
+const leastMs = 1_000
+
+function scopeUntilMs(access: ViewerAccess, at: KindAt, scope: Scope): number {
+  const places = scope.form === 'namespaces' ? scope.namespaces : ['']
+  return access.allowedUntilMs(at, places, ['list', 'watch'])
 }
 
 /** A cluster that cannot be asked for a while is asked again, while nothing is sent; that it may not be asked lasts. */

@@ -9,5 +9,13 @@ export function queryLane(viewer: Viewer | undefined): Lane {
   return viewer === undefined ? 'queries' : `queries of ${viewer.username}`
 }
 
-/** Where what subscriptions have to be told waits: however much that is, queries get every other turn. */
-export const liveLane: Lane = 'subscriptions'
+const liveLane: Lane = 'subscriptions'
+
+/**
+ * Resolves when something may be done for the subscriptions of some users; `undefined` where that is now. However much there is to do
+ * for subscriptions, queries get every other turn, and each user gets a turn after one of each other user; what several users
+ * wait for is done with the first of them. No users: nobody is asked who they are.
+ */
+export function enterLive(users: Iterable<string>): Promise<void> | undefined {
+  return turns.enter(liveLane, users)
+}

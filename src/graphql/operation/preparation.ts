@@ -1,4 +1,3 @@
-import type { Lane } from '../../lib/turns.ts'
 import type { AccessQuestion } from '../../access/access-question.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
@@ -40,14 +39,15 @@ interface PreparationOptions {
  * Executes what has been prepared, each time with kinds settled anew; where that asks for kinds that depend on data, or
  * for indexes that nobody has asked for before, prepares them and executes again, at most three times in all;
  * where only permissions have to be waited for, more often, since they may be dropped at any moment: until the deadline.
+ * `enter` waits for the turn of each execution.
  */
 export async function inRounds<T>(
   prepared: PreparedKinds,
-  lane: Lane,
+  enter: () => Promise<void> | undefined,
   run: (settled: SettledKinds) => T | PromiseLike<T>,
 ): Promise<T> {
   const execute = async (round: number): Promise<{ settled: SettledKinds; result: T }> => {
-    const turn = turns.enter(lane)
+    const turn = enter()
     if (turn !== undefined) await turn
     const settled = prepared.settle({ last: round === maxRounds })
     return { settled, result: await turns.run(() => run(settled)) }

@@ -14,12 +14,17 @@ export interface ResumePosition {
    * then. Empty within a snapshot that is not complete, from where nothing can be resumed.
    */
   readonly positions: Readonly<Record<string, string>>
+  /**
+   * Whether more may have been sent than led to the positions: in the midst of several frames, or where objects were sent as they
+   * had come to be meanwhile.
+   */
+  readonly isAhead: boolean
   /** Of a page: which rows it had, as a short text. Empty where it was not complete. */
   readonly rows?: string | undefined
 }
 
 /** Raised when what stands in a token changes. */
-const version = 3
+const version = 4
 const maxLength = 16_384
 
 /** A `resumeFrom` that no gateway has given out. */
@@ -34,9 +39,9 @@ export class ResumeTokenError extends ArgumentError {
 
 /** A resume token: opaque, the same on every replica, unsigned like a cursor, as a forged one moves only its owner's own position. */
 export function encodeResumeToken(position: ResumePosition): string {
-  const { cluster, incarnation, list, access, positions, rows } = position
+  const { cluster, incarnation, list, access, positions, isAhead, rows } = position
   const more = rows === undefined ? [] : [rows]
-  const fields = [version, cluster, incarnation, list, access, positions, ...more]
+  const fields = [version, cluster, incarnation, list, access, positions, Number(isAhead), ...more]
   return Buffer.from(JSON.stringify(fields)).toString('base64url')
 }
 
@@ -44,12 +49,12 @@ export function encodeResumeToken(position: ResumePosition): string {
 export function decodeResumeToken(token: string): ResumePosition | undefined {
   const fields = fieldsOf(token)
   if (fields === undefined) throw new ResumeTokenError(token)
-  const [, cluster, incarnation, list, access, positions, rows] = fields
+  const [, cluster, incarnation, list, access, positions, ahead, rows] = fields
   if (fields[0] !== version) return undefined
   if (!isText(cluster) || !isText(incarnation)) throw new ResumeTokenError(token)
   if (!isText(list) || !isText(access) || !isPositions(positions)) throw new ResumeTokenError(token)
   if (rows !== undefined && !isText(rows)) throw new ResumeTokenError(token)
-  return { cluster, incarnation, list, access, positions, rows }
+  return { cluster, incarnation, list, access, positions, isAhead: ahead !== 0, rows }
 }
 
 function fieldsOf(token: string): readonly unknown[] | undefined {

@@ -1,0 +1,91 @@
+import { ClientError } from '../operation/client-error.ts'
+
+/** A group, as far as what it holds is counted. */
+export interface ByteHolder {
+  /** What it holds now, at the most: rows, and frames on their way. */
+  readonly heldBytes: number
+  /** The names of the users who share it; none where nobody is asked who they are. */
+  readonly users: ReadonlySet<string>
+  /** What of it is held for one of its users: a part of what all share, and the frames that only this user is sent. */
+  heldBytesFor(user: string): number
+}
+
+/** There is no room for a subscription now, or no longer: it may be asked for again. */
+export class NoRoomError extends ClientError {
+  constructor(maxBytes: number, isOfUser: boolean) {
+    const holder = isOfUser ? 'the subscriptions of this user' : 'all subscriptions together'
+    super('QUERY_TOO_COSTLY', `${holder} would hold more than ${maxBytes} bytes`, {
+      value: maxBytes,
+      hint: 'select less of fewer objects, end other subscriptions, or ask again later',
+      retryAfterMs,
+    })
+  }
+}
+
+const retryAfterMs = 10_000
+
+/** How much groups may hold. */
+export interface HeldBytesLimits {
+  readonly maxHeldBytes: number
+  readonly maxHeldBytesPerUser: number
+}
+
+/** What all groups hold together, and for each user. Bounded; the policy is that what would be held beyond that is refused. */
+export class HeldBytes {
+  readonly #limits: HeldBytesLimits
+  readonly #ofGroup = new Map<ByteHolder, number>()
+  #bytes = 0
+
+  constructor(limits: HeldBytesLimits) {
+    this.#limits = limits
+  }
+
+  /** Of all groups. */
+  get bytes(): number {
+    this.#countAll()
+    return this.#bytes
+  }
+
+  /** A group may hold more or less than before, or is about to hold more: why there is no room for it, where there is none. */
+  hold(group: ByteHolder, moreBytes?: number): NoRoomError | undefined {
+    this.#count(group)
+    // None is to lose a group that users share because of what another one holds.
+    const [user, another] = group.users
+    return this.problemFor(another === undefined ? user : undefined, moreBytes)
+  }
+
+  /** Why a user, or anybody, may not hold so many bytes more. */
+  problemFor(user: string | undefined, more = 0): NoRoomError | undefined {
+    const { maxHeldBytes, maxHeldBytesPerUser } = this.#limits
+    // What others held may be gone since they were counted, as frames go when nobody reads them any more.
+    if (this.#bytes + more > Math.min(maxHeldBytes, maxHeldBytesPerUser)) this.#countAll()
+    if (this.#bytes + more > maxHeldBytes) return new NoRoomError(maxHeldBytes, false)
+    if (user === undefined || this.#bytes + more <= maxHeldBytesPerUser) return undefined
+    if (this.#bytesFor(user) + more <= maxHeldBytesPerUser) return undefined
+    return new NoRoomError(maxHeldBytesPerUser, true)
+  }
+
+  /** A group is over. */
+  release(group: ByteHolder): void {
+    this.#bytes -= this.#ofGroup.get(group) ?? 0
+    this.#ofGroup.delete(group)
+  }
+
+  #bytesFor(user: string): number {
+    let sum = 0
+    for (const group of this.#ofGroup.keys()) {
+      if (group.users.has(user)) sum += group.heldBytesFor(user)
+    }
+    return sum
+  }
+
+  #countAll(): void {
+    for (const group of this.#ofGroup.keys()) this.#count(group)
+  }
+
+  #count(group: ByteHolder): void {
+    const bytes = group.heldBytes
+    this.#bytes += bytes - (this.#ofGroup.get(group) ?? 0)
+    this.#ofGroup.set(group, bytes)
+  }
+}
