@@ -16,6 +16,19 @@ const asked = {
   selection: 'metadata { name uid labels } node { spec { unschedulable } }',
 }
 
+/** Changes whose type is not true for who holds this: what is held is not ADDED, and nothing else is MODIFIED or REMOVED. */
+const untrue = (stood: HeldBehind, live: Resumed): readonly string[] => {
+  const held = new Set(stood.held.keys())
+  return live.seen
+    .flatMap(({ frame }) => frame.changes as Fields[])
+    .flatMap(({ type, objectId }): string[] => {
+      const isTrue = (type === 'ADDED') !== held.has(objectId)
+      if (type === 'REMOVED') held.delete(objectId)
+      else held.add(objectId)
+      return isTrue ? [] : [`${type} ${objectId}`]
+    })
+}
+
 const nameIn = (held: Held, name: string): boolean =>
   [...held.values()].some(({ metadata }) => metadata.name === name)
 const inOrder = (held: Held): readonly Fields[] =>
@@ -126,6 +139,67 @@ describe('a subscription that comes back', () => {
       await expectSame(live, false)
     }
     expect(gateway.gateway.planned.liveState()).toMatchObject({ resumed: 2, notResumed: 0 })
+  })
+
+  it.each(['', 'and a restart '])(
+    'after it was away %sis told what is another thing than at its position, however often that has changed',
+    async (restart) => {
+      const stood = await begin()
+      await removed('b')
+      for (let time = 0; time < 5; time += 1) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        await removed('d')
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        await created(cluster, pods, pod('d'))
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        await created(cluster, pods, pod('gone'))
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        await removed('gone')
+      }
+      await created(cluster, pods, pod('new', 'y'))
+      await labelled('new', 'x')
+      if (restart !== '') {
+        await gateway[Symbol.asyncDispose]()
+        gateway = await serve()
+      }
+      await created(cluster, pods, pod('last'))
+      const live = resume(gateway.connect(), asked, stood)
+      await expectSame(live, false)
+      expect(untrue(stood, live)).toEqual([])
+      const types = live.seen.flatMap(({ frame }) =>
+        (frame.changes as Fields[]).map(({ type }) => type),
+      )
+      expect(types.toSorted().filter((type) => type !== 'MODIFIED')).toEqual([
+        'ADDED',
+        'ADDED',
+        'ADDED',
+        'REMOVED',
+        'REMOVED',
+      ])
+    },
+  )
+
+  it('goes on after a restart although others come with tokens that the API server does not remember', async () => {
+    const stood: HeldBehind[] = []
+    for (let count = 0; count < 6; count += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await created(cluster, pods, pod(`new-${count}`, 'y'))
+      if (count === 3) cluster.faults.inject({ fault: { type: 'compact-history' } })
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      stood.push(await begin())
+    }
+    await gateway[Symbol.asyncDispose]()
+    await created(cluster, pods, pod('last'))
+    gateway = await serve()
+    await gateway.data('{ pods { totalCount } nodes { totalCount } }')
+    const resets = await Promise.all(
+      stood.map(async (from) => {
+        const live = resume(gateway.connect(), asked, from)
+        await live.until(isWhole)
+        return live.seen[0]?.frame.reset
+      }),
+    )
+    expect(resets).toEqual([true, true, true, false, false, false])
   })
 
   it('goes on although the API server breaks off what it is asked of what was missed', async () => {
