@@ -204,4 +204,35 @@ export const attacks: readonly Attack[] = [
   bySocket('one id that is subscribed and completed in a burst', (socket) =>
     socket.subscribeAndComplete(subscription, 100),
   ),
+  bySocket('subscriptions that differ in coalesceMs', (socket) =>
+    askAll(socket, groupsOfSocket, (number) => ({
+      query: 'subscription ($ms: Int) { pods(coalesceMs: $ms) { synced changes { type } } }',
+      variables: { ms: number % 60_000 },
+    })),
+  ),
+  bySocket('subscriptions of small rows in groups of their own', (socket) =>
+    askAll(socket, groupsOfSocket, (number) => ({
+      query: `subscription Small${number} { pods { synced changes { type } } }`,
+    })),
+  ),
+  bySocket('subscriptions of json in groups of their own', (socket) =>
+    askAll(socket, groupsOfSocket, (number) => ({
+      query: `subscription Large${number} { pods { changes { object { json } } } }`,
+    })),
+  ),
 ]
+
+/** Each socket of an attack has so many subscriptions. */
+const groupsOfSocket = 26
+let groups = 0
+
+/** The code of the first answer that is an error. */
+async function askAll(
+  socket: AttackSocket,
+  times: number,
+  payload: (number: number) => object,
+): Promise<string> {
+  const answers = Array.from({ length: times }, () => socket.ask(payload((groups += 1))))
+  const codes = await Promise.all(answers)
+  return codes.find((code) => code !== 'ok') ?? 'ok'
+}
