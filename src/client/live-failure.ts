@@ -57,7 +57,8 @@ function failureOfOperation(errors: readonly LiveError[]): LiveFailure {
   const [first] = errors
   const { code, retryAfterMs } = first?.extensions ?? {}
   const name = typeof code === 'string' ? code : undefined
-  const isPassing = name !== undefined && passing.has(name)
+  // Whatever it is, the gateway says when it may have passed.
+  const isPassing = retryAfterMs !== undefined || (name !== undefined && passing.has(name))
   return {
     error: new Error(first?.message ?? 'the subscription failed', { cause: errors }),
     code: name,
