@@ -108,7 +108,12 @@ describe('a configuration', () => {
       variables: { INFORMERQL_LIVE_MAX_BYTES: '1048576', INFORMERQL_LIVE_MAX_FRAME_OBJECTS: '50' },
     })
     const { live, limits } = gatewayOptionsOf(config)
-    expect(live).toEqual({ maxFrames: 16, maxBytes: 1_048_576, maxHeldBytes: 536_870_912 })
+    expect(live).toEqual({
+      maxFrames: 16,
+      maxBytes: 1_048_576,
+      maxHeldBytes: 536_870_912,
+      maxHeldBytesPerUser: 268_435_456,
+    })
     expect(limits).toMatchObject({ coalesceMs: 250, maxFrameObjects: 50, maxFrameBytes: 1_048_576 })
     const wrong = file('live:\n  maxFrames: 0\n  maxByte: 1\n')
     expect(problemsOf({ file: wrong })).toEqual([
