@@ -89,6 +89,33 @@ describe('what subscriptions hold is counted by what it takes', () => {
     expect(planned.liveState().groups).toBe(4)
   })
 
+  it('and what is told anew to those who come back and read nothing, who begin anew where there is no room', async () => {
+    const maxHeldBytes = 2_000_000
+    await using served = await serveSimulator({ gateway: { live: { maxHeldBytes } } })
+    const { cluster, gateway } = served
+    const { planned } = gateway.gateway
+    const query = `subscription ($from: String) { configMaps(coalesceMs: 0, resumeFrom: $from) {
+      resumeToken changes { object { data } } } }`
+    const first = await firstAnswer(gateway.connect(), query)
+    const maps = '/api/v1/namespaces/default/configmaps'
+    for (const name of ['a', 'b', 'c', 'd']) {
+      // oxlint-disable-next-line no-await-in-loop -- in order
+      await created(cluster, maps, { metadata: { name }, data: { text: 'x'.repeat(50_000) } })
+    }
+    const count = async () => (await gateway.data('{ configMaps { totalCount } }')).configMaps
+    await expect.poll(count).toEqual({ totalCount: 4 })
+    const from = first.data.configMaps.resumeToken
+    const streams = await Promise.all(
+      Array.from({ length: 20 }, async () => planned.subscribe({ query, variables: { from } }, {})),
+    )
+    // Of the rows there are 400,000 bytes, and 200,000 for each who is told what was missed.
+    const { resumed, notResumed, heldBytes } = planned.liveState()
+    expect(heldBytes).toBeLessThan(maxHeldBytes)
+    expect({ resumed, notResumed }).toEqual({ resumed: 7, notResumed: 13 })
+    for (const stream of streams) stream?.close()
+    expect(planned.liveState().heldBytes).toBe(0)
+  })
+
   it('and what somebody missed who comes back', async () => {
     const maps = '/api/v1/namespaces/default/configmaps'
     const query = `subscription ($from: String) { configMaps(coalesceMs: 0, resumeFrom: $from) {

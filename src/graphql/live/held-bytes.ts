@@ -46,16 +46,18 @@ export class HeldBytes {
     return this.#bytes
   }
 
-  /** A group may hold more or less than before, or is about to hold more: why there is no room for it, where there is none. */
-  hold(group: ByteHolder, moreBytes?: number): NoRoomError | undefined {
+  /**
+   * A group may hold more or less than before, or is about to hold more, all of it for one user or for all who share it: why there
+   * is no room for that, where there is none.
+   */
+  hold(group: ByteHolder, more = 0, ofUser?: string): NoRoomError | undefined {
     this.#count(group)
     // None is to lose a group that users share because of what another one holds.
-    const [user, another] = group.users
-    return this.problemFor(another === undefined ? user : undefined, moreBytes)
+    const [first, another] = group.users
+    return this.#problemFor(ofUser ?? (another === undefined ? first : undefined), more)
   }
 
-  /** Why a user, or anybody, may not hold so many bytes more. */
-  problemFor(user: string | undefined, more = 0): NoRoomError | undefined {
+  #problemFor(user: string | undefined, more: number): NoRoomError | undefined {
     const { maxHeldBytes, maxHeldBytesPerUser } = this.#limits
     // What others held may be gone since they were counted, as frames go when nobody reads them any more.
     if (this.#bytes + more > Math.min(maxHeldBytes, maxHeldBytesPerUser)) this.#countAll()

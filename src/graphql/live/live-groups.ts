@@ -107,8 +107,8 @@ export class LiveGroups {
       if (group.isOver || seat?.isOpen === false) return 'again'
       const { counts } = this.#options
       // A snapshot is shared, and these frames are not.
-      const hasRoom = this.#held.problemFor(access?.viewer.username, resumed?.bytes) === undefined
-      const begun = hasRoom ? resumed : undefined
+      const problem = this.#held.hold(group, resumed?.bytes, access?.viewer.username)
+      const begun = problem === undefined ? resumed : undefined
       if (begun !== undefined) counts.resumed += 1
       else if (from !== undefined) counts.notResumed += 1
       return group.join((one) => new GroupMember(one, begun ?? one.snapshot(), seat), seat)
