@@ -103,7 +103,7 @@ export class LiveGroup implements MemberGroup, ByteHolder {
       ring,
       writer,
       rows,
-      hasRoomFor: (bytes) => options.hold(bytes) === undefined,
+      hasRoomFor: (bytes) => this.#problemOfHolding(bytes) === undefined,
     })
     this.#snapshots = new GroupSnapshots(ring)
     const withheld = new WithheldPrivileges(() => this.#seats.askMore())
@@ -266,7 +266,7 @@ export class LiveGroup implements MemberGroup, ByteHolder {
   snapshot(): GroupSnapshot {
     const { writer, positions, ring, rows } = this
     const { isAhead } = this.#flush
-    const written = (): NoRoomError | undefined => this.#options.hold()
+    const written = (): NoRoomError | undefined => this.#problemOfHolding()
     const at = { writer, next: ring.next, positions, isAhead, written }
     return this.#snapshots.current(() => new GroupSnapshot(rows, at))
   }
@@ -313,11 +313,16 @@ export class LiveGroup implements MemberGroup, ByteHolder {
 
   /** More may be held than there is room for. What is kept for slow readers goes first: they begin anew. */
   #hold(): void {
-    if (this.isOver || this.#options.hold() === undefined) return
+    if (this.#problemOfHolding() === undefined) return
     this.ring.forgetBefore(this.ring.next)
     this.#snapshots.moved()
-    const error = this.#options.hold()
+    const error = this.#problemOfHolding()
     if (error !== undefined) this.end({ form: 'failed', error })
+  }
+
+  /** A group that is over is not counted: what is left of it is read soon, or its readers are cut off. */
+  #problemOfHolding(more?: number): NoRoomError | undefined {
+    return this.isOver ? undefined : this.#options.hold(more)
   }
 
   /** Ends all its subscriptions. Idempotent. */

@@ -107,7 +107,7 @@ export class LiveGroups {
       if (group.isOver || seat?.isOpen === false) return 'again'
       const { counts } = this.#options
       // A snapshot is shared, and these frames are not.
-      const problem = this.#held.hold(group, resumed?.bytes, access?.viewer.username)
+      const problem = resumed && this.#held.hold(group, resumed.bytes, access?.viewer.username)
       const begun = problem === undefined ? resumed : undefined
       if (begun !== undefined) counts.resumed += 1
       else if (from !== undefined) counts.notResumed += 1
