@@ -52,7 +52,11 @@ await using gateway = await startService(`${processes}/identity-gateway.ts`, [
   'planned',
   JSON.stringify({ ...deadlines, ...quotas, introspection: false }),
 ])
-const target: Target = { url: gateway.url, authorization: `Bearer ${viewerTokens.mallory}` }
+const target: Target = {
+  url: gateway.url,
+  authorization: `Bearer ${viewerTokens.mallory}`,
+  cluster: simulator.url,
+}
 const user: SteadyUser = {
   url: gateway.url,
   authorization: `Bearer ${viewerTokens.everywhere}`,

@@ -3,11 +3,14 @@ import { connect, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { attackOperations, type AttackOperation } from '../../test/abuse/attack-operations.ts'
 import { type AttackSocket, openAttackSocket } from './attack-socket.ts'
+import { gatewayToken } from './identities.ts'
 
 /** Who is attacked, and as whom. */
 export interface Target {
   readonly url: string
   readonly authorization: string
+  /** The API server behind the gateway, where an attacker who may write makes objects. */
+  readonly cluster: string
 }
 
 /** One attack by one transport, which many lanes do again and again. */
@@ -124,6 +127,18 @@ const typed = 'content-type: application/json'
 const unread = {
   query: `{ ${Array.from({ length: 4 }, (_, at) => `a${at}: pods(first: 500) { nodes { json } }`).join(' ')} }`,
 }
+const ingresses = '/apis/networking.k8s.io/v1/namespaces/default/ingresses'
+/** An object that is as large as an API server takes, and another one with each call. */
+const ingressOf = (turn: number): string =>
+  JSON.stringify({
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    metadata: { name: 'large' },
+    spec: {
+      defaultBackend: { service: { name: 'web', port: { number: 80 } } },
+      rules: Array.from({ length: 20_000 }, (_, at) => ({ host: `h${at}-${turn}.example.com` })),
+    },
+  })
 /** So many of one kind are held at the same time. */
 const held = 60
 let tokens = 0
@@ -204,4 +219,36 @@ export const attacks: readonly Attack[] = [
   bySocket('one id that is subscribed and completed in a burst', (socket) =>
     socket.subscribeAndComplete(subscription, 100),
   ),
+  {
+    title: 'an Ingress with 20,000 hosts that changes all the time',
+    transport: 'http',
+    lanes: 1,
+    open: async (target, signal) => {
+      // The gateway caches what is asked for.
+      await post(
+        target,
+        {
+          headers: { ...json, authorization: target.authorization },
+          body: '{"query":"{ ingresses { totalCount } }"}',
+        },
+        signal,
+      )
+      let turn = 0
+      return async () => {
+        const { status } = await fetch(
+          `${target.cluster}${ingresses}/large?fieldManager=attack&force=true`,
+          {
+            method: 'PATCH',
+            headers: {
+              authorization: `Bearer ${gatewayToken}`,
+              'content-type': 'application/apply-patch+yaml',
+            },
+            body: ingressOf((turn += 1) % 2),
+            signal,
+          },
+        )
+        return String(status)
+      }
+    },
+  },
 ]

@@ -3,6 +3,12 @@ import { ObjectIndex } from './object-index.ts'
 import { IndexFunctionError } from './store-errors.ts'
 import type { IndexFunction, Indexers, ObjectId } from './store-view.ts'
 
+/**
+ * So many values of one object are kept in one index. An API server takes objects with some twenty thousand, and to index these
+ * anew with each of their states would hold up the informer's loop.
+ */
+export const maxValuesPerObject = 5_000
+
 /** An index that is computed from each object. */
 export interface FunctionIndex {
   readonly index: ObjectIndex
@@ -53,7 +59,7 @@ export class FunctionIndexes {
     for (const one of this.#all) this.set(one, id, key, object)
   }
 
-  /** Computes one index of an object. Where the function throws, the object is not in that index. */
+  /** Computes one index of an object. Where the function throws, or gives too many values, the object is not in that index. */
   set(
     { index, compute }: FunctionIndex,
     id: ObjectId,
@@ -62,6 +68,9 @@ export class FunctionIndexes {
   ): void {
     try {
       const values = compute(object)
+      if (values.length > maxValuesPerObject) {
+        throw new RangeError(`it gave ${values.length} values, more than ${maxValuesPerObject}`)
+      }
       for (const value of values) {
         if (typeof value !== 'string') throw new TypeError(`a value is no string: ${typeof value}`)
       }

@@ -2,16 +2,18 @@ import { SortedList } from './sorted-list.ts'
 import type { IndexView, ObjectId, PostingView } from './store-view.ts'
 
 /**
- * The objects that share one value of one index: an unordered array of ids. An id is taken out in constant time by
- * moving the last one into its place, so whoever holds the positions must be told of the move.
+ * The objects that share one value of one index: an unordered array of ids, and beside it the slot that the value has in each
+ * object. An id is taken out in constant time by moving the last one into its place: the caller then updates the position that
+ * the moved object keeps.
  */
 class Posting implements PostingView {
   readonly value: string
-  readonly #ids: ObjectId[]
+  readonly #ids: ObjectId[] = []
+  /** Absent while all are 0, as in every index with one value an object. */
+  #slots: number[] | undefined
 
-  constructor(value: string, ids: ObjectId[]) {
+  constructor(value: string) {
     this.value = value
-    this.#ids = ids
   }
 
   get size(): number {
@@ -22,16 +24,24 @@ class Posting implements PostingView {
     return this.#ids.values()
   }
 
+  slotAt(position: number): number {
+    return this.#slots?.[position] ?? 0
+  }
+
   /** Returns the position of the new id. */
-  push(id: ObjectId): number {
+  push(id: ObjectId, slot: number): number {
+    if (slot > 0) this.#slots ??= this.#ids.map(() => 0)
+    this.#slots?.push(slot)
     return this.#ids.push(id) - 1
   }
 
   /** Takes out the id at `position`; returns the id that stands there now, if another one was moved. */
   removeAt(position: number): ObjectId | undefined {
     const last = this.#ids.pop()
+    const slot = this.#slots?.pop() ?? 0
     if (last === undefined || position === this.#ids.length) return undefined
     this.#ids[position] = last
+    if (this.#slots !== undefined) this.#slots[position] = slot
     return last
   }
 }
@@ -39,6 +49,10 @@ class Posting implements PostingView {
 /** One value of one object: the value itself while no other object has it, else the posting that they share. */
 type Membership = string | Posting
 
+/** The one object that has a value: `slot * slotUnit + id`, which is the bare id of an object with one value. */
+type Owner = number
+
+const slotUnit = 2 ** 32
 const none: readonly string[] = []
 
 /** A membership, a position, and an id in a posting. */
@@ -54,16 +68,17 @@ const sparseSlots = 3
  *
  * The trick is what is kept for each object. A set of ids per value would be simple, and cost some 60 bytes an id. A
  * bare array of ids costs 8, but to take one out it would have to be searched; so each object remembers its position
- * in each posting that it is in. The last id of the array moves into the gap, and is the only one whose position
- * changes. Whether an object has a value, and which it has, is then a look at its own memberships.
+ * in each posting that it is in, and the posting which of the object's values it is (the slot). The last id of the array
+ * moves into the gap, and is the only one whose position changes. Whether an object has a value, and which it has, is
+ * then a look at its own memberships.
  *
  * Two common cases keep less. A value that only one object has (a name, an IP address) has no posting: the value
- * leads to the bare id, and the object's membership is the value itself; when a second object comes to have it, the
+ * leads to the id and the slot, in one number, and the object's membership is the value itself; when a second object comes to have it, the
  * two get a posting. And an object with one value keeps its membership and its position bare; with several, in arrays.
  */
 export class ObjectIndex implements IndexView {
   readonly name: string
-  readonly #byValue = new Map<string, ObjectId | Posting>()
+  readonly #byValue = new Map<string, Owner | Posting>()
   readonly #memberships: (Membership | Membership[] | undefined)[] = []
   readonly #positions: (number | number[])[] = []
   #ordered: SortedList<string> | undefined
@@ -104,13 +119,14 @@ export class ObjectIndex implements IndexView {
 
   posting(value: string): PostingView | undefined {
     const found = this.#byValue.get(value)
-    return typeof found === 'number' ? new SinglePosting(found) : found
+    return typeof found === 'number' ? new SinglePosting(found % slotUnit) : found
   }
 
   /** One of the objects with this value, without the posting: for values that tell objects apart. */
   anyOf(value: string): ObjectId | undefined {
     const found = this.#byValue.get(value)
-    return typeof found === 'object' ? found[Symbol.iterator]().next().value : found
+    if (typeof found === 'number') return found % slotUnit
+    return found?.[Symbol.iterator]().next().value
   }
 
   has(id: ObjectId, value: string): boolean {
@@ -150,8 +166,9 @@ export class ObjectIndex implements IndexView {
 
   /** Makes `values` (repeated ones count once) all the values of the object. */
   set(id: ObjectId, values: readonly string[]): void {
+    if (this.#unchanged(id, values)) return
     const own = distinct(values)
-    if (this.#unchanged(id, own)) return
+    if (own !== values && this.#unchanged(id, own)) return
     this.delete(id)
     const [first] = own
     if (first === undefined) return
@@ -196,50 +213,42 @@ export class ObjectIndex implements IndexView {
   #join(id: ObjectId, value: string, slot: number): Membership {
     const found = this.#byValue.get(value)
     if (found === undefined) {
-      this.#byValue.set(value, id)
+      this.#byValue.set(value, slot * slotUnit + id)
       this.#ordered?.insert(value, value)
       return value
     }
     if (typeof found !== 'number') {
-      this.#setPosition(id, slot, found.push(id))
+      this.#setPosition(id, slot, found.push(id, slot))
       return found
     }
-    const posting = new Posting(value, [found, id])
+    const posting = new Posting(value)
     this.#byValue.set(value, posting)
     this.#share(found, posting)
-    this.#setPosition(id, slot, 1)
+    this.#setPosition(id, slot, posting.push(id, slot))
     return posting
   }
 
   /** The only object with a value is about to get company: its membership becomes the shared posting. */
-  #share(id: ObjectId, posting: Posting): void {
+  #share(owner: Owner, posting: Posting): void {
+    const id = owner % slotUnit
+    const slot = (owner - id) / slotUnit
     const membership = this.#memberships[id]
-    if (!Array.isArray(membership)) {
-      this.#memberships[id] = posting
-      this.#positions[id] = 0
-      return
-    }
-    const slot = membership.indexOf(posting.value)
-    membership[slot] = posting
-    this.#setPosition(id, slot, 0)
+    if (Array.isArray(membership)) membership[slot] = posting
+    else this.#memberships[id] = posting
+    this.#setPosition(id, slot, posting.push(id, slot))
   }
 
   #leave(id: ObjectId, membership: Membership, slot: number): void {
     if (typeof membership === 'string') return this.#forget(membership)
     const position = this.#positionOf(id, slot)
     const moved = membership.removeAt(position)
-    if (moved !== undefined) this.#setPosition(moved, this.#slotOf(moved, membership), position)
+    if (moved !== undefined) this.#setPosition(moved, membership.slotAt(position), position)
     if (membership.size === 0) this.#forget(membership.value)
   }
 
   #forget(value: string): void {
     this.#byValue.delete(value)
     this.#ordered?.remove(value)
-  }
-
-  #slotOf(id: ObjectId, posting: Posting): number {
-    const membership = this.#memberships[id]
-    return Array.isArray(membership) ? membership.indexOf(posting) : 0
   }
 
   #positionOf(id: ObjectId, slot: number): number {
@@ -270,11 +279,9 @@ class SinglePosting implements PostingView {
 
 /** The values, each once. */
 function distinct(values: readonly string[]): readonly string[] {
-  for (let at = 1; at < values.length; at++) {
-    const value = values[at]
-    if (value !== undefined && values.indexOf(value) < at) return [...new Set(values)]
-  }
-  return values
+  if (values.length < 2) return values
+  const once = new Set(values)
+  return once.size === values.length ? values : [...once]
 }
 
 function valueOf(membership: Membership): string {

@@ -26,7 +26,7 @@ export class DuplicateIndexError extends CodedError {
   }
 }
 
-/** An index function that threw. The object is stored and readable, but not found through this index. */
+/** An index function that threw, or gave more values than an index keeps of one object. The object is stored and readable, but not found through this index. */
 export class IndexFunctionError extends CodedError {
   /** The object's key. */
   readonly key: string
@@ -34,7 +34,7 @@ export class IndexFunctionError extends CodedError {
   constructor(resource: string, index: string, key: string, cause: unknown) {
     super(
       'INDEX_FUNCTION',
-      `the function of index ${JSON.stringify(index)} threw for ${resource} ${key}: ${String(cause)}`,
+      `the function of index ${JSON.stringify(index)} failed for ${resource} ${key}: ${String(cause)}`,
       { value: index, hint: 'an index function must accept every object of its kind', cause },
     )
     this.key = key
