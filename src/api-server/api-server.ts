@@ -19,6 +19,7 @@ import {
 } from './resource-client.ts'
 import { readServerVersion, type ServerVersion } from './discovery/server-version.ts'
 import { ServerFeatures } from './discovery/server-features.ts'
+import { Reachability } from './transport/reachability.ts'
 import {
   Transport,
   transportDefaults,
@@ -72,6 +73,7 @@ export class ApiServer implements AsyncDisposable {
   readonly #transport: Transport
   readonly #openApi: OpenApi
   readonly #features: ServerFeatures
+  readonly #reachability: Reachability
 
   /** Throws `InvalidOptionError` and `ClusterConfigError`. */
   constructor({ name, config, server, ...limits }: ApiServerOptions) {
@@ -81,7 +83,11 @@ export class ApiServer implements AsyncDisposable {
     for (const [limit, value] of Object.entries(this.#limits)) {
       if (typeof value === 'number') requireDeadline(limit, value)
     }
-    this.#transport = new Transport(this.config, this.#limits)
+    this.#reachability = new Reachability((signal) => this.version(signal))
+    this.#transport = new Transport(this.config, this.#limits, {
+      answered: (httpStatus) => this.#reachability.answered(httpStatus),
+      failed: (failure) => this.#reachability.failed(failure),
+    })
     this.#openApi = new OpenApi((path, signal) => this.request('GET', path, { signal }))
     this.#features = new ServerFeatures({
       version: () => this.version(),
@@ -96,7 +102,11 @@ export class ApiServer implements AsyncDisposable {
 
   /** Lists and watches one resource; as metadata only, if so asked. */
   resource(resource: ApiResource, options?: ResourceClientOptions): ResourceClient {
-    const connection = { transport: this.#transport, features: this.#features }
+    const connection = {
+      transport: this.#transport,
+      features: this.#features,
+      reachability: this.#reachability,
+    }
     return new ResourceClient(resource, connection, this.#limits, options)
   }
 

@@ -7,6 +7,7 @@ import {
 import { resourceVersion, type ResourceVersion } from '../kubernetes/resource-version.ts'
 import { MalformedListError } from './frames/frame-errors.ts'
 import { ListFrames } from './frames/list-frames.ts'
+import type { Reachability } from './transport/reachability.ts'
 import type { Transport } from './transport/transport.ts'
 import type { ServerFeatures } from './discovery/server-features.ts'
 import { WatchFrames } from './frames/watch-frames.ts'
@@ -56,6 +57,7 @@ export interface ResourceClientOptions {
 export interface ResourceClientConnection {
   readonly transport: Transport
   readonly features: ServerFeatures
+  readonly reachability: Reachability
 }
 
 /** What a resource client needs to know of its connection. */
@@ -82,19 +84,21 @@ export class ResourceClient {
   readonly resource: ApiResource
   readonly #transport: Transport
   readonly #features: ServerFeatures
+  readonly #reachability: Reachability
   readonly #limits: ResourceClientLimits
   /** Whether it gives the metadata of objects alone. */
   readonly metadataOnly: boolean
 
   constructor(
     resource: ApiResource,
-    { transport, features }: ResourceClientConnection,
+    { transport, features, reachability }: ResourceClientConnection,
     limits: ResourceClientLimits,
     options: ResourceClientOptions = {},
   ) {
     this.resource = resource
     this.#transport = transport
     this.#features = features
+    this.#reachability = reachability
     this.#limits = limits
     this.metadataOnly = options.metadataOnly ?? false
   }
@@ -164,6 +168,11 @@ export class ResourceClient {
   /** Whether the server promises an order of resource versions; rejects as {@link streamsLists} does. */
   ordersResourceVersions(signal: AbortSignal): Promise<boolean> {
     return this.#features.ordersResourceVersions(signal)
+  }
+
+  /** Resolves with `true` when the server answers again after it was away, with `false` when the signal is aborted. */
+  returned(signal: AbortSignal): Promise<boolean> {
+    return this.#reachability.returned(signal)
   }
 
   #accept(kind: string): string {

@@ -233,6 +233,13 @@ export class ClusterCache implements AsyncDisposable {
     return [...this.#cached.values()].map(stateOf)
   }
 
+  /** How long ago the server was last heard of each resource that may be out of date after a failure, milliseconds. */
+  lagsBehind(): readonly number[] {
+    return this.states().flatMap(({ state, lagMs }) =>
+      state === 'RECONNECTING' && lagMs !== null ? [lagMs] : [],
+    )
+  }
+
   /** Stops all informers. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped = true

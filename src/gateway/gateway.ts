@@ -244,7 +244,11 @@ class RunningGateway implements Gateway {
       cluster.state === 'connected' ? [] : [`cluster ${cluster.name}: ${cluster.error.message}`],
     )
     const ready = reasons.length < members.length
-    return { ready, reasons: [...reasons, ...this.#serving.refusal, ...this.#problems] }
+    return {
+      ready,
+      reasons: [...reasons, ...this.#serving.refusal, ...this.#problems],
+      lagsBehindMs: members.flatMap(({ cache }) => cache.lagsBehind()),
+    }
   }
 
   readonly authenticator = (options: AuthenticationOptions): Authenticator | undefined =>

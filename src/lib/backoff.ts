@@ -33,6 +33,11 @@ export class Backoff {
     this.#delayMs = this.#options.initialMs
   }
 
+  /** What failed so far is over: the delays begin again. */
+  restart(): void {
+    this.#delayMs = this.#options.initialMs
+  }
+
   /** How long to wait after a failure now: uniform in [d, 2d), milliseconds. */
   nextMs(): number {
     const { initialMs, factor, maxMs, resetAfterMs } = this.#options

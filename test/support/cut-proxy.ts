@@ -8,6 +8,9 @@ export interface CutProxy extends AsyncDisposable {
   target: number | undefined
   /** Breaks every connection. */
   readonly cut: () => void
+  /** The same, and nothing listens any more, until {@link listen}. */
+  readonly refuse: () => Promise<void>
+  readonly listen: () => Promise<void>
 }
 
 export async function startCutProxy(target: number): Promise<CutProxy> {
@@ -29,20 +32,29 @@ export async function startCutProxy(target: number): Promise<CutProxy> {
     incoming.once('close', () => outgoing.destroy())
     outgoing.once('close', () => incoming.destroy())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  let port = 0
+  const listen = async (): Promise<void> => {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    port = (server.address() as AddressInfo).port
+  }
+  await listen()
   const cut = (): void => {
     for (const socket of sockets) socket.destroy()
   }
+  const refuse = async (): Promise<void> => {
+    cut()
+    if (!server.listening) return
+    server.close()
+    await once(server, 'close')
+  }
   const proxy = {
-    port: (server.address() as AddressInfo).port,
+    port,
     target: target as number | undefined,
     cut,
-    async [Symbol.asyncDispose]() {
-      cut()
-      server.close()
-      await once(server, 'close')
-    },
+    refuse,
+    listen,
+    [Symbol.asyncDispose]: refuse,
   }
   return proxy
 }

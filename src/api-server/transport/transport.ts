@@ -3,7 +3,7 @@ import { arch, platform } from 'node:process'
 import { sleep } from '../../lib/backoff.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import type { ClusterConfig } from '../kubeconfig/cluster-config.ts'
-import { ConnectionError } from './connection-error.ts'
+import { ConnectionError, type ConnectionFailure } from './connection-error.ts'
 import { ConnectionPool, type ConnectionPoolOptions } from './connection-pool.ts'
 import { Credentials, type RequestCredentials } from '../kubeconfig/credentials.ts'
 import { Exchange, type ExchangeDeadlines, type ExchangeResponse } from './exchange.ts'
@@ -55,6 +55,14 @@ export interface TransportResponse {
   readonly body: AsyncIterable<Buffer>
 }
 
+/** What is told of every request. */
+export interface TransportObserver {
+  /** The server has answered, with whatever status. */
+  answered(httpStatus: number, headers: IncomingHttpHeaders): void
+  /** There was no answer. */
+  failed(failure: ConnectionFailure): void
+}
+
 /** How often a request is repeated whose pooled connection turned out to be closed. */
 const maxStaleConnections = 3
 
@@ -64,15 +72,17 @@ export class Transport {
   readonly host: string
   readonly #url: URL
   readonly #options: TransportOptions
+  readonly #observer: TransportObserver
   readonly #credentials: Credentials
   readonly #pool: ConnectionPool
   readonly #running = new Set<Exchange>()
   readonly #closing = new AbortController()
 
-  constructor(config: ClusterConfig, options: TransportOptions) {
+  constructor(config: ClusterConfig, options: TransportOptions, observer: TransportObserver) {
     this.#url = new URL(config.server)
     this.host = this.#url.host
     this.#options = options
+    this.#observer = observer
     this.#credentials = new Credentials(config, options.credentialsDeadlineMs)
     this.#pool = new ConnectionPool(config, options)
   }
@@ -129,11 +139,15 @@ export class Transport {
     for (let attempt = 1; ; attempt++) {
       const exchange = await this.#open(request, credentials)
       try {
-        return await this.#run(exchange, signal)
+        const response = await this.#run(exchange, signal)
+        this.#observer.answered(response.message.statusCode ?? 0, response.message.headers)
+        return response
       } catch (error) {
-        const isStale =
-          exchange.reusedSocket && error instanceof ConnectionError && error.failure === 'reset'
-        if (!isStale || request.method !== 'GET' || attempt > maxStaleConnections) throw error
+        if (!(error instanceof ConnectionError)) throw error
+        const isStale = exchange.reusedSocket && error.failure === 'reset'
+        if (isStale && request.method === 'GET' && attempt <= maxStaleConnections) continue
+        this.#observer.failed(error.failure)
+        throw error
       }
     }
   }

@@ -79,6 +79,11 @@ export interface ListerWatcher {
    * Whether the server promises an order of resource versions. Where the method is missing, or rejects, it is believed to.
    */
   ordersResourceVersions?(signal: AbortSignal): Promise<boolean>
+  /**
+   * Resolves with `true` when the server, which could not be reached, answers again; with `false` when the signal is aborted. It
+   * ends a back-off early. Where the method is missing, the back-off is waited out.
+   */
+  returned?(signal: AbortSignal): Promise<boolean>
 }
 
 /** Changes the query parameters of every request (client-go's `TweakListOptionsFunc`). Returns the options to send. */
@@ -93,6 +98,7 @@ export function tweakedSource(source: ListerWatcher, tweak: TweakListOptions): L
     streamingListRefused: () => source.streamingListRefused?.(),
     ordersResourceVersions: async (signal) =>
       (await source.ordersResourceVersions?.(signal)) ?? true,
+    ...(source.returned === undefined ? {} : { returned: source.returned.bind(source) }),
   }
 }
 

@@ -68,6 +68,11 @@ export function isBrokenConnection(error: unknown): boolean {
   )
 }
 
+/** Failures behind which there may be no server: no answer, or one that a proxy gives in its place. */
+export function isUnreached(error: unknown): boolean {
+  return error instanceof ApiStatusError ? error.httpStatus >= 500 : isBrokenConnection(error)
+}
+
 /** Failures that say that the server does not know streaming lists, so that it need not be asked again. */
 export function isStreamingListRefusal(error: unknown): boolean {
   if (error instanceof WatchListRefusedError) return error.isLasting

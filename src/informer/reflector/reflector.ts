@@ -12,6 +12,7 @@ import {
   isRefusedConnection,
   isRetriedInPlace,
   isStreamingListRefusal,
+  isUnreached,
   RereadError,
   VeryShortWatchError,
 } from './reflector-errors.ts'
@@ -45,6 +46,8 @@ export class Reflector {
   /** The watch that is open; a streaming list leaves its own to the step that follows. */
   #stream: WatchStream | undefined
   #opening: AbortController | undefined
+  /** Whether the server could not be reached, and has sent no object since. */
+  #wasUnreached = false
   #mayStream: boolean
 
   constructor(parts: ReflectorParts, options: ReflectorOptions) {
@@ -131,6 +134,12 @@ export class Reflector {
     await this.#close()
     if (step === 'watch' && this.#rereading.isDue) return this.#listing()
     this.#status.failed(step === 'watch' ? 'watch' : 'list', error)
+    if (step === 'watch' && this.#wasUnreached && isExpired(error)) {
+      // The server is there again; what it has forgotten meanwhile, only a list can tell.
+      this.#wasUnreached = false
+      this.#backoff.restart()
+      return this.#listing()
+    }
     if (isRetriedInPlace(error)) {
       if (isRefusedConnection(error)) this.#position = this.#position.doubted()
       await this.#pause(error, signal)
@@ -201,6 +210,7 @@ export class Reflector {
 
   #replace({ contents, resourceVersion, clock, isReread }: Omit<ListDelta, 'type'>): void {
     clock.received()
+    this.#wasUnreached = false
     this.#rereading.listed()
     this.#position = this.#position.listed(resourceVersion)
     this.#status.heard()
@@ -272,6 +282,7 @@ export class Reflector {
           this.#handle(frame)
           if (target.isFull()) await target.room(signal)
         }
+        this.#wasUnreached = false
       }
     } finally {
       release()
@@ -320,10 +331,22 @@ export class Reflector {
     await stream?.close()
   }
 
+  /** Waits as long as the server asks for, else for the back-off, but no longer than until a server that was away is back. */
   async #pause(error: unknown, signal: AbortSignal): Promise<void> {
     this.#status.begins('waiting')
     const askedMs = (error instanceof ApiStatusError ? error.retryAfterMs : undefined) ?? 0
     const delayMs = this.#backoff.nextMs()
-    await sleep(askedMs > 0 ? Math.min(askedMs, this.#options.maxRetryAfterMs) : delayMs, signal)
+    if (askedMs > 0) return await sleep(Math.min(askedMs, this.#options.maxRetryAfterMs), signal)
+    if (!isUnreached(error)) return await sleep(delayMs, signal)
+    this.#wasUnreached = true
+    const woken = new AbortController()
+    const ends = AbortSignal.any([signal, woken.signal])
+    const back = (isBack: boolean): void => {
+      if (isBack) this.#backoff.restart()
+      woken.abort()
+    }
+    this.#parts.source.returned?.(ends).then(back, () => {})
+    await sleep(delayMs, ends)
+    woken.abort()
   }
 }

@@ -6,6 +6,11 @@ export interface Readiness {
   readonly ready: boolean
   /** What it waits for, or what is wrong; a line each. */
   readonly reasons: readonly string[]
+  /**
+   * How long ago the API server was last heard of each cache that may be out of date, milliseconds. It is no failure: the gateway
+   * answers from what it holds, and another replica has nothing newer.
+   */
+  readonly lagsBehindMs?: readonly number[]
 }
 
 export interface ProbesOptions {
@@ -31,10 +36,18 @@ export function answerProbe(
       sendLines(response, 200, ['ok'])
       return true
     case '/readyz': {
-      const { ready, reasons } = isStopping()
+      const {
+        ready,
+        reasons,
+        lagsBehindMs = [],
+      }: Readiness = isStopping()
         ? { ready: false, reasons: ['the gateway is stopping'] }
         : readiness()
       const lines = [ready ? 'ok' : 'not ready', ...(trusted && tellsReasons ? reasons : [])]
+      if (lagsBehindMs.length > 0) {
+        const longestS = Math.round(Math.max(...lagsBehindMs) / 1000)
+        lines.push(`caches behind: ${lagsBehindMs.length}, by up to ${longestS} s`)
+      }
       sendLines(response, ready ? 200 : 503, lines)
       return true
     }

@@ -1,0 +1,40 @@
+import { startSimulator } from 'informerql/simulator'
+import { expect, it } from 'vitest'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { startCutProxy } from '../support/cut-proxy.ts'
+import { endlessBackoff } from '../support/informer.ts'
+
+const kinds = ['pods', 'services', 'configMaps', 'nodes', 'deployments', 'ingresses']
+const states = `{ gatewayClusters { resources { state } } }`
+
+async function statesOf(gateway: ServedGateway): Promise<string[]> {
+  const { gatewayClusters } = await gateway.data(states)
+  return gatewayClusters[0].resources.map(({ state }: { state: string }) => state)
+}
+
+it('While the API server is away, /readyz says how many caches are behind, and when it is back, all of them are fresh again', async () => {
+  await using simulator = await startSimulator()
+  await using proxy = await startCutProxy(Number(new URL(simulator.url).port))
+  await using gateway = await serveGateway({
+    clusters: [{ name: 'one', server: `http://127.0.0.1:${proxy.port}` }],
+    // What breaks right after it was opened is asked for again at once, however long a back-off is.
+    reflector: { backoff: endlessBackoff, shortWatchMs: 0 },
+  })
+  await gateway.data(`{ ${kinds.map((kind) => `${kind} { totalCount }`).join(' ')} }`)
+  const ready = async (): Promise<[number, string]> => {
+    const response = await fetch(new URL('/readyz', gateway.url))
+    return [response.status, await response.text()]
+  }
+  await expect.poll(() => statesOf(gateway)).toEqual(kinds.map(() => 'SYNCED'))
+  expect(await ready()).toEqual([200, 'ok\n'])
+  await proxy.refuse()
+  await expect
+    .poll(ready)
+    .toEqual([200, expect.stringMatching(/^ok\ncaches behind: 6, by up to \d+ s\n$/)])
+  const refusals = () =>
+    gateway.log.filter((line) => /: (list|watch) failed: .*ECONNREFUSED/.test(line))
+  await expect.poll(() => refusals().length).toBeGreaterThanOrEqual(kinds.length)
+  await proxy.listen()
+  await expect.poll(() => statesOf(gateway)).toEqual(kinds.map(() => 'SYNCED'))
+  await expect.poll(ready).toEqual([200, 'ok\n'])
+})
