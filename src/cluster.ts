@@ -23,6 +23,7 @@ export type {
 export { loadClusterConfig } from './api-server/kubeconfig/cluster-lookup.ts'
 export { CredentialsError } from './api-server/kubeconfig/credentials.ts'
 export { serverConfig } from './api-server/kubeconfig/server-config.ts'
+export type { ApiServerObserver } from './api-server/transport/server-warnings.ts'
 export { ConnectionError, type ConnectionFailure } from './api-server/transport/connection-error.ts'
 export { UnexpectedAnswerError } from './api-server/transport/json-request.ts'
 export { dropFinalizer, ensureFinalizer } from './api-server/writes/finalizers.ts'

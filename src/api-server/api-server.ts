@@ -1,6 +1,16 @@
-import type { ApiResource, Resource } from '../kubernetes/api-resource.ts'
+import { type ApiResource, requireResource, type Resource } from '../kubernetes/api-resource.ts'
 import type { KubernetesObject, Unstructured } from '../kubernetes/object.ts'
-import { InvalidOptionError, present, requireDeadline, withDefaults } from '../lib/options.ts'
+import {
+  checkedOptions,
+  checksLike,
+  InvalidOptionError,
+  milliseconds,
+  object,
+  type OptionChecks,
+  present,
+  text,
+  withDefaults,
+} from '../lib/options.ts'
 import { serverConfig } from './kubeconfig/server-config.ts'
 import { ObjectClient, type ObjectClientOptions } from './writes/object-client.ts'
 import type { ClusterConfig } from './kubeconfig/cluster-config.ts'
@@ -19,6 +29,7 @@ import {
 } from './resource-client.ts'
 import { readServerVersion, type ServerVersion } from './discovery/server-version.ts'
 import { ServerFeatures } from './discovery/server-features.ts'
+import { type ApiServerObserver, ServerWarnings } from './transport/server-warnings.ts'
 import { Reachability } from './transport/reachability.ts'
 import {
   Transport,
@@ -54,6 +65,21 @@ export interface ApiServerOptions extends Partial<ApiServerLimits> {
   readonly config?: ClusterConfig
   /** This address, without credentials. */
   readonly server?: string
+  /** Without it, warnings of the server are warnings of the process. */
+  readonly observer?: ApiServerObserver
+}
+
+export const apiServerLimitsChecks: OptionChecks<ApiServerLimits> = {
+  ...checksLike(apiServerDefaults),
+  watchIdleDeadlineMs: milliseconds,
+}
+
+const apiServerChecks: OptionChecks<ApiServerOptions> = {
+  ...apiServerLimitsChecks,
+  name: text,
+  config: object,
+  server: text,
+  observer: object,
 }
 
 /** A small request; its limits are the connection's unless given. */
@@ -70,22 +96,30 @@ export class ApiServer implements AsyncDisposable {
   readonly name: string
   readonly config: ClusterConfig
   readonly #limits: ApiServerLimits
+  readonly #observer: ApiServerObserver | undefined
   readonly #transport: Transport
   readonly #openApi: OpenApi
   readonly #features: ServerFeatures
   readonly #reachability: Reachability
 
   /** Throws `InvalidOptionError` and `ClusterConfigError`. */
-  constructor({ name, config, server, ...limits }: ApiServerOptions) {
+  constructor(options: ApiServerOptions) {
+    const { name, config, server, observer, ...limits } = checkedOptions(
+      'an API server',
+      options,
+      apiServerChecks,
+    )
     this.config = configOf(config, server)
     this.name = name ?? this.config.server
     this.#limits = withDefaults(apiServerDefaults, limits)
-    for (const [limit, value] of Object.entries(this.#limits)) {
-      if (typeof value === 'number') requireDeadline(limit, value)
-    }
+    this.#observer = observer
+    const warnings = new ServerWarnings(this.name, observer)
     this.#reachability = new Reachability((signal) => this.version(signal))
     this.#transport = new Transport(this.config, this.#limits, {
-      answered: (httpStatus) => this.#reachability.answered(httpStatus),
+      answered: (httpStatus, headers) => {
+        this.#reachability.answered(httpStatus)
+        warnings.heard(headers['warning'])
+      },
       failed: (failure) => this.#reachability.failed(failure),
     })
     this.#openApi = new OpenApi((path, signal) => this.request('GET', path, { signal }))
@@ -102,6 +136,7 @@ export class ApiServer implements AsyncDisposable {
 
   /** Lists and watches one resource; as metadata only, if so asked. */
   resource(resource: ApiResource, options?: ResourceClientOptions): ResourceClient {
+    requireResource('resource', resource)
     const connection = {
       transport: this.#transport,
       features: this.#features,
@@ -115,13 +150,15 @@ export class ApiServer implements AsyncDisposable {
     resource: Resource<T>,
     options?: ObjectClientOptions,
   ): ObjectClient<T> {
+    requireResource('resource', resource)
     return new ObjectClient<T>(resource, this, options)
   }
 
   /** A connection of its own to the same server, by this bearer token and none of the credentials of this one. */
   as(token: string): ApiServer {
     const config = { ...this.config, user: { name: 'bearer', token }, impersonation: {} }
-    return new ApiServer({ ...this.#limits, name: this.name, config })
+    const observer = this.#observer === undefined ? {} : { observer: this.#observer }
+    return new ApiServer({ ...this.#limits, ...observer, name: this.name, config })
   }
 
   /** Sends a small request and parses its answer; `undefined` for an empty one. */

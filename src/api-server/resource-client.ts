@@ -116,13 +116,13 @@ export class ResourceClient {
       signal,
     )
     const frames = new ListFrames(this.#limits)
-    const expectedKind = this.metadataOnly ? 'PartialObjectMetadataList' : undefined
+    const check = (): void => this.#checkKind(frames)
     let isComplete = false
     const finish = () => {
       isComplete = true
     }
     return {
-      [Symbol.asyncIterator]: () => items(body, frames, expectedKind, finish),
+      [Symbol.asyncIterator]: () => items(body, frames, check, finish),
       metadata: () => {
         if (isComplete) return metadataOf(frames)
         throw new TypeError('the metadata of a list is known once the list has been read')
@@ -175,6 +175,21 @@ export class ResourceClient {
     return this.#reachability.returned(signal)
   }
 
+  /**
+   * A server that does not know metadata-only lists may answer with whole objects, which must not be kept. And of a resource whose
+   * kind is written in another case than the server's, the list would be taken, whose items have no kind, and no event.
+   */
+  #checkKind({ envelope: { kind } }: ListFrames): void {
+    const expected = this.metadataOnly ? 'PartialObjectMetadataList' : `${this.resource.kind}List`
+    if (kind === expected) return
+    if (!this.metadataOnly && !isSameButCase(kind, expected)) return
+    throw new MalformedListError(
+      `its kind is ${JSON.stringify(kind)}, not ${expected}`,
+      kind,
+      this.metadataOnly ? undefined : `write the kind of the resource as the server does`,
+    )
+  }
+
   #accept(kind: string): string {
     return this.metadataOnly ? `application/json;as=${kind};${partialObject}` : 'application/json'
   }
@@ -200,25 +215,22 @@ export class ResourceClient {
 async function* items(
   body: AsyncIterable<Buffer>,
   frames: ListFrames,
-  expectedKind: string | undefined,
+  check: () => void,
   finish: () => void,
 ): AsyncGenerator<readonly Uint8Array[], void, undefined> {
   for await (const chunk of body) {
     const batch = frames.push(chunk)
     if (batch.length === 0) continue
-    if (frames.envelope.kind !== undefined) checkKind(frames, expectedKind)
+    if (frames.envelope.kind !== undefined) check()
     yield batch
   }
   frames.end()
-  checkKind(frames, expectedKind)
+  check()
   finish()
 }
 
-/** A server that does not know metadata-only lists may answer with whole objects, which must not be kept. */
-function checkKind(frames: ListFrames, expectedKind: string | undefined): void {
-  const { kind } = frames.envelope
-  if (expectedKind === undefined || kind === expectedKind) return
-  throw new MalformedListError(`its kind is ${JSON.stringify(kind)}, not ${expectedKind}`, kind)
+function isSameButCase(kind: unknown, expected: string): boolean {
+  return typeof kind === 'string' && kind.toLowerCase() === expected.toLowerCase()
 }
 
 function metadataOf(frames: ListFrames): ListedMetadata {

@@ -291,13 +291,13 @@ export class ClusterCache implements AsyncDisposable {
             incarnation.advanced(position)
           },
           failed(failure, error) {
-            observer.failed?.(failure, error)
+            observer.failed?.(failure, error, resource)
             if (failure === 'list') cached.listFailed(error)
           },
         },
       }),
       indexersNamed: (names) => this.#indexersNamed(key, names),
-      indexingFailed: (error) => observer.failed?.('index', error),
+      indexingFailed: (error) => observer.failed?.('index', error, resource),
       synced: (one) => bounds.synced(one),
       ended: (one) => {
         bounds.ended(one)

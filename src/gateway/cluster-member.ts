@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ApiServerLimits } from '../api-server/api-server.ts'
+import type { ApiServerObserver } from '../api-server/transport/server-warnings.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import type { AccessLimits } from '../access/access-limits.ts'
 import { ClusterAccess } from '../access/cluster-access.ts'
@@ -81,7 +82,8 @@ export class ClusterMember implements AsyncDisposable {
     options: ClusterMemberOptions,
     signal: AbortSignal,
   ): Promise<ClusterMember> {
-    const cluster = await connectCluster(selection, options.connection, signal)
+    const observer = observerOf(selection.name, options.log)
+    const cluster = await connectCluster(selection, options.connection, observer, signal)
     return new ClusterMember(selection, cluster, options)
   }
 
@@ -113,11 +115,12 @@ export class ClusterMember implements AsyncDisposable {
   }
 
   async #follow(changed: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    const { connection, retryMs } = this.#options
+    const { connection, log, retryMs } = this.#options
+    const observer = observerOf(this.name, log)
     while (this.#cluster.state === 'unreachable') {
       await sleep(retryMs, signal)
       if (signal.aborted) return
-      const cluster = await connectCluster(this.selection, connection, signal)
+      const cluster = await connectCluster(this.selection, connection, observer, signal)
       this.cache.connect(connectionOf(cluster))
       // A configuration that has become wrong may become right again.
       if (cluster.state !== 'connected') continue
@@ -241,6 +244,10 @@ export class ClusterMember implements AsyncDisposable {
     )
     for (const failure of failures) log.warn(`${cluster.name}: ${failure.message}`)
   }
+}
+
+function observerOf(name: string, log: GatewayLog): ApiServerObserver {
+  return { warned: (text) => log.warn(`${name}: the API server warns: ${text}`) }
 }
 
 /** Whether the API says what a definition does; of one that is gone, that it serves it no more. */

@@ -1,5 +1,6 @@
 import type { AccessConnection } from '../access/cluster-access.ts'
 import { type ApiServer, type ApiServerLimits, createApiServer } from '../api-server/api-server.ts'
+import type { ApiServerObserver } from '../api-server/transport/server-warnings.ts'
 import { ClusterConfigError } from '../api-server/kubeconfig/cluster-config-error.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import { loadClusterConfig } from '../api-server/kubeconfig/cluster-lookup.ts'
@@ -23,12 +24,13 @@ export type Cluster =
 export async function connectCluster(
   selection: NamedClusterSelection,
   limits: Partial<ApiServerLimits>,
+  observer: ApiServerObserver,
   signal: AbortSignal,
 ): Promise<Cluster> {
   const { name, ...where } = selection
   let apiServer: ApiServer | undefined
   try {
-    apiServer = createApiServer({ ...limits, name, config: loadClusterConfig(where) })
+    apiServer = createApiServer({ ...limits, name, observer, config: loadClusterConfig(where) })
     return { name, state: 'connected', api: await askApi(apiServer, signal) }
   } catch (cause) {
     await apiServer?.[Symbol.asyncDispose]()

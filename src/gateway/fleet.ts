@@ -143,7 +143,7 @@ export class Fleet implements AsyncDisposable {
     return {
       ...other,
       failed: (failure, error) => {
-        other?.failed?.(failure, error)
+        other?.failed?.(failure, error, resource)
         log.warn(`${place}: ${failure} failed: ${error.message}`)
       },
       slowList: ({ items, durationMs, stages }) => {

@@ -1,11 +1,11 @@
 import type { GraphQLError, GraphQLSchema } from 'graphql'
-import type { AccessLimits } from '../access/access-limits.ts'
+import { type AccessLimits, defaultAccessLimits } from '../access/access-limits.ts'
 import type { AuthenticationOptions } from '../access/authentication/authentication-options.ts'
 import type { Authenticator } from '../access/authentication/authenticator.ts'
 import { createAuthenticator } from '../access/authentication/create-authenticator.ts'
-import type { ApiServerLimits } from '../api-server/api-server.ts'
+import { type ApiServerLimits, apiServerLimitsChecks } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
-import type { CacheLimits } from '../cache/cache-bounds.ts'
+import { type CacheLimits, defaultCacheLimits } from '../cache/cache-bounds.ts'
 import { IndexFunctionError, type IndexFunctions } from '../graphql/model/index-functions.ts'
 import { OpenSubscriptions } from '../graphql/operation/open-subscriptions.ts'
 import { OperationDocuments } from '../graphql/operation/operation-documents.ts'
@@ -20,8 +20,21 @@ import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
 import { SdlError } from '../graphql/sdl/sdl-error.ts'
 import { readPackageSdl, type SdlSource } from '../graphql/sdl/sdl-source.ts'
-import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
+import { reflectorChecks, type ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import type { CodedError } from '../lib/coded-error.ts'
+import {
+  checkedOptions,
+  checksLike,
+  flag,
+  InvalidOptionError,
+  limit,
+  list,
+  milliseconds,
+  object,
+  type OptionChecks,
+  optionsOf,
+  text,
+} from '../lib/options.ts'
 import { inSlices } from '../lib/slices.ts'
 import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
 import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
@@ -33,7 +46,7 @@ import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
 import { observersOf } from './observers.ts'
 import type { ServerPlugin } from '../server/operation-options.ts'
 import type { Readiness } from '../server/http/probes.ts'
-import { type ApiWatchTimes } from './api-watch.ts'
+import { type ApiWatchTimes, defaultApiWatchTimes } from './api-watch.ts'
 import { Fleet } from './fleet.ts'
 import { UserSdl } from './user-sdl.ts'
 import { type GatewayLog, silentLog } from './gateway-log.ts'
@@ -133,12 +146,64 @@ export interface Gateway extends AsyncDisposable {
 
 const defaultRetryMs = 15_000
 
+const clusterChecks: OptionChecks<NamedClusterSelection> = {
+  name: text,
+  kubeconfig: text,
+  context: text,
+  server: text,
+}
+
+function requireClusters(option: string, clusters: unknown): void {
+  if (!Array.isArray(clusters) || clusters.length === 0) {
+    const problem = clusters === undefined ? 'a gateway needs clusters' : undefined
+    throw new InvalidOptionError(
+      option,
+      clusters,
+      "at least one cluster, such as [{ name: 'prod', context: 'prod' }]",
+      problem,
+    )
+  }
+  for (const [at, cluster] of clusters.entries()) {
+    optionsOf(clusterChecks)(`${option}[${at}]`, cluster)
+    text(`${option}[${at}].name`, cluster.name)
+  }
+}
+
+const gatewayChecks: OptionChecks<GatewayOptions> = {
+  clusters: requireClusters,
+  preload: list,
+  schemaFiles: list,
+  schema: text,
+  inferReferences: flag,
+  aliases: object,
+  uncached: list,
+  profile: object,
+  relay: flag,
+  secretData: flag,
+  indexers: object,
+  limits: optionsOf(checksLike(defaultOperationLimits)),
+  cache: optionsOf(checksLike(defaultCacheLimits)),
+  access: optionsOf(checksLike(defaultAccessLimits)),
+  reflector: optionsOf(reflectorChecks),
+  connection: optionsOf(apiServerLimitsChecks),
+  retryMs: milliseconds,
+  watch: optionsOf(checksLike(defaultApiWatchTimes)),
+  fragmentBytes: limit(),
+  live: optionsOf(checksLike(defaultLiveLimits)),
+  log: object,
+  metrics: object,
+  audit: object,
+  signal: object,
+}
+
 /**
  * Connects to the clusters, makes the schema of what they serve, and answers operations. Rejects with
  * `NoClusterError` where not one cluster can be used, and with `SdlError`, `IndexFunctionError` or `GroupAliasError` where the configuration of
  * the schema is wrong. Clusters that could not be reached are asked again while it runs.
  */
-export async function createGateway(options: GatewayOptions): Promise<Gateway> {
+export async function createGateway(given: GatewayOptions): Promise<Gateway> {
+  const options = checkedOptions('a gateway', given, gatewayChecks)
+  requireClusters('clusters', options.clusters)
   const user = new UserSdl({ files: options.schemaFiles ?? [], directory: options.schema })
   await user.read()
   const running = new RunningGateway(options, await readPackageSdl(), user)

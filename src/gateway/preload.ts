@@ -1,12 +1,15 @@
 import { UnreadableResourceError } from '../cache/cache-errors.ts'
 import type { Lease } from '../cache/lease.ts'
 import type { ServedSchema } from '../graphql/operation/served-schema.ts'
+import { nearestName } from '../lib/options.ts'
 import type { GatewayLog } from './gateway-log.ts'
 
 /** The kinds that are kept from the start to the end, whether anybody asks for them or not. */
 export class Preload implements Disposable {
   readonly #listFields: ReadonlySet<string>
   readonly #log: GatewayLog
+  /** The names that no kind has, which are told once. */
+  readonly #unknown = new Set<string>()
   #leases: readonly Lease[] = []
 
   constructor(listFields: readonly string[], log: GatewayLog) {
@@ -17,6 +20,7 @@ export class Preload implements Disposable {
   /** Holds what of them the schema serves now, and lets go of what it does not. Nobody waits for them. */
   hold({ kinds, clusters }: ServedSchema): void {
     const before = this.#leases
+    this.#tellUnknown([...kinds.values()].map(({ listField }) => listField))
     const wanted = [...kinds.values()].filter(({ listField }) => this.#listFields.has(listField))
     this.#leases = [...clusters.values()].flatMap((cluster) =>
       wanted
@@ -32,6 +36,17 @@ export class Preload implements Disposable {
         }),
     )
     for (const lease of before) lease[Symbol.dispose]()
+  }
+
+  #tellUnknown(known: readonly string[]): void {
+    for (const name of this.#listFields) {
+      if (this.#unknown.has(name) || known.includes(name)) continue
+      this.#unknown.add(name)
+      const nearest = nearestName(name, known)
+      const way =
+        nearest === undefined ? 'it is loaded once a cluster serves it' : `give ${nearest}`
+      this.#log.warn(`preload: no kind that is served has the list field ${name}; ${way}`)
+    }
   }
 
   [Symbol.dispose](): void {

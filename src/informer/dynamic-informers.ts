@@ -2,10 +2,17 @@ import { type ApiResource, apiVersionOf, groupResourceOf } from '../kubernetes/a
 import type { KubernetesObject, MetadataOf, Unstructured } from '../kubernetes/object.ts'
 import { sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
-import type { WaitOptions } from '../lib/deadline.ts'
-import { InvalidOptionError, requireDeadline, requireNumber, withDefaults } from '../lib/options.ts'
+import { checkedWait, type WaitOptions } from '../lib/deadline.ts'
+import {
+  callback,
+  checkedOptions,
+  InvalidOptionError,
+  number,
+  type OptionChecks,
+} from '../lib/options.ts'
 import {
   createSharedInformerFactory,
+  factoryChecks,
   type SharedInformerFactory,
   type SharedInformerFactoryOptions,
 } from './informers.ts'
@@ -30,6 +37,12 @@ export interface DynamicInformerFactoryOptions extends SharedInformerFactoryOpti
 
 /** Every default of {@link DynamicInformerFactoryOptions}, but for its informers'. */
 export const dynamicInformerDefaults = { discoverEveryMs: 1000 } as const
+
+const dynamicChecks: OptionChecks<DynamicInformerFactoryOptions> = {
+  ...factoryChecks,
+  discover: callback,
+  discoverEveryMs: number(),
+}
 
 /** A resource that the server does not serve, or not yet. */
 export class ResourceNotServedError extends CodedError {
@@ -65,18 +78,18 @@ export class DynamicInformerFactory implements AsyncDisposable {
   #known: readonly ApiResource[] = []
 
   constructor(options: DynamicInformerFactoryOptions) {
-    const { discover, discoverEveryMs: _, ...shared } = options
-    const { apiServer } = options
+    const { discover, discoverEveryMs, ...shared } = checkedOptions(
+      'a dynamic informer factory',
+      options,
+      dynamicChecks,
+    )
+    const { apiServer } = shared
     const found = discover ?? apiServer?.discover?.bind(apiServer)
     if (found === undefined) {
       throw new InvalidOptionError('discover', discover, 'it, or an apiServer that has it')
     }
     this.#discoverNow = found
-    this.#discoverEveryMs = withDefaults<{ readonly discoverEveryMs: number }>(
-      dynamicInformerDefaults,
-      options,
-    ).discoverEveryMs
-    requireNumber('discoverEveryMs', this.#discoverEveryMs)
+    this.#discoverEveryMs = discoverEveryMs ?? dynamicInformerDefaults.discoverEveryMs
     this.#factory = createSharedInformerFactory(shared)
   }
 
@@ -110,8 +123,8 @@ export class DynamicInformerFactory implements AsyncDisposable {
     wanted: GroupVersionResource,
     options: WaitOptions = {},
   ): Promise<ApiResource> {
-    requireDeadline('deadlineMs', options.deadlineMs)
-    const { deadlineMs = Number.POSITIVE_INFINITY, signal = new AbortController().signal } = options
+    const { deadlineMs = Number.POSITIVE_INFINITY, signal = new AbortController().signal } =
+      checkedWait(options)
     const end = performance.now() + deadlineMs
     while (true) {
       const resource = await this.#discover(wanted, signal)

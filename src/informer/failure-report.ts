@@ -1,4 +1,5 @@
 import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
+import { CodedError } from '../lib/coded-error.ts'
 import type { InformerFailure, InformerObserver } from './informer-observer.ts'
 
 /**
@@ -6,12 +7,12 @@ import type { InformerFailure, InformerObserver } from './informer-observer.ts'
  * warning of the process: what goes wrong is heard.
  */
 export class FailureReport {
-  readonly #resourceName: string
+  readonly #resource: ApiResource
   readonly #observer: InformerObserver
   readonly #counts = new Map<InformerFailure, number>()
 
   constructor(resource: ApiResource, observer: InformerObserver) {
-    this.#resourceName = groupResourceOf(resource)
+    this.#resource = resource
     this.#observer = observer
   }
 
@@ -22,12 +23,13 @@ export class FailureReport {
   readonly failed = (failure: InformerFailure, error: Error): void => {
     const count = (this.#counts.get(failure) ?? 0) + 1
     this.#counts.set(failure, count)
-    if (this.#observer.failed !== undefined) this.#observer.failed(failure, error)
+    if (this.#observer.failed !== undefined) this.#observer.failed(failure, error, this.#resource)
     else if (count === 1) this.#warn(failure, error)
   }
 
   #warn(failure: InformerFailure, error: Error): void {
-    process.emitWarning(`informer of ${this.#resourceName}: ${error.message}`, {
+    const hint = error instanceof CodedError && error.hint !== undefined ? ` (${error.hint})` : ''
+    process.emitWarning(`informer of ${groupResourceOf(this.#resource)}: ${error.message}${hint}`, {
       type: 'InformerWarning',
       code: `INFORMER_${failure.toUpperCase()}`,
       detail:

@@ -1,3 +1,4 @@
+import type { ApiResource } from '../kubernetes/api-resource.ts'
 import type { ResourceVersion } from '../kubernetes/resource-version.ts'
 import type { Change } from './store/change.ts'
 import type { ListStages } from './reflector/list-stages.ts'
@@ -21,7 +22,8 @@ export type InformerFailure =
  * `failures`, `lastContactMs`, `store.resourceVersion`, `store.size`.
  */
 export interface InformerObserver {
-  failed?(failure: InformerFailure, error: Error): void
+  /** `resource`: of which informer, where one observer is given to many. */
+  failed?(failure: InformerFailure, error: Error, resource: ApiResource): void
   /** A list has begun, with as many requests as it takes. */
   listing?(): void
   /** A whole list has been received. */

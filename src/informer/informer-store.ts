@@ -1,7 +1,7 @@
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import type { KubernetesObject } from '../kubernetes/object.ts'
 import type { ResourceVersion } from '../kubernetes/resource-version.ts'
-import type { WaitOptions } from '../lib/deadline.ts'
+import { checkedWait, type WaitOptions } from '../lib/deadline.ts'
 import type { HeldObject, Projection } from './codec/object-codec.ts'
 import type { ObjectSelection } from './codec/projection.ts'
 import type { IndexedStore } from './store/indexed-store.ts'
@@ -101,7 +101,7 @@ export class InformerStore<T extends KubernetesObject = KubernetesObject> implem
    * Read-your-writes: resolves when the store has applied `wanted` or something later. Rejects with `DeadlineError`, with
    * `IncomparableResourceVersionError` where only equality could be tested, and with `InformerStoppedError`.
    */
-  waitForResourceVersion(wanted: ResourceVersion, options: WaitOptions = {}): Promise<void> {
-    return this.#store.waitForResourceVersion(wanted, options)
+  async waitForResourceVersion(wanted: ResourceVersion, options: WaitOptions = {}): Promise<void> {
+    return this.#store.waitForResourceVersion(wanted, checkedWait(options))
   }
 }

@@ -1,11 +1,27 @@
-import { type ApiResource, groupResourceOf, type Resource } from '../kubernetes/api-resource.ts'
+import {
+  type ApiResource,
+  groupResourceOf,
+  requireResource,
+  type Resource,
+} from '../kubernetes/api-resource.ts'
 import type { KubernetesObject, MetadataOf, Unstructured } from '../kubernetes/object.ts'
 import { CodedError } from '../lib/coded-error.ts'
-import type { WaitOptions } from '../lib/deadline.ts'
-import { InvalidOptionError, present } from '../lib/options.ts'
+import { checkedWait, type WaitOptions } from '../lib/deadline.ts'
+import {
+  callback,
+  checkedOptions,
+  InvalidOptionError,
+  object,
+  type OptionChecks,
+  present,
+} from '../lib/options.ts'
 import type { ListerWatcher } from './reflector/lister-watcher.ts'
 import { createSharedInformer, type SharedInformer } from './shared-informer.ts'
-import { InformerStoppedError, type SharedInformerOptions } from './shared-informer-options.ts'
+import {
+  InformerStoppedError,
+  sharedInformerChecks,
+  type SharedInformerOptions,
+} from './shared-informer-options.ts'
 import { identityOf, type InformerOptions, SharedOptions } from './shared-options.ts'
 import type { SourceOfResources } from './source.ts'
 
@@ -20,6 +36,16 @@ export interface SharedInformerFactoryOptions extends Omit<InformerOptions, 'met
   ) => ListerWatcher
   /** Options of the informers of one resource, over those of the factory. */
   readonly forResource?: (resource: ApiResource) => Omit<InformerOptions, 'metadataOnly'>
+}
+
+const { resource: _, source: __, apiServer: ___, ...informerChecks } = sharedInformerChecks
+const { metadataOnly: ____, ...commonChecks } = informerChecks
+
+export const factoryChecks: OptionChecks<SharedInformerFactoryOptions> = {
+  ...commonChecks,
+  apiServer: object,
+  source: callback,
+  forResource: callback,
 }
 
 /** Informers that have not synced, by resource (`pods`, `deployments.apps`), each with the reason. */
@@ -55,11 +81,11 @@ export class SharedInformerFactory implements AsyncDisposable {
 
   /** Throws `InvalidOptionError` unless exactly one of `apiServer` and `source` is given. */
   constructor(options: SharedInformerFactoryOptions) {
+    this.#options = checkedOptions('an informer factory', options, factoryChecks)
     if ((options.apiServer === undefined) === (options.source === undefined)) {
       const given = options.source === undefined ? 'missing' : 'given beside apiServer'
       throw new InvalidOptionError('source', given, 'either apiServer or source')
     }
-    this.#options = present(options)
   }
 
   /**
@@ -78,9 +104,10 @@ export class SharedInformerFactory implements AsyncDisposable {
     options?: InformerOptions<T>,
   ): SharedInformer<T>
   informer(resource: Resource, given: object = {}): SharedInformer {
+    requireResource('resource', resource)
     if (this.#stopped) throw new InformerStoppedError(groupResourceOf(resource))
     const { apiServer, source, forResource, ...common } = this.#options
-    const own = present(given) as InformerOptions
+    const own: InformerOptions = checkedOptions('an informer', given, informerChecks)
     // An informer does not know T: what it is given as functions of T are functions of what it holds.
     const options: InformerOptions = {
       ...common,
@@ -129,6 +156,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    * with the signal's reason.
    */
   async waitForCacheSync(options: WaitOptions = {}): Promise<void> {
+    checkedWait(options)
     const errors = new Map<string, Error>()
     await Promise.all(
       Array.from(this.informers(), async (informer) => {
@@ -147,15 +175,13 @@ export class SharedInformerFactory implements AsyncDisposable {
    * with `InvalidOptionError` alone.
    */
   async settleCacheSync(options: WaitOptions = {}): Promise<ReadonlyMap<string, boolean>> {
+    checkedWait(options)
     const results = new Map<string, boolean>()
     await Promise.all(
       Array.from(this.informers(), async (informer) => {
         const synced = await informer.waitForSync(options).then(
           () => true,
-          (error: unknown) => {
-            if (error instanceof InvalidOptionError) throw error
-            return false
-          },
+          () => false,
         )
         const name = groupResourceOf(informer.resource)
         results.set(name, synced && results.get(name) !== false)

@@ -4,7 +4,11 @@ import { CodedError } from '../lib/coded-error.ts'
 import { type KubernetesObject, objectKey, resourceVersionOf } from '../kubernetes/object.ts'
 import { resourceVersion } from '../kubernetes/resource-version.ts'
 import { readBookmark } from '../kubernetes/watch-event.ts'
-import { MalformedObjectError, MissingMetadataError } from './codec/object-codec-error.ts'
+import {
+  MalformedObjectError,
+  MissingMetadataError,
+  WrongKindError,
+} from './codec/object-codec-error.ts'
 import type { InformerFailure } from './informer-observer.ts'
 import type { ObjectCodec } from './codec/object-codec.ts'
 import type { Intake, TakenBookmark } from './reflector/reflector-target.ts'
@@ -40,7 +44,8 @@ export interface ObjectIntakeOptions {
  * that they are not this store's: they are dropped, and so an event of that sort leaves what is stored under the same
  * name as it is, and a list that has such an item has not got the object. Text that is not an object at all says
  * nothing: somewhere before it something was lost, so it fails the watch or the list that it came with, and is never
- * taken for the absence of an object.
+ * taken for the absence of an object. So does a kind that differs from the resource's in upper and lower case alone: the resource
+ * was written wrong, and every event would be dropped.
  */
 export class ObjectIntake {
   readonly #options: ObjectIntakeOptions
@@ -51,7 +56,7 @@ export class ObjectIntake {
 
   /**
    * `undefined` where the text is an object, but none of this kind, which has been reported. Throws
-   * {@link MalformedObjectError} where it is not one.
+   * {@link MalformedObjectError} where it is not one, {@link WrongKindError} where the resource's kind is written in the wrong case.
    */
   take(text: Uint8Array): Intake | undefined {
     const { codec, transform, failed } = this.#options
@@ -64,6 +69,7 @@ export class ObjectIntake {
         : { key, entry: this.#transformed(transform, key, object), resourceVersion: version }
     } catch (error) {
       if (error instanceof MalformedObjectError && error.value !== null) throw error
+      if (error instanceof WrongKindError && error.isCase) throw error
       failed('object', error as Error)
       return undefined
     }

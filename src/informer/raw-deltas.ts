@@ -2,10 +2,10 @@ import type { Resource } from '../kubernetes/api-resource.ts'
 import type { KubernetesObject, Unstructured } from '../kubernetes/object.ts'
 import type { ResourceVersion } from '../kubernetes/resource-version.ts'
 import { Controller } from './controller.ts'
-import { type CacheOptions, controllerOptionsOf } from './controller-options.ts'
+import { cacheChecks, type CacheOptions, controllerOptionsOf } from './controller-options.ts'
 import { FailureReport } from './failure-report.ts'
 import type { Delta } from './reflector/delta-queue.ts'
-import { InvalidOptionError } from '../lib/options.ts'
+import { anything, callback, InvalidOptionError, type OptionChecks } from '../lib/options.ts'
 import { createObjectCodec, type ObjectCodec } from './codec/object-codec.ts'
 import type { Transform } from './object-intake.ts'
 import { StoreContents } from './store/store-contents.ts'
@@ -66,6 +66,13 @@ export interface DeltaControllerOptions<
   readonly process: (deltas: readonly RawDelta<T>[]) => void | Promise<void>
 }
 
+const deltaControllerChecks: OptionChecks<DeltaControllerOptions> = {
+  ...cacheChecks,
+  transform: callback,
+  knownObjects: anything,
+  process: callback,
+}
+
 /** A controller of one's own: the raw deltas of a resource, without a store. */
 export interface DeltaController {
   /** Runs until the signal is aborted; rejects with what `process` throws. To be called once. */
@@ -85,7 +92,11 @@ export interface DeltaController {
 export function createController<T extends KubernetesObject = Unstructured>(
   given: DeltaControllerOptions<T>,
 ): DeltaController {
-  const options = controllerOptionsOf(given)
+  const options = controllerOptionsOf(
+    'a controller',
+    given,
+    deltaControllerChecks as OptionChecks<DeltaControllerOptions<T>>,
+  )
   const { resource, metadataOnly = false, process, observer = {} } = options
   const knownObjects = knownObjectsOf(options)
   const report = new FailureReport(resource, observer)

@@ -1,8 +1,9 @@
 import type { KubernetesObject } from '../kubernetes/object.ts'
 import type { Resource } from '../kubernetes/api-resource.ts'
 import { CodedError } from '../lib/coded-error.ts'
+import { callback, flag, milliseconds, object, type OptionChecks } from '../lib/options.ts'
 import { defaultQueueLimit } from './controller.ts'
-import type { CacheOptions } from './controller-options.ts'
+import { cacheChecks, type CacheOptions } from './controller-options.ts'
 import type { Transform } from './object-intake.ts'
 import type { Indexers } from './store/store-view.ts'
 
@@ -43,6 +44,16 @@ export const sharedInformerDefaults: Required<
   resyncPeriodMs: 0,
   detectMutations: false,
   handlerStopDeadlineMs: 10_000,
+}
+
+export const sharedInformerChecks: OptionChecks<SharedInformerOptions> = {
+  ...cacheChecks,
+  indexers: object,
+  transform: callback,
+  resyncPeriodMs: milliseconds,
+  detectMutations: flag,
+  resourceVersionsComparable: flag,
+  handlerStopDeadlineMs: milliseconds,
 }
 
 /** An informer that runs was told to run. */

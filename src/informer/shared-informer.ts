@@ -1,7 +1,8 @@
 import { groupResourceOf, type Resource } from '../kubernetes/api-resource.ts'
 import type { KubernetesObject, MetadataOf, Unstructured } from '../kubernetes/object.ts'
-import { DeadlineError, type WaitOptions, withDeadline } from '../lib/deadline.ts'
-import { present, requireDeadline, withDefaults } from '../lib/options.ts'
+import { CodedError } from '../lib/coded-error.ts'
+import { checkedWait, DeadlineError, type WaitOptions, withDeadline } from '../lib/deadline.ts'
+import { checkedOptions, type OptionChecks, present, withDefaults } from '../lib/options.ts'
 import { inSlices } from '../lib/slices.ts'
 import { Controller } from './controller.ts'
 import { controllerOptionsOf } from './controller-options.ts'
@@ -19,7 +20,7 @@ import {
 import { IndexedStore } from './store/indexed-store.ts'
 import { type Indexer, indexerOf } from './store/indexer.ts'
 import type { InformerFailure, InformerObserver } from './informer-observer.ts'
-import { type Listener, type ListenerOptions, requireListenerOptions } from './delivery/listener.ts'
+import { type Listener, listenerChecks, type ListenerOptions } from './delivery/listener.ts'
 import { type Lister, listerOf } from './store/lister.ts'
 import { freezingCodec } from './codec/freezing-codec.ts'
 import { createObjectCodec, type ObjectCodec } from './codec/object-codec.ts'
@@ -30,6 +31,7 @@ import type { ReflectorState } from './reflector/reflector-status.ts'
 import {
   InformerRunningError,
   InformerStoppedError,
+  sharedInformerChecks,
   sharedInformerDefaults,
   type SharedInformerOptions,
 } from './shared-informer-options.ts'
@@ -62,11 +64,10 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
 
   /** Throws `InvalidOptionError` and `SourceMismatchError`. */
   constructor(given: SharedInformerOptions<T>) {
-    const options = controllerOptionsOf(given)
+    const checks = sharedInformerChecks as OptionChecks<SharedInformerOptions<T>>
+    const options = controllerOptionsOf('an informer', given, checks)
     const { resource, indexers = {}, observer = {} } = options
     const settings = withDefaults<InformerSettings>(sharedInformerDefaults, options)
-    requireDeadline('resyncPeriodMs', settings.resyncPeriodMs)
-    requireDeadline('handlerStopDeadlineMs', settings.handlerStopDeadlineMs)
     this.resource = resource
     this.#settings = settings
     this.#advanced = observer.advanced?.bind(observer)
@@ -138,16 +139,18 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
    * reason; with {@link InformerStoppedError} where the informer has been stopped, or is while this waits.
    */
   async waitForSync(options: WaitOptions = {}): Promise<void> {
+    const { deadlineMs, signal } = checkedWait(options)
     const name = groupResourceOf(this.resource)
     if (this.#phase === 'stopped') throw new InformerStoppedError(name, this.lastError)
     if (this.hasSynced()) return
-    const { deadlineMs, signal } = options
     const what = `the first sync of ${name}`
     await withDeadline(what, this.#firstSync.promise, deadlineMs, signal, (lateMs) => {
       const hint =
         this.#phase === 'new'
           ? 'the informer has not been started: call its run(signal), or start() of its factory'
-          : undefined
+          : this.lastError instanceof CodedError
+            ? this.lastError.hint
+            : undefined
       return new DeadlineError(what, lateMs, { cause: this.lastError, hint })
     })
   }
@@ -215,13 +218,13 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
    * The handler as an async iterable of batches. Without `replay` it begins with what changes from now on. Throws
    * {@link InformerStoppedError}, and `UnknownIndexError` where its route names an index that the store does not have.
    */
-  listen(options: ListenerOptions & { readonly replay?: boolean } = {}): Listener<T> {
+  listen(given: ListenerOptions & { readonly replay?: boolean } = {}): Listener<T> {
     if (this.#phase === 'stopped') throw new InformerStoppedError(groupResourceOf(this.resource))
-    requireListenerOptions(options)
+    const options = checkedOptions('a listener', given, listenerChecks)
     if (options.route !== undefined && 'index' in options.route) {
       this.store.index(options.route.index)
     }
-    return this.#processor.listen(present(options)) as Listener<T>
+    return this.#processor.listen(options) as Listener<T>
   }
 
   /**

@@ -1,3 +1,5 @@
+import { isRecord } from '../lib/json-object.ts'
+import { InvalidOptionError } from '../lib/options.ts'
 import type { KubernetesObject } from './object.ts'
 
 /** One resource of one group and version, as discovery describes it; by hand, the first five members are enough. */
@@ -26,6 +28,22 @@ declare const objects: unique symbol
  */
 export interface Resource<T extends KubernetesObject = KubernetesObject> extends ApiResource {
   readonly [objects]?: T
+}
+
+/** Throws `InvalidOptionError` unless the value is an {@link ApiResource}. */
+export function requireResource(option: string, value: unknown): void {
+  const { group, version, resource, kind, namespaced }: Record<string, unknown> = isRecord(value)
+    ? value
+    : {}
+  const texts = [version, resource, kind]
+  const isNamed =
+    typeof group === 'string' && texts.every((one) => typeof one === 'string' && one !== '')
+  if (isNamed && typeof namespaced === 'boolean') return
+  throw new InvalidOptionError(
+    option,
+    value,
+    'one of `resources`, such as resources.pods, or { group, version, resource, kind, namespaced }',
+  )
 }
 
 /** `v1`, `apps/v1`: what stands in an object's `apiVersion`. */

@@ -35,6 +35,7 @@ export class ApiStatusError extends CodedError {
     super(
       'API_STATUS',
       `${request}: ${httpStatus}${reason === undefined ? '' : ` ${reason}`}: ${message}`,
+      httpStatus === 401 ? { hint: unknownCredentials } : {},
     )
     this.status = status
     this.httpStatus = httpStatus
@@ -42,6 +43,9 @@ export class ApiStatusError extends CodedError {
     this.retryAfterMs = retryAfterMs ?? (typeof seconds === 'number' ? seconds * 1000 : undefined)
   }
 }
+
+const unknownCredentials =
+  'the server does not accept these credentials: log in again, or check the user of the context in the kubeconfig'
 
 /** What refuses is not always an API server, so nothing in a Status need be what it should. */
 function textOf(value: unknown): string | undefined {

@@ -1,5 +1,5 @@
 import { maxTimerMs } from './deadline.ts'
-import { requireNumber, withDefaults } from './options.ts'
+import { limit, milliseconds, type OptionChecks, withDefaults } from './options.ts'
 
 /** The delays after failures, milliseconds. */
 export interface BackoffOptions {
@@ -18,18 +18,22 @@ export const reflectorBackoff: BackoffOptions = {
   resetAfterMs: 120_000,
 }
 
+export const backoffChecks: OptionChecks<BackoffOptions> = {
+  initialMs: milliseconds,
+  factor: limit(),
+  maxMs: milliseconds,
+  resetAfterMs: milliseconds,
+}
+
 /** Growing delays with jitter; one state for all failures of one owner. */
 export class Backoff {
   readonly #options: BackoffOptions
   #delayMs: number
   #lastFailureMs = Number.NEGATIVE_INFINITY
 
-  /** What is absent is as in {@link reflectorBackoff}. Throws `InvalidOptionError`. */
+  /** What is absent is as in {@link reflectorBackoff}. */
   constructor(options: Partial<BackoffOptions>) {
     this.#options = withDefaults(reflectorBackoff, options)
-    for (const [name, value] of Object.entries(this.#options)) {
-      if (value !== Number.POSITIVE_INFINITY) requireNumber(`backoff.${name}`, value as number)
-    }
     this.#delayMs = this.#options.initialMs
   }
 

@@ -1,5 +1,5 @@
 import { CodedError } from './coded-error.ts'
-import { requireDeadline } from './options.ts'
+import { checkedOptions, milliseconds, object, type OptionChecks } from './options.ts'
 
 /** A wait that took longer than it was allowed to. */
 export class DeadlineError extends CodedError {
@@ -28,6 +28,13 @@ export interface WaitOptions {
   readonly signal?: AbortSignal
 }
 
+const waitChecks: OptionChecks<WaitOptions> = { deadlineMs: milliseconds, signal: object }
+
+/** Throws `InvalidOptionError`. */
+export function checkedWait(options: WaitOptions): WaitOptions {
+  return checkedOptions('a wait', options, waitChecks)
+}
+
 /** Longer timers fire at once in Node. So many milliseconds are 24 days: what may take longer may take for ever. */
 export const maxTimerMs = 2_147_483_647
 
@@ -43,7 +50,7 @@ export async function withDeadline<T>(
   signal?: AbortSignal,
   late: (deadlineMs: number) => Error = () => new DeadlineError(what, deadlineMs ?? 0),
 ): Promise<T> {
-  requireDeadline('deadlineMs', deadlineMs)
+  if (deadlineMs !== undefined) milliseconds('deadlineMs', deadlineMs)
   let timer: NodeJS.Timeout | undefined
   let abort: (() => void) | undefined
   const limit = new Promise<never>((_, reject) => {

@@ -1,11 +1,17 @@
 import { CodedError } from './coded-error.ts'
+import { isRecord } from './json-object.ts'
 
 /** A value in an options object that makes no sense there. */
 export class InvalidOptionError extends CodedError {
   readonly option: string
 
-  constructor(option: string, value: unknown, expected: string) {
-    super('INVALID_OPTION', `${option} is ${shown(value)}`, { value, hint: `give ${expected}` })
+  constructor(
+    option: string,
+    value: unknown,
+    expected: string,
+    problem = `${option} is ${shown(value)}`,
+  ) {
+    super('INVALID_OPTION', problem, { value, hint: `give ${expected}` })
     this.option = option
   }
 }
@@ -13,6 +19,162 @@ export class InvalidOptionError extends CodedError {
 function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 200))
   return typeof value === 'object' && value !== null ? 'an object' : String(value)
+}
+
+/** Throws {@link InvalidOptionError} unless the value is one that the option may have. */
+export type OptionCheck = (option: string, value: unknown) => void
+
+/** What each option may be. All of them are there, so that one that is not is a mistake. */
+export type OptionChecks<T> = { readonly [Name in keyof T]-?: OptionCheck }
+
+/**
+ * The options without those that are `undefined`, so that they can be laid over others. `of`: what they are options of, such as
+ * "an informer". Throws {@link InvalidOptionError} where they are no object, where one is not known, with the nearest name that is,
+ * and where one has a value that makes no sense.
+ */
+export function checkedOptions<T extends object>(
+  of: string,
+  options: T,
+  checks: OptionChecks<T>,
+): T {
+  const given: unknown = options
+  if (!isRecord(given)) {
+    throw new InvalidOptionError(
+      'options',
+      given,
+      'an object',
+      `the options of ${of} are ${shown(given)}`,
+    )
+  }
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined)
+  checkEntries(of, '', entries, checks)
+  return Object.fromEntries(entries) as T
+}
+
+function checkEntries(
+  of: string,
+  path: string,
+  entries: readonly [string, unknown][],
+  checks: OptionChecks<Record<string, unknown>>,
+): void {
+  for (const [name, value] of entries) {
+    if (!Object.hasOwn(checks, name))
+      throw unknownOption(of, path, name, value, Object.keys(checks))
+    if (value !== undefined) checks[name]?.(`${path}${name}`, value)
+  }
+}
+
+function unknownOption(
+  of: string,
+  path: string,
+  name: string,
+  value: unknown,
+  known: readonly string[],
+): InvalidOptionError {
+  const nearest = nearestName(name, known)
+  const way = nearest === undefined ? `one of ${known.join(', ')}` : `${path}${nearest}`
+  return new InvalidOptionError(path + name, value, way, `${of} has no option ${path}${name}`)
+}
+
+/** The known name that is meant most likely; `undefined` where none is near. */
+export function nearestName(name: string, known: Iterable<string>): string | undefined {
+  let nearest: string | undefined
+  let least = Math.max(2, name.length / 3)
+  for (const one of known) {
+    const [short, long] = [name.toLowerCase(), one.toLowerCase()]
+    const steps = short !== '' && long.startsWith(short) ? 1 : editDistance(short, long)
+    if (steps > least || (steps === least && nearest !== undefined)) continue
+    nearest = one
+    least = steps
+  }
+  return nearest
+}
+
+/** How many characters have to be added, removed or changed (Levenshtein). */
+function editDistance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at)
+  for (let at = 1; at <= one.length; at += 1) {
+    const next = [at]
+    for (let to = 1; to <= other.length; to += 1) {
+      const change = (row[to - 1] ?? 0) + (one[at - 1] === other[to - 1] ? 0 : 1)
+      next.push(Math.min(change, (row[to] ?? 0) + 1, (next[to - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[other.length] ?? 0
+}
+
+/** Milliseconds, 0 or more; `Infinity` is no limit. */
+export const milliseconds: OptionCheck = (option, value) => {
+  if (typeof value === 'number' && value >= 0) return
+  throw new InvalidOptionError(option, value, 'milliseconds, 0 or more; Infinity for no deadline')
+}
+
+/** A finite number, `least` or more. */
+export function number(least = 0): OptionCheck {
+  return (option, value) => {
+    if (Number.isFinite(value) && (value as number) >= least) return
+    throw new InvalidOptionError(option, value, `a number, ${least} or more`)
+  }
+}
+
+/** The same, or `Infinity` for no limit. */
+export function limit(least = 0): OptionCheck {
+  return (option, value) => {
+    if (value !== Number.POSITIVE_INFINITY) number(least)(option, value)
+  }
+}
+
+export const flag: OptionCheck = (option, value) => {
+  if (typeof value !== 'boolean') throw new InvalidOptionError(option, value, 'true or false')
+}
+
+export const text: OptionCheck = (option, value) => {
+  if (typeof value !== 'string') throw new InvalidOptionError(option, value, 'a string')
+}
+
+export const callback: OptionCheck = (option, value) => {
+  if (typeof value !== 'function') throw new InvalidOptionError(option, value, 'a function')
+}
+
+/** An object, or an instance of a class; what is in it is for its user to find out. */
+export const object: OptionCheck = (option, value) => {
+  if (!isRecord(value)) throw new InvalidOptionError(option, value, 'an object')
+}
+
+export const list: OptionCheck = (option, value) => {
+  if (!Array.isArray(value)) throw new InvalidOptionError(option, value, 'a list')
+}
+
+/** Anything: what it may be, its user says. */
+export const anything: OptionCheck = () => {}
+
+export function oneOf(...values: readonly string[]): OptionCheck {
+  return (option, value) => {
+    if (values.some((one) => one === value)) return
+    throw new InvalidOptionError(option, value, values.map((one) => `'${one}'`).join(' or '))
+  }
+}
+
+/** Options within options, checked in the same way. */
+export function optionsOf<T extends object>(checks: OptionChecks<T>): OptionCheck {
+  return (option, value) => {
+    object(option, value)
+    checkEntries(option, `${option}.`, Object.entries(value as object), checks)
+  }
+}
+
+/** Checks for options of the types of their defaults; numbers are milliseconds where their names say so, else limits. */
+export function checksLike<T extends object>(defaults: T): OptionChecks<T> {
+  const checks = Object.entries(defaults).map(([name, value]) => [name, checkLike(name, value)])
+  return Object.fromEntries(checks) as OptionChecks<T>
+}
+
+function checkLike(name: string, value: unknown): OptionCheck {
+  if (typeof value === 'number') return name.endsWith('Ms') ? milliseconds : limit()
+  if (typeof value === 'boolean') return flag
+  if (typeof value === 'string') return text
+  return isRecord(value) ? optionsOf(checksLike(value)) : anything
 }
 
 /** Options as callers may write them: one that is `undefined` is absent. */
@@ -31,16 +193,4 @@ export function withDefaults<T extends object>(defaults: T, options: Given<T>): 
 export function present<T extends object>(options: T): T {
   const entries = Object.entries(options).filter(([, value]) => value !== undefined)
   return Object.fromEntries(entries) as T
-}
-
-/** Throws {@link InvalidOptionError} unless it is a number of milliseconds, 0 or more; `Infinity` is no limit. */
-export function requireDeadline(option: string, value: number | undefined): void {
-  if (value === undefined || (typeof value === 'number' && value >= 0)) return
-  throw new InvalidOptionError(option, value, 'milliseconds, 0 or more; Infinity for no deadline')
-}
-
-/** Throws {@link InvalidOptionError} unless it is a finite number, `least` or more. */
-export function requireNumber(option: string, value: number | undefined, least = 0): void {
-  if (value === undefined || (Number.isFinite(value) && value >= least)) return
-  throw new InvalidOptionError(option, value, `a number, ${least} or more`)
 }

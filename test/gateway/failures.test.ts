@@ -103,6 +103,7 @@ describe('a gateway whose only cluster cannot be used says why at start', () => 
     const selection = await cluster.selectionFor({ token: 'wrong', user: 'stranger' })
     const error = await failureOf(selection)
     expect(error.message).toMatch(/broken: .*Unauthorized/)
+    expect(error).toMatchObject({ hint: expect.stringContaining('log in again') })
   })
 })
 
@@ -174,6 +175,16 @@ describe('a gateway with a broken cluster beside a good one', () => {
     ])
     const ready = await fetch(new URL('/readyz', gateway.url))
     expect(ready.status).toBe(200)
+  })
+
+  it('says which name of a kind to preload nothing has, with the nearest one', async () => {
+    gateway = await serveGateway({
+      clusters: [{ name: 'good', ...cluster.selection }],
+      preload: ['podz', 'services'],
+    })
+    expect(gateway.log).toContain(
+      'preload: no kind that is served has the list field podz; give pods',
+    )
   })
 
   it('finds a cluster that comes up later', async () => {

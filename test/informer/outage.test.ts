@@ -27,7 +27,8 @@ describe('When a server that was away is back', () => {
       }
     }
     await answerAll()
-    await until(() => informers.every(({ state }) => state === 'synced'), 'the first sync')
+    const areAt11 = () => informers.every(({ store }) => store.resourceVersion === '11')
+    await until(areAt11, 'the first watches')
     await server.refuse()
     await until(() => informers.every(({ state }) => state === 'waiting'), 'the back-off of all')
     await server.listen()

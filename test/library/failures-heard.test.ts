@@ -1,7 +1,14 @@
-import { createController, createSharedInformer, resources } from 'informerql/informer'
+import { type ApiServer, createApiServer } from 'informerql/cluster'
+import {
+  createController,
+  createSharedInformer,
+  createSharedInformerFactory,
+  resources,
+} from 'informerql/informer'
+import { startSimulator } from 'informerql/simulator'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { configMap, ScriptedServer } from '../informer/scripted-server.ts'
-import { connect, shortBackoff, until } from '../support/informer.ts'
+import { connect, endlessBackoff, shortBackoff, until } from '../support/informer.ts'
 
 const { configMaps } = resources
 let warnings: (Error & { readonly code?: string; readonly detail?: string })[] = []
@@ -86,6 +93,95 @@ describe('Failures that nobody observes', () => {
     stop.abort()
     await running
     expect([heard, warnings]).toEqual([['list'], []])
+  })
+})
+
+describe('One observer of many informers', () => {
+  it('is told of which resource a failure is', async () => {
+    await using server = await ScriptedServer.start()
+    await using apiServer = connect(server.url)
+    const heard: string[] = []
+    await using factory = createSharedInformerFactory({
+      apiServer,
+      observer: { failed: (failure, _, { resource }) => void heard.push(`${failure} ${resource}`) },
+    })
+    factory.informer(configMaps)
+    factory.informer(resources.pods)
+    factory.start()
+    for (let times = 0; times < 2; times += 1) (await server.next('list')).refuse(403)
+    await until(() => heard.length === 2, 'both failures')
+    expect(heard.toSorted()).toEqual(['list configmaps', 'list pods'])
+  })
+})
+
+describe('A resource whose kind is written in another case than the server writes it', () => {
+  const wrong = { ...configMaps, kind: 'configmap' }
+
+  it('never syncs, and the failure says how the server writes it', async () => {
+    await using simulator = await startSimulator()
+    await using apiServer = connect(simulator.url)
+    await using factory = createSharedInformerFactory({ apiServer, observer: { failed() {} } })
+    const informer = factory.informer(wrong)
+    factory.start()
+    await until(() => informer.lastError !== undefined, 'the failure')
+    expect(informer.lastError).toMatchObject({
+      message: expect.stringContaining('its kind is "ConfigMapList", not configmapList'),
+      hint: 'write the kind of the resource as the server does',
+    })
+    expect(informer.hasSynced()).toBe(false)
+  })
+
+  it('is a failure of the watch where the list does not say its kind, and no event is dropped unheard', async () => {
+    await using server = await ScriptedServer.start()
+    await using apiServer = connect(server.url)
+    const informer = createSharedInformer({
+      apiServer,
+      resource: wrong,
+      backoff: endlessBackoff,
+      observer: { failed() {} },
+    })
+    const stop = new AbortController()
+    const running = informer.run(stop.signal)
+    const list = await server.next('list')
+    list.json({ metadata: { resourceVersion: '10' }, items: [] })
+    ;(await server.next('watch')).send('ADDED', configMap('a', '11'))
+    await until(() => informer.state === 'waiting', 'the failure')
+    expect(informer.lastError).toMatchObject({
+      code: 'WRONG_KIND',
+      message: expect.stringContaining('expected v1 configmap, found ["v1","ConfigMap"]'),
+    })
+    expect(informer.failures.get('watch')).toBe(1)
+    stop.abort()
+    await running
+  })
+})
+
+describe('What the API server warns of', () => {
+  const deprecated = 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice'
+  const write = async (apiServer: ApiServer, name: string): Promise<void> => {
+    await apiServer.client(resources.endpoints).create({ metadata: { namespace: 'default', name } })
+  }
+
+  it('is told to the observer of the connection, once each', async () => {
+    await using simulator = await startSimulator()
+    const heard: string[] = []
+    await using apiServer = createApiServer({
+      server: simulator.url,
+      observer: { warned: (text) => void heard.push(text) },
+    })
+    for (const name of ['a', 'b']) await write(apiServer, name)
+    expect(heard).toEqual([deprecated])
+  })
+
+  it('is a warning of the process where nobody observes it', async () => {
+    warnings = []
+    process.on('warning', hear)
+    await using simulator = await startSimulator()
+    await using apiServer = connect(simulator.url)
+    await write(apiServer, 'a')
+    await until(() => warnings.length > 0, 'the warning')
+    process.off('warning', hear)
+    expect(warnings).toMatchObject([{ name: 'ApiServerWarning', message: `test: ${deprecated}` }])
   })
 })
 

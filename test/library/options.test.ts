@@ -1,13 +1,17 @@
-import { createApiServer } from 'informerql/cluster'
+import { createGateway, type GatewayOptions } from 'informerql'
+import { createApiServer, retryOnConflict } from 'informerql/cluster'
 import {
   bucketRateLimiter,
   createController,
+  createDynamicInformerFactory,
   createSharedInformer,
   createSharedInformerFactory,
   createWorkQueue,
   DeadlineError,
   InformerStoppedError,
   InvalidOptionError,
+  itemExponentialFailureRateLimiter,
+  type Resource,
   resources,
   runWorkers,
   type SharedInformerOptions,
@@ -21,6 +25,20 @@ import { connect } from '../support/informer.ts'
 
 const deadlineMs = 20_000
 const { configMaps, deployments, pods } = resources
+
+const from = () => ({
+  apiServer: createApiServer({ server: 'http://127.0.0.1:1' }),
+  resource: configMaps,
+})
+
+function thrownBy(create: () => unknown): unknown {
+  try {
+    create()
+  } catch (error) {
+    return error
+  }
+  return undefined
+}
 
 /** Options as a caller writes them whose own are optional: every one is there, as undefined. */
 const undefinedOptions = {
@@ -108,6 +126,174 @@ describe('An option that is undefined', () => {
     await server.sync('10', [])
     await informer.waitForSync({ deadlineMs })
     expect(informer.hasSynced()).toBe(true)
+  })
+})
+
+describe('An option that is not known', () => {
+  it.each<[string, (typo: object) => unknown, object, string]>([
+    [
+      'an informer',
+      (typo) => createSharedInformer({ ...from(), ...typo }),
+      { labelselector: 'a=b' },
+      'labelSelector',
+    ],
+    [
+      'an informer',
+      (typo) => createSharedInformer({ ...from(), ...typo }),
+      { backoff: { initial: 1 } },
+      'backoff.initialMs',
+    ],
+    [
+      'an informer',
+      (typo) =>
+        createSharedInformerFactory({ apiServer: from().apiServer }).informer(configMaps, typo),
+      { resync: 1 },
+      'resyncPeriodMs',
+    ],
+    [
+      'an informer factory',
+      (typo) => createSharedInformerFactory({ apiServer: from().apiServer, ...typo }),
+      { nameSpace: 'a' },
+      'namespace',
+    ],
+    [
+      'a dynamic factory',
+      (typo) => createDynamicInformerFactory({ apiServer: from().apiServer, ...typo }),
+      { discoverEvery: 1 },
+      'discoverEveryMs',
+    ],
+    [
+      'a controller',
+      (typo) => createController({ ...from(), knownObjects: 'none', process() {}, ...typo }),
+      { queuelimit: 1 },
+      'queueLimit',
+    ],
+    [
+      'a listener',
+      (typo) => createSharedInformer(from()).addEventHandler({}, typo),
+      { bufferlimit: 5 },
+      'bufferLimit',
+    ],
+    ['a work queue', (typo) => createWorkQueue(typo), { ratelimiter: {} }, 'rateLimiter'],
+    [
+      'a rate limiter',
+      (typo) => itemExponentialFailureRateLimiter(typo),
+      { baseDelay: 5 },
+      'baseDelayMs',
+    ],
+    [
+      'an API server',
+      (typo) => createApiServer({ server: 'http://127.0.0.1:1', ...typo }),
+      { requestDeadline: 5 },
+      'requestDeadlineMs',
+    ],
+    [
+      'a client',
+      (typo) => from().apiServer.client(configMaps, typo),
+      { fieldmanager: 'a' },
+      'fieldManager',
+    ],
+  ])('of %s is refused with the nearest name', (_, create, typo, nearest) => {
+    const error = thrownBy(() => create(typo))
+    expect(error).toMatchObject({ code: 'INVALID_OPTION', hint: `give ${nearest}` })
+    expect((error as Error).message).toMatch(/ has no option /)
+  })
+
+  it('of a wait, a retry, workers or a gateway is refused with the nearest name', async () => {
+    const informer = createSharedInformer(from())
+    const { signal } = new AbortController()
+    const refused: [Promise<unknown>, string][] = [
+      [informer.waitForSync({ deadline: 5 } as object), 'deadlineMs'],
+      [retryOnConflict(async () => {}, { attemps: 3 } as object), 'attempts'],
+      [
+        runWorkers(createWorkQueue(), 1, () => {}, signal, { maxretries: 1 } as object),
+        'maxRetries',
+      ],
+      [
+        createGateway({
+          clusters: [{ name: 'a' }],
+          preloads: ['pods'],
+        } as object as GatewayOptions),
+        'preload',
+      ],
+      [
+        createGateway({ clusters: [{ name: 'a', kubeConfig: 'x' } as object as { name: string }] }),
+        'clusters[0].kubeconfig',
+      ],
+      [
+        createGateway({ clusters: [{ name: 'a' }], limits: { maxPagesize: 1 } as object }),
+        'limits.maxPageSize',
+      ],
+    ]
+    for (const [promise, nearest] of refused) {
+      expect(await failureOf(promise)).toMatchObject({
+        code: 'INVALID_OPTION',
+        hint: `give ${nearest}`,
+      })
+    }
+  })
+
+  it('and is near to none is told which there are', () => {
+    const error = thrownBy(() => createWorkQueue({ zzzzzzzzz: 1 } as object))
+    expect(error).toMatchObject({ hint: 'give one of rateLimiter, pending, observer, identify' })
+  })
+})
+
+describe('An option of another type', () => {
+  it.each<[string, object]>([
+    ['requestDeadlineMs', { requestDeadlineMs: '5s' }],
+    ['gzip', { gzip: 'yes' }],
+    ['userAgent', { userAgent: 5 }],
+    ['maxFrameBytes', { maxFrameBytes: '8MiB' }],
+  ])('is refused: %s of a connection', (option, given) => {
+    const error = thrownBy(() => createApiServer({ server: 'http://127.0.0.1:1', ...given }))
+    expect(error).toMatchObject({ code: 'INVALID_OPTION', option })
+  })
+
+  it.each<[string, object]>([
+    ['labelSelector', { labelSelector: { app: 'a' } }],
+    ['indexers', { indexers: [] }],
+    ['transform', { transform: 'upper' }],
+    ['metadataOnly', { metadataOnly: 'true' }],
+  ])('is refused: %s of an informer', (option, given) => {
+    const error = thrownBy(() => createSharedInformer({ ...from(), ...given }))
+    expect(error).toMatchObject({ code: 'INVALID_OPTION', option })
+  })
+})
+
+describe('What is missing is told', () => {
+  it('where a gateway is given no clusters', async () => {
+    for (const given of [{}, { clusters: [] }] as object[]) {
+      expect(await failureOf(createGateway(given as GatewayOptions))).toMatchObject({
+        code: 'INVALID_OPTION',
+        option: 'clusters',
+        hint: "give at least one cluster, such as [{ name: 'prod', context: 'prod' }]",
+      })
+    }
+  })
+
+  it('where an informer or a client is given no resource', () => {
+    const { apiServer } = from()
+    const none = undefined as unknown as Resource
+    const noKind = { group: '', version: 'v1', resource: 'pods' } as Resource
+    for (const create of [
+      () => createSharedInformerFactory({ apiServer }).informer(none),
+      () => createSharedInformerFactory({ apiServer }).informer(noKind),
+      () => createSharedInformer({ apiServer, resource: none }),
+      () => apiServer.client(none),
+      () => apiServer.resource(none),
+    ]) {
+      expect(thrownBy(create)).toMatchObject({
+        code: 'INVALID_OPTION',
+        option: 'resource',
+        hint: expect.stringContaining('resources.pods'),
+      })
+    }
+    expect(
+      thrownBy(() => createSharedInformer(undefined as unknown as SharedInformerOptions)),
+    ).toMatchObject({
+      message: 'the options of an informer are undefined',
+    })
   })
 })
 

@@ -37,10 +37,37 @@ const discovered: ApiResource = { ...widgets, group: '', resource: 'pods', kind:
 declare const factory: SharedInformerFactory
 declare const apiServer: ApiServer
 
+/** Of a kind that is not known here. */
+const writesAny = async <T extends KubernetesObject>(client: ObjectClient<T>, object: T) => {
+  await client.apply(object, { fieldManager: 'tests' })
+  await client.apply({ ...object, metadata: { ...object.metadata, labels: { app: 'a' } } })
+  await client.apply({ metadata: { name: 'a', labels: { app: 'a' } } })
+  await client.patch(object.metadata, { merge: { metadata: { labels: { app: null } } } })
+  await client.patch(object.metadata, { strategic: { metadata: { finalizers: ['a'] } } })
+  await client.status.apply(object)
+}
+
 // These hold when they compile: `npm run typecheck`.
 const never = (check: () => unknown): void => expect(check).toBeTypeOf('function')
 
 describe('The types of the library', () => {
+  it('let an object of any kind be applied and merged, and one of a known kind by its fields only', () => {
+    expect(writesAny).toBeTypeOf('function')
+    never(async () => {
+      const client = apiServer.client(resources.configMaps)
+      const metadata = { name: 'a' }
+      await client.apply({ metadata, data: { a: '1' } })
+      // @ts-expect-error -- numbers are not data of a ConfigMap
+      await client.apply({ metadata, data: { a: 1 } })
+      // @ts-expect-error -- no such field
+      await client.apply({ metadata, dta: {} })
+      // @ts-expect-error -- numbers are not data of a ConfigMap
+      await client.patch(metadata, { merge: { data: { a: 1 } } })
+      // @ts-expect-error -- no such field
+      await client.patch(metadata, { merge: { dta: {} } })
+    })
+  })
+
   it('know the objects of a resource without being told', () => {
     never(() => {
       const pods = factory.informer(resources.pods)

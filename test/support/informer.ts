@@ -109,9 +109,9 @@ export function testInformer({
   const failures: TestInformer['failures'] = []
   const observer: InformerObserver = {
     ...options.observer,
-    failed: (failure, error) => {
+    failed: (failure, error, of) => {
       failures.push({ failure, error })
-      options.observer?.failed?.(failure, error)
+      options.observer?.failed?.(failure, error, of)
     },
   }
   const informer = createSharedInformer({

@@ -22,12 +22,16 @@ export class OversizedFrameError extends CodedError {
   }
 }
 
-/** The body of a LIST that is not a Kubernetes list. */
+/** The body of a LIST that is not a Kubernetes list, or not of the kind that was asked for. */
 export class MalformedListError extends CodedError {
-  constructor(problem: string, value?: unknown) {
-    super('MALFORMED_LIST', `the answer to a LIST is not a list: ${problem}`, {
+  constructor(
+    problem: string,
+    value?: unknown,
+    hint = 'check that the address is an API server and not something before it',
+  ) {
+    super('MALFORMED_LIST', `the answer to a LIST is not what was asked for: ${problem}`, {
       value,
-      hint: 'check that the address is an API server and not something before it',
+      hint,
     })
   }
 }

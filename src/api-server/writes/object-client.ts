@@ -6,7 +6,7 @@ import {
   type ObjectMeta,
 } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { InvalidOptionError } from '../../lib/options.ts'
+import { checkedOptions, InvalidOptionError, text } from '../../lib/options.ts'
 import {
   type AppliedObject,
   type NewObject,
@@ -91,7 +91,7 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
   ) {
     this.resource = resource
     this.#server = server
-    this.#options = options
+    this.#options = checkedOptions('a client', options, { fieldManager: text })
     this.#subresource = subresource
   }
 
@@ -123,7 +123,9 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
   }
 
   /** Changes parts of it: `{ merge: {…} }`, `{ strategic: {…} }` or `{ json: […] }`. */
-  async patch(at: ObjectName, patch: ObjectPatch<T>, options: ChangeOptions = {}): Promise<T> {
+  async patch(at: ObjectName, patch: ObjectPatch, options?: ChangeOptions): Promise<T>
+  async patch(at: ObjectName, patch: ObjectPatch<T>, options?: ChangeOptions): Promise<T>
+  async patch(at: ObjectName, patch: ObjectPatch, options: ChangeOptions = {}): Promise<T> {
     const { body, contentType } = patchBody(patch, options.preconditions)
     return await this.#write('PATCH', this.#pathOf(at), options, body, contentType)
   }
@@ -132,7 +134,9 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
    * Server-side apply: creates the object, or sets the fields given and gives up those that the field manager had set
    * before. Fields of other managers are a conflict unless `force`.
    */
-  async apply(object: AppliedObject<T>, options: ApplyOptions = {}): Promise<T> {
+  async apply(object: AppliedObject, options?: ApplyOptions): Promise<T>
+  async apply(object: AppliedObject<T> | T, options?: ApplyOptions): Promise<T>
+  async apply(object: AppliedObject, options: ApplyOptions = {}): Promise<T> {
     const fieldManager = requireFieldManager(options.fieldManager ?? this.#options.fieldManager)
     const body = required(this.#typed(object), options.preconditions)
     const path = this.#pathOf(object.metadata)

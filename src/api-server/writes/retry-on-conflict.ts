@@ -1,6 +1,13 @@
 import { isConflict } from '../../kubernetes/status.ts'
 import { Backoff, sleep } from '../../lib/backoff.ts'
-import { requireNumber, withDefaults } from '../../lib/options.ts'
+import {
+  checkedOptions,
+  milliseconds,
+  number,
+  object,
+  type OptionChecks,
+  withDefaults,
+} from '../../lib/options.ts'
 
 /** How often and how soon a write is tried again; times in milliseconds. */
 export interface RetryOptions {
@@ -10,6 +17,13 @@ export interface RetryOptions {
   readonly initialMs?: number
   readonly maxMs?: number
   readonly signal?: AbortSignal
+}
+
+const retryChecks: OptionChecks<RetryOptions> = {
+  attempts: number(1),
+  initialMs: milliseconds,
+  maxMs: milliseconds,
+  signal: object,
 }
 
 /** Every default of {@link RetryOptions}. */
@@ -26,8 +40,7 @@ export async function retryOnConflict<R>(
 ): Promise<R> {
   const { attempts, initialMs, maxMs } = withDefaults<
     Record<'attempts' | 'initialMs' | 'maxMs', number>
-  >(retryDefaults, options)
-  requireNumber('attempts', attempts, 1)
+  >(retryDefaults, checkedOptions('retryOnConflict', options, retryChecks))
   const backoff = new Backoff({ initialMs, maxMs, factor: 2 })
   const signal = options.signal ?? new AbortController().signal
   for (let made = 1; ; made += 1) {

@@ -11,6 +11,8 @@ function subject(resource: ApiResource, key: string | undefined): string {
 /** The `apiVersion` or `kind` of an object is not that of its resource. `key` is `namespace/name` where it is known. */
 export class WrongKindError extends CodedError {
   readonly key: string | undefined
+  /** Whether the two kinds differ in upper and lower case alone: the resource is written wrong, not the object. */
+  readonly isCase: boolean
 
   constructor(
     resource: ApiResource,
@@ -24,6 +26,9 @@ export class WrongKindError extends CodedError {
       { value: found, hint: 'the object was dropped; check what answers for this resource' },
     )
     this.key = key
+    this.isCase =
+      found.apiVersion === apiVersionOf(resource) &&
+      String(found.kind).toLowerCase() === resource.kind.toLowerCase()
   }
 }
 

@@ -1,5 +1,5 @@
 import { CodedError } from '../../lib/coded-error.ts'
-import { type WaitOptions, withDeadline } from '../../lib/deadline.ts'
+import { checkedWait, type WaitOptions, withDeadline } from '../../lib/deadline.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { Change } from '../store/change.ts'
 import { type Listener, type ListenerOptions, ListenerOverflowError } from './listener.ts'
@@ -119,7 +119,8 @@ export class HandlerRun implements HandlerRegistration {
     return this.#synced
   }
 
-  async waitForSync({ deadlineMs, signal }: WaitOptions = {}): Promise<void> {
+  async waitForSync(options: WaitOptions = {}): Promise<void> {
+    const { deadlineMs, signal } = checkedWait(options)
     await withDeadline('the sync of a handler', this.#firstSync.promise, deadlineMs, signal)
   }
 

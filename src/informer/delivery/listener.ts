@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { latestResourceVersion, type ResourceVersion } from '../../kubernetes/resource-version.ts'
-import { InvalidOptionError, requireDeadline, requireNumber } from '../../lib/options.ts'
+import { flag, limit, milliseconds, object, oneOf, type OptionChecks } from '../../lib/options.ts'
 import type { Change } from '../store/change.ts'
 import type { ListenerRoute } from './route.ts'
 
@@ -41,13 +41,14 @@ export const listenerDefaults: Required<Omit<ListenerOptions, 'route'>> = {
   readsStore: false,
 }
 
-/** Throws `InvalidOptionError`. */
-export function requireListenerOptions(options: ListenerOptions): void {
-  const { bufferLimit, overflow, resyncPeriodMs } = options
-  if (bufferLimit !== Number.POSITIVE_INFINITY) requireNumber('bufferLimit', bufferLimit)
-  requireDeadline('resyncPeriodMs', resyncPeriodMs)
-  if (overflow === undefined || ['coalesce', 'reset', 'disconnect'].includes(overflow)) return
-  throw new InvalidOptionError('overflow', overflow, "'coalesce', 'reset' or 'disconnect'")
+/** `replay`: see `SharedInformer.listen`. */
+export const listenerChecks: OptionChecks<ListenerOptions & { readonly replay?: boolean }> = {
+  bufferLimit: limit(),
+  overflow: oneOf('coalesce', 'reset', 'disconnect'),
+  resyncPeriodMs: milliseconds,
+  route: object,
+  readsStore: flag,
+  replay: flag,
 }
 
 const noKeys: ReadonlySet<string> = new Set()

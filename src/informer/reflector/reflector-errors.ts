@@ -1,7 +1,7 @@
 import { ApiStatusError, isTooManyRequests } from '../../kubernetes/status.ts'
 import { MalformedFrameError } from '../../kubernetes/watch-event.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { MalformedObjectError } from '../codec/object-codec-error.ts'
+import { MalformedObjectError, WrongKindError } from '../codec/object-codec-error.ts'
 
 /** A watch that the server ended within a second without an event: something is wrong, so the next try backs off. */
 export class VeryShortWatchError extends CodedError {
@@ -63,6 +63,7 @@ export function isBrokenConnection(error: unknown): boolean {
     error instanceof ApiStatusError ||
     error instanceof MalformedFrameError ||
     error instanceof MalformedObjectError ||
+    error instanceof WrongKindError ||
     error instanceof VeryShortWatchError ||
     error instanceof WatchListRefusedError
   )

@@ -1,4 +1,12 @@
-import { type BackoffOptions, reflectorBackoff } from '../../lib/backoff.ts'
+import { backoffChecks, type BackoffOptions, reflectorBackoff } from '../../lib/backoff.ts'
+import {
+  milliseconds,
+  number,
+  oneOf,
+  type OptionChecks,
+  optionsOf,
+  text,
+} from '../../lib/options.ts'
 import type { Selection } from './lister-watcher.ts'
 
 /** How a reflector lists and watches; times in milliseconds. */
@@ -40,4 +48,24 @@ export const reflectorDefaults: Required<Omit<ReflectorOptions, keyof Selection>
   shortWatchMs: 1000,
   slowListMs: 10_000,
   suspendGapMs: 60_000,
+}
+
+export const reflectorChecks: OptionChecks<ReflectorOptions> = {
+  namespace: text,
+  labelSelector: text,
+  fieldSelector: text,
+  pageSize: number(1),
+  initialList: oneOf('list', 'watchlist'),
+  backoff: optionsOf(backoffChecks),
+  maxRetryAfterMs: milliseconds,
+  watchTimeoutSeconds: (option, value) => {
+    optionsOf({ min: number(), max: number() })(option, value)
+    const { min, max } = value as { readonly min: number; readonly max: number }
+    number(min)(`${option}.max`, max)
+  },
+  watchListSilenceMs: milliseconds,
+  watchListDeadlineMs: milliseconds,
+  shortWatchMs: milliseconds,
+  slowListMs: milliseconds,
+  suspendGapMs: milliseconds,
 }

@@ -1,4 +1,5 @@
-import type { InformerFailure, InformerObserver } from '../informer-observer.ts'
+import type { InformerFailure } from '../informer-observer.ts'
+import type { ReflectorObserver } from './reflector-target.ts'
 
 /**
  * What a reflector is doing:
@@ -19,13 +20,13 @@ export type ReflectorState =
 
 /** How a reflector is doing; it writes this, everyone else reads it. */
 export class ReflectorStatus {
-  readonly #failed: InformerObserver['failed']
+  readonly #observer: ReflectorObserver
   #doing: Exclude<ReflectorState, 'reconnecting'> = 'idle'
   #lastError: Error | undefined
   #lastContactMs: number | undefined
 
-  constructor(observer: InformerObserver) {
-    this.#failed = (failure, error) => observer.failed?.(failure, error)
+  constructor(observer: ReflectorObserver) {
+    this.#observer = observer
   }
 
   get state(): ReflectorState {
@@ -61,6 +62,6 @@ export class ReflectorStatus {
   /** Something has failed, of which the observer is told. */
   failed(failure: InformerFailure, error: unknown): void {
     this.#lastError = error instanceof Error ? error : new Error(String(error))
-    this.#failed?.(failure, this.#lastError)
+    this.#observer.failed(failure, this.#lastError)
   }
 }

@@ -1,6 +1,6 @@
 import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
 import type { Bookmark } from '../../kubernetes/watch-event.ts'
-import type { InformerObserver } from '../informer-observer.ts'
+import type { InformerFailure, InformerObserver } from '../informer-observer.ts'
 import type { Delta } from './delta-queue.ts'
 import type { ListerWatcher } from './lister-watcher.ts'
 import type { StoreContents, StoreEntry } from '../store/store-contents.ts'
@@ -33,11 +33,19 @@ export interface ReflectorTarget {
   room(signal: AbortSignal): Promise<void>
 }
 
+/** What a reflector reports. */
+export type ReflectorObserver = Pick<
+  InformerObserver,
+  'listed' | 'listing' | 'watched' | 'watching'
+> & {
+  failed(failure: InformerFailure, error: Error): void
+}
+
 /** What a reflector stands between, and what it says of itself. */
 export interface ReflectorParts {
   /** For messages: `pods`, `deployments.apps`. */
   readonly resourceName: string
   readonly source: ListerWatcher
   readonly target: ReflectorTarget
-  readonly observer: InformerObserver
+  readonly observer: ReflectorObserver
 }

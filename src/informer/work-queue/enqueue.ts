@@ -1,5 +1,10 @@
-import { type ApiResource, splitApiVersion } from '../../kubernetes/api-resource.ts'
+import {
+  type ApiResource,
+  requireResource,
+  splitApiVersion,
+} from '../../kubernetes/api-resource.ts'
 import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
+import { checkedOptions, flag, type OptionChecks } from '../../lib/options.ts'
 import type { ResourceEventHandler } from '../delivery/event-handler.ts'
 
 /** What takes the keys: a work queue, or `{ add: (key) => queue.add({ cluster, key }) }` for keys that are no strings. */
@@ -15,6 +20,11 @@ export interface EnqueueOwnerOptions {
   readonly onlyController?: boolean
 }
 
+const ownerChecks: OptionChecks<EnqueueOwnerOptions> = {
+  owner: requireResource,
+  onlyController: flag,
+}
+
 /** A handler that queues the key of whatever object an event is of (controller-runtime's `EnqueueRequestForObject`). */
 export function enqueueObject(queue: KeySink): ResourceEventHandler {
   const add = ({ metadata }: KubernetesObject) => void queue.add(objectKey(metadata))
@@ -27,7 +37,8 @@ export function enqueueObject(queue: KeySink): ResourceEventHandler {
  * controller's alone.
  */
 export function enqueueOwner(queue: KeySink, options: EnqueueOwnerOptions): ResourceEventHandler {
-  const { owner, onlyController = false } = options
+  const { owner, onlyController = false } = checkedOptions('enqueueOwner', options, ownerChecks)
+  requireResource('owner', owner)
   const add = ({ metadata }: KubernetesObject) => {
     for (const { apiVersion, kind, name, controller } of metadata.ownerReferences ?? []) {
       if (kind !== owner.kind || splitApiVersion(apiVersion).group !== owner.group) continue

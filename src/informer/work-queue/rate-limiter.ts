@@ -1,4 +1,10 @@
-import { InvalidOptionError, withDefaults } from '../../lib/options.ts'
+import {
+  checkedOptions,
+  InvalidOptionError,
+  limit,
+  number,
+  withDefaults,
+} from '../../lib/options.ts'
 import { workQueueDefaults } from './work-queue-options.ts'
 
 /**
@@ -26,9 +32,10 @@ const bucketDefaults: Record<'qps' | 'burst', number> = { qps: perSecond, burst:
 export function itemExponentialFailureRateLimiter(
   options: { readonly baseDelayMs?: number; readonly maxDelayMs?: number } = {},
 ): RateLimiter {
-  const { baseDelayMs, maxDelayMs } = withDefaults<typeof delayDefaults>(delayDefaults, options)
-  requireDelay('baseDelayMs', baseDelayMs)
-  requireDelay('maxDelayMs', maxDelayMs)
+  const { baseDelayMs, maxDelayMs } = withDefaults<typeof delayDefaults>(
+    delayDefaults,
+    checkedOptions('a rate limiter', options, { baseDelayMs: number(), maxDelayMs: number() }),
+  )
   return countingLimiter((failures) =>
     // Beyond that exponent 0 ms would become NaN.
     Math.min(maxDelayMs, baseDelayMs * 2 ** Math.min(1023, failures - 1)),
@@ -41,9 +48,14 @@ export function itemFastSlowRateLimiter(options: {
   readonly slowDelayMs: number
   readonly maxFastAttempts: number
 }): RateLimiter {
-  const { fastDelayMs, slowDelayMs, maxFastAttempts } = options
-  requireDelay('fastDelayMs', fastDelayMs)
-  requireDelay('slowDelayMs', slowDelayMs)
+  const { fastDelayMs, slowDelayMs, maxFastAttempts } = checkedOptions('a rate limiter', options, {
+    fastDelayMs: number(),
+    slowDelayMs: number(),
+    maxFastAttempts: limit(),
+  })
+  number()('fastDelayMs', fastDelayMs)
+  number()('slowDelayMs', slowDelayMs)
+  limit()('maxFastAttempts', maxFastAttempts)
   return countingLimiter((failures) => (failures <= maxFastAttempts ? fastDelayMs : slowDelayMs))
 }
 
@@ -54,9 +66,11 @@ export function itemFastSlowRateLimiter(options: {
 export function bucketRateLimiter(
   options: { readonly qps?: number; readonly burst?: number } = {},
 ): RateLimiter {
-  const { qps, burst } = withDefaults<typeof bucketDefaults>(bucketDefaults, options)
-  if (!(qps > 0)) throw new InvalidOptionError('qps', qps, 'a number greater than 0')
-  if (!(burst >= 1)) throw new InvalidOptionError('burst', burst, 'a number of at least 1')
+  const { qps, burst } = withDefaults<typeof bucketDefaults>(
+    bucketDefaults,
+    checkedOptions('a rate limiter', options, { qps: limit(), burst: limit(1) }),
+  )
+  if (qps === 0) throw new InvalidOptionError('qps', qps, 'a number greater than 0')
   let tokens = burst
   let filledAtMs = performance.now()
   return {
@@ -84,7 +98,7 @@ export function maxOfRateLimiter(...limiters: readonly RateLimiter[]): RateLimit
 
 /** As another limiter, but at most `maxDelayMs` (client-go's `WithMaxWaitRateLimiter`). Throws `InvalidOptionError`. */
 export function maxWaitRateLimiter(limiter: RateLimiter, maxDelayMs: number): RateLimiter {
-  requireDelay('maxDelayMs', maxDelayMs)
+  number()('maxDelayMs', maxDelayMs)
   return {
     when: (key) => Math.min(maxDelayMs, limiter.when(key)),
     forget: (key) => limiter.forget(key),
@@ -110,9 +124,4 @@ function countingLimiter(delayMsAfter: (failures: number) => number): RateLimite
     },
     numRequeues: (key) => failuresByKey.get(key) ?? 0,
   }
-}
-
-function requireDelay(option: string, delayMs: number): void {
-  if (delayMs >= 0 && Number.isFinite(delayMs)) return
-  throw new InvalidOptionError(option, delayMs, 'milliseconds, 0 or more')
 }

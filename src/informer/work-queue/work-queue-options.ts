@@ -1,4 +1,5 @@
 import { CodedError } from '../../lib/coded-error.ts'
+import { callback, limit, milliseconds, object, type OptionChecks } from '../../lib/options.ts'
 import { shownKey } from './key-identity.ts'
 import type { PendingKeys } from './pending-keys.ts'
 import type { RateLimiter } from './rate-limiter.ts'
@@ -50,6 +51,13 @@ export interface WorkQueueOptions<K = string> {
   readonly identify?: (key: K) => string
 }
 
+export const workQueueChecks: OptionChecks<WorkQueueOptions> = {
+  rateLimiter: object,
+  pending: object,
+  observer: object,
+  identify: callback,
+}
+
 /** How workers retry and end. Times are milliseconds; `Infinity` is no deadline. */
 export interface WorkersOptions<K = string> {
   /**
@@ -65,6 +73,14 @@ export interface WorkersOptions<K = string> {
   readonly stopDeadlineMs?: number
   /** Told of every reconcile that threw; must not throw. Without it, failures are warnings of the process. */
   readonly onFailure?: (error: ReconcileError<K>) => void
+}
+
+export const workersChecks: OptionChecks<WorkersOptions> = {
+  maxRetries: limit(),
+  reconcileDeadlineMs: milliseconds,
+  drainDeadlineMs: milliseconds,
+  stopDeadlineMs: milliseconds,
+  onFailure: callback,
 }
 
 /** A reconcile that threw, or rejected; `cause` is what it threw. */

@@ -1,10 +1,14 @@
-import { type WaitOptions, withDeadline } from '../../lib/deadline.ts'
-import { InvalidOptionError, requireDeadline } from '../../lib/options.ts'
+import { checkedWait, type WaitOptions, withDeadline } from '../../lib/deadline.ts'
+import { checkedOptions, InvalidOptionError, type OptionChecks } from '../../lib/options.ts'
 import { DelayedKeys } from './delayed-keys.ts'
 import { keyIdentity } from './key-identity.ts'
 import { FifoKeys, type PendingKeys } from './pending-keys.ts'
 import { defaultControllerRateLimiter, type RateLimiter } from './rate-limiter.ts'
-import type { WorkQueueObserver, WorkQueueOptions } from './work-queue-options.ts'
+import {
+  workQueueChecks,
+  type WorkQueueObserver,
+  type WorkQueueOptions,
+} from './work-queue-options.ts'
 
 type Taker<K> = (key: K | undefined) => void
 
@@ -39,7 +43,12 @@ export class WorkQueue<K = string> implements AsyncDisposable {
   #idle: PromiseWithResolvers<void> | undefined
   #shuttingDown = false
 
-  constructor(options: WorkQueueOptions<K>) {
+  constructor(given: WorkQueueOptions<K>) {
+    const options = checkedOptions(
+      'a work queue',
+      given,
+      workQueueChecks as OptionChecks<WorkQueueOptions<K>>,
+    )
     this.#pending = options.pending ?? new FifoKeys()
     this.#rateLimiter = options.rateLimiter ?? defaultControllerRateLimiter()
     this.#observer = options.observer ?? {}
@@ -190,11 +199,10 @@ export class WorkQueue<K = string> implements AsyncDisposable {
    * or the signal's reason. (client-go waits for the keys in work only, and without a deadline.)
    */
   async shutDownWithDrain(options: WaitOptions = {}): Promise<readonly K[]> {
-    requireDeadline('deadlineMs', options.deadlineMs)
+    const { deadlineMs, signal } = checkedWait(options)
     const dropped = this.#beginShutDown()
     this.#idle ??= Promise.withResolvers()
     this.#checkIdle()
-    const { deadlineMs, signal } = options
     await withDeadline('the drain of the work queue', this.#idle.promise, deadlineMs, signal)
     return dropped
   }

@@ -1,15 +1,15 @@
 import { DeadlineError, withDeadline } from '../../lib/deadline.ts'
 import {
+  checkedOptions,
   InvalidOptionError,
-  requireDeadline,
-  present,
-  requireNumber,
+  type OptionChecks,
   withDefaults,
 } from '../../lib/options.ts'
 import { keyIdentity } from './key-identity.ts'
 import { Reconciliation, type Reconcile } from './reconciliation.ts'
 import {
   ReconcileStuckError,
+  workersChecks,
   workQueueDefaults,
   type WorkersOptions,
 } from './work-queue-options.ts'
@@ -57,12 +57,9 @@ export async function runWorkers<K = string>(
   signal: AbortSignal,
   given: WorkersOptions<K> = {},
 ): Promise<WorkersReport<K>> {
-  const options = present(given)
+  const options = checkedOptions('workers', given, workersChecks as OptionChecks<WorkersOptions<K>>)
   const deadlines = withDefaults<WorkersDeadlines>(workersDeadlines, options)
   const { drainDeadlineMs, reconcileDeadlineMs, stopDeadlineMs } = deadlines
-  for (const [name, value] of Object.entries(deadlines)) requireDeadline(name, value)
-  if (options.maxRetries !== Number.POSITIVE_INFINITY)
-    requireNumber('maxRetries', options.maxRetries)
   if (!Number.isInteger(workers) || workers < 1) {
     throw new InvalidOptionError('workers', workers, 'a whole number of at least 1')
   }
