@@ -4,11 +4,11 @@ import {
   checkedOptions,
   checksLike,
   InvalidOptionError,
-  milliseconds,
-  object,
+  aDuration,
+  anObject,
   type OptionChecks,
   present,
-  text,
+  aString,
   withDefaults,
 } from '../lib/options.ts'
 import { serverConfig } from './kubeconfig/server-config.ts'
@@ -71,15 +71,15 @@ export interface ApiServerOptions extends Partial<ApiServerLimits> {
 
 export const apiServerLimitsChecks: OptionChecks<ApiServerLimits> = {
   ...checksLike(apiServerDefaults),
-  watchIdleDeadlineMs: milliseconds,
+  watchIdleDeadlineMs: aDuration,
 }
 
 const apiServerChecks: OptionChecks<ApiServerOptions> = {
   ...apiServerLimitsChecks,
-  name: text,
-  config: object,
-  server: text,
-  observer: object,
+  name: aString,
+  config: anObject,
+  server: aString,
+  observer: anObject,
 }
 
 /** A small request; its limits are the connection's unless given. */

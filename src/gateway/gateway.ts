@@ -25,15 +25,15 @@ import type { CodedError } from '../lib/coded-error.ts'
 import {
   checkedOptions,
   checksLike,
-  flag,
+  aFlag,
   InvalidOptionError,
-  limit,
-  list,
-  milliseconds,
-  object,
+  aLimit,
+  aList,
+  aDuration,
+  anObject,
   type OptionChecks,
   optionsOf,
-  text,
+  aString,
 } from '../lib/options.ts'
 import { inSlices } from '../lib/slices.ts'
 import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
@@ -147,10 +147,10 @@ export interface Gateway extends AsyncDisposable {
 const defaultRetryMs = 15_000
 
 const clusterChecks: OptionChecks<NamedClusterSelection> = {
-  name: text,
-  kubeconfig: text,
-  context: text,
-  server: text,
+  name: aString,
+  kubeconfig: aString,
+  context: aString,
+  server: aString,
 }
 
 function requireClusters(option: string, clusters: unknown): void {
@@ -165,35 +165,35 @@ function requireClusters(option: string, clusters: unknown): void {
   }
   for (const [at, cluster] of clusters.entries()) {
     optionsOf(clusterChecks)(`${option}[${at}]`, cluster)
-    text(`${option}[${at}].name`, cluster.name)
+    aString(`${option}[${at}].name`, cluster.name)
   }
 }
 
 const gatewayChecks: OptionChecks<GatewayOptions> = {
   clusters: requireClusters,
-  preload: list,
-  schemaFiles: list,
-  schema: text,
-  inferReferences: flag,
-  aliases: object,
-  uncached: list,
-  profile: object,
-  relay: flag,
-  secretData: flag,
-  indexers: object,
+  preload: aList,
+  schemaFiles: aList,
+  schema: aString,
+  inferReferences: aFlag,
+  aliases: anObject,
+  uncached: aList,
+  profile: anObject,
+  relay: aFlag,
+  secretData: aFlag,
+  indexers: anObject,
   limits: optionsOf(checksLike(defaultOperationLimits)),
   cache: optionsOf(checksLike(defaultCacheLimits)),
   access: optionsOf(checksLike(defaultAccessLimits)),
   reflector: optionsOf(reflectorChecks),
   connection: optionsOf(apiServerLimitsChecks),
-  retryMs: milliseconds,
+  retryMs: aDuration,
   watch: optionsOf(checksLike(defaultApiWatchTimes)),
-  fragmentBytes: limit(),
+  fragmentBytes: aLimit(),
   live: optionsOf(checksLike(defaultLiveLimits)),
-  log: object,
-  metrics: object,
-  audit: object,
-  signal: object,
+  log: anObject,
+  metrics: anObject,
+  audit: anObject,
+  signal: anObject,
 }
 
 /**

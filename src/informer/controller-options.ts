@@ -1,5 +1,12 @@
 import { requireResource } from '../kubernetes/api-resource.ts'
-import { callback, checkedOptions, flag, limit, object, type OptionChecks } from '../lib/options.ts'
+import {
+  aFunction,
+  checkedOptions,
+  aFlag,
+  aLimit,
+  anObject,
+  type OptionChecks,
+} from '../lib/options.ts'
 import type { ControllerOptions } from './controller.ts'
 import { reflectorChecks } from './reflector/reflector-options.ts'
 import { sourceOf, type SourceOptions } from './source.ts'
@@ -11,12 +18,12 @@ export interface CacheOptions
 export const cacheChecks: OptionChecks<CacheOptions> = {
   ...reflectorChecks,
   resource: requireResource,
-  apiServer: object,
-  source: object,
-  metadataOnly: flag,
-  tweakListOptions: callback,
-  observer: object,
-  queueLimit: limit(1),
+  apiServer: anObject,
+  source: anObject,
+  metadataOnly: aFlag,
+  tweakListOptions: aFunction,
+  observer: anObject,
+  queueLimit: aLimit(1),
 }
 
 /** The options as the controller takes them. Throws `InvalidOptionError` and `SourceMismatchError`. */

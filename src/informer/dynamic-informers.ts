@@ -4,10 +4,10 @@ import { sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { checkedWait, type WaitOptions } from '../lib/deadline.ts'
 import {
-  callback,
+  aFunction,
   checkedOptions,
   InvalidOptionError,
-  number,
+  aNumber,
   type OptionChecks,
 } from '../lib/options.ts'
 import {
@@ -40,8 +40,8 @@ export const dynamicInformerDefaults = { discoverEveryMs: 1000 } as const
 
 const dynamicChecks: OptionChecks<DynamicInformerFactoryOptions> = {
   ...factoryChecks,
-  discover: callback,
-  discoverEveryMs: number(),
+  discover: aFunction,
+  discoverEveryMs: aNumber(),
 }
 
 /** A resource that the server does not serve, or not yet. */

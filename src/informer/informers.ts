@@ -8,10 +8,10 @@ import type { KubernetesObject, MetadataOf, Unstructured } from '../kubernetes/o
 import { CodedError } from '../lib/coded-error.ts'
 import { checkedWait, type WaitOptions } from '../lib/deadline.ts'
 import {
-  callback,
+  aFunction,
   checkedOptions,
   InvalidOptionError,
-  object,
+  anObject,
   type OptionChecks,
   present,
 } from '../lib/options.ts'
@@ -43,9 +43,9 @@ const { metadataOnly: ____, ...commonChecks } = informerChecks
 
 export const factoryChecks: OptionChecks<SharedInformerFactoryOptions> = {
   ...commonChecks,
-  apiServer: object,
-  source: callback,
-  forResource: callback,
+  apiServer: anObject,
+  source: aFunction,
+  forResource: aFunction,
 }
 
 /** Informers that have not synced, by resource (`pods`, `deployments.apps`), each with the reason. */

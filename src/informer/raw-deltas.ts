@@ -5,7 +5,7 @@ import { Controller } from './controller.ts'
 import { cacheChecks, type CacheOptions, controllerOptionsOf } from './controller-options.ts'
 import { FailureReport } from './failure-report.ts'
 import type { Delta } from './reflector/delta-queue.ts'
-import { anything, callback, InvalidOptionError, type OptionChecks } from '../lib/options.ts'
+import { anything, aFunction, InvalidOptionError, type OptionChecks } from '../lib/options.ts'
 import { createObjectCodec, type ObjectCodec } from './codec/object-codec.ts'
 import type { Transform } from './object-intake.ts'
 import { StoreContents } from './store/store-contents.ts'
@@ -68,9 +68,9 @@ export interface DeltaControllerOptions<
 
 const deltaControllerChecks: OptionChecks<DeltaControllerOptions> = {
   ...cacheChecks,
-  transform: callback,
+  transform: aFunction,
   knownObjects: anything,
-  process: callback,
+  process: aFunction,
 }
 
 /** A controller of one's own: the raw deltas of a resource, without a store. */

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../kubernetes/object.ts'
 import type { Resource } from '../kubernetes/api-resource.ts'
 import { CodedError } from '../lib/coded-error.ts'
-import { callback, flag, milliseconds, object, type OptionChecks } from '../lib/options.ts'
+import { aFunction, aFlag, aDuration, anObject, type OptionChecks } from '../lib/options.ts'
 import { defaultQueueLimit } from './controller.ts'
 import { cacheChecks, type CacheOptions } from './controller-options.ts'
 import type { Transform } from './object-intake.ts'
@@ -48,12 +48,12 @@ export const sharedInformerDefaults: Required<
 
 export const sharedInformerChecks: OptionChecks<SharedInformerOptions> = {
   ...cacheChecks,
-  indexers: object,
-  transform: callback,
-  resyncPeriodMs: milliseconds,
-  detectMutations: flag,
-  resourceVersionsComparable: flag,
-  handlerStopDeadlineMs: milliseconds,
+  indexers: anObject,
+  transform: aFunction,
+  resyncPeriodMs: aDuration,
+  detectMutations: aFlag,
+  resourceVersionsComparable: aFlag,
+  handlerStopDeadlineMs: aDuration,
 }
 
 /** An informer that runs was told to run. */

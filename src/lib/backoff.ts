@@ -1,5 +1,5 @@
 import { maxTimerMs } from './deadline.ts'
-import { limit, milliseconds, type OptionChecks, withDefaults } from './options.ts'
+import { aLimit, aDuration, type OptionChecks, withDefaults } from './options.ts'
 
 /** The delays after failures, milliseconds. */
 export interface BackoffOptions {
@@ -19,10 +19,10 @@ export const reflectorBackoff: BackoffOptions = {
 }
 
 export const backoffChecks: OptionChecks<BackoffOptions> = {
-  initialMs: milliseconds,
-  factor: limit(),
-  maxMs: milliseconds,
-  resetAfterMs: milliseconds,
+  initialMs: aDuration,
+  factor: aLimit(),
+  maxMs: aDuration,
+  resetAfterMs: aDuration,
 }
 
 /** Growing delays with jitter; one state for all failures of one owner. */

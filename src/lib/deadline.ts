@@ -1,5 +1,5 @@
 import { CodedError } from './coded-error.ts'
-import { checkedOptions, milliseconds, object, type OptionChecks } from './options.ts'
+import { checkedOptions, aDuration, anObject, type OptionChecks } from './options.ts'
 
 /** A wait that took longer than it was allowed to. */
 export class DeadlineError extends CodedError {
@@ -28,7 +28,7 @@ export interface WaitOptions {
   readonly signal?: AbortSignal
 }
 
-const waitChecks: OptionChecks<WaitOptions> = { deadlineMs: milliseconds, signal: object }
+const waitChecks: OptionChecks<WaitOptions> = { deadlineMs: aDuration, signal: anObject }
 
 /** Throws `InvalidOptionError`. */
 export function checkedWait(options: WaitOptions): WaitOptions {
@@ -50,7 +50,7 @@ export async function withDeadline<T>(
   signal?: AbortSignal,
   late: (deadlineMs: number) => Error = () => new DeadlineError(what, deadlineMs ?? 0),
 ): Promise<T> {
-  if (deadlineMs !== undefined) milliseconds('deadlineMs', deadlineMs)
+  if (deadlineMs !== undefined) aDuration('deadlineMs', deadlineMs)
   let timer: NodeJS.Timeout | undefined
   let abort: (() => void) | undefined
   const limit = new Promise<never>((_, reject) => {

@@ -105,13 +105,13 @@ function editDistance(one: string, other: string): number {
 }
 
 /** Milliseconds, 0 or more; `Infinity` is no limit. */
-export const milliseconds: OptionCheck = (option, value) => {
+export const aDuration: OptionCheck = (option, value) => {
   if (typeof value === 'number' && value >= 0) return
   throw new InvalidOptionError(option, value, 'milliseconds, 0 or more; Infinity for no deadline')
 }
 
 /** A finite number, `least` or more. */
-export function number(least = 0): OptionCheck {
+export function aNumber(least = 0): OptionCheck {
   return (option, value) => {
     if (Number.isFinite(value) && (value as number) >= least) return
     throw new InvalidOptionError(option, value, `a number, ${least} or more`)
@@ -119,30 +119,30 @@ export function number(least = 0): OptionCheck {
 }
 
 /** The same, or `Infinity` for no limit. */
-export function limit(least = 0): OptionCheck {
+export function aLimit(least = 0): OptionCheck {
   return (option, value) => {
-    if (value !== Number.POSITIVE_INFINITY) number(least)(option, value)
+    if (value !== Number.POSITIVE_INFINITY) aNumber(least)(option, value)
   }
 }
 
-export const flag: OptionCheck = (option, value) => {
+export const aFlag: OptionCheck = (option, value) => {
   if (typeof value !== 'boolean') throw new InvalidOptionError(option, value, 'true or false')
 }
 
-export const text: OptionCheck = (option, value) => {
+export const aString: OptionCheck = (option, value) => {
   if (typeof value !== 'string') throw new InvalidOptionError(option, value, 'a string')
 }
 
-export const callback: OptionCheck = (option, value) => {
+export const aFunction: OptionCheck = (option, value) => {
   if (typeof value !== 'function') throw new InvalidOptionError(option, value, 'a function')
 }
 
 /** An object, or an instance of a class; what is in it is for its user to find out. */
-export const object: OptionCheck = (option, value) => {
+export const anObject: OptionCheck = (option, value) => {
   if (!isRecord(value)) throw new InvalidOptionError(option, value, 'an object')
 }
 
-export const list: OptionCheck = (option, value) => {
+export const aList: OptionCheck = (option, value) => {
   if (!Array.isArray(value)) throw new InvalidOptionError(option, value, 'a list')
 }
 
@@ -159,7 +159,7 @@ export function oneOf(...values: readonly string[]): OptionCheck {
 /** Options within options, checked in the same way. */
 export function optionsOf<T extends object>(checks: OptionChecks<T>): OptionCheck {
   return (option, value) => {
-    object(option, value)
+    anObject(option, value)
     checkEntries(option, `${option}.`, Object.entries(value as object), checks)
   }
 }
@@ -171,9 +171,9 @@ export function checksLike<T extends object>(defaults: T): OptionChecks<T> {
 }
 
 function checkLike(name: string, value: unknown): OptionCheck {
-  if (typeof value === 'number') return name.endsWith('Ms') ? milliseconds : limit()
-  if (typeof value === 'boolean') return flag
-  if (typeof value === 'string') return text
+  if (typeof value === 'number') return name.endsWith('Ms') ? aDuration : aLimit()
+  if (typeof value === 'boolean') return aFlag
+  if (typeof value === 'string') return aString
   return isRecord(value) ? optionsOf(checksLike(value)) : anything
 }
 

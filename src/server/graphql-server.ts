@@ -1,6 +1,15 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import {
+  aFunction,
+  checkedOptions,
+  aList,
+  anObject,
+  type OptionChecks,
+  optionsOf,
+  aString,
+} from '../lib/options.ts'
 import type { Authenticator } from '../access/authentication/authenticator.ts'
 import { metricsPath, MetricsServer, type MetricsSource } from './http/metrics-endpoint.ts'
 import type { ServerObserver } from './server-observer.ts'
@@ -19,7 +28,7 @@ import { OriginCheck } from './guard/origin-check.ts'
 import type { Readiness } from './http/probes.ts'
 import { ListenError } from './server-errors.ts'
 import type { ServerLog } from './operation-options.ts'
-import type { ServerOptions } from './server-options.ts'
+import { serverChecks, type ServerOptions } from './server-options.ts'
 import { CertificateError, ServerCertificate } from './guard/server-certificate.ts'
 import { TrustedDocuments } from './guard/trusted-documents.ts'
 import { UserQuotas } from './guard/user-quotas.ts'
@@ -43,6 +52,19 @@ export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly defaultQuery?: string
 }
 
+const graphqlServerChecks: OptionChecks<GraphQLServerOptions> = {
+  server: optionsOf(serverChecks),
+  plugins: aList,
+  context: aFunction,
+  log: anObject,
+  readiness: aFunction,
+  authenticator: anObject,
+  planned: anObject,
+  metrics: anObject,
+  observer: anObject,
+  defaultQuery: aString,
+}
+
 /** A server that is listening. Disposing it stops it: see {@link startGraphQLServer}. */
 export interface GraphQLServer extends AsyncDisposable {
   /** `http://127.0.0.1:4000/graphql`. */
@@ -59,7 +81,8 @@ export interface GraphQLServer extends AsyncDisposable {
  * those that are open (1001), listens no more, lets requests under way finish until `stopDeadlineMs`, and disposes the
  * plugins last. Rejects with {@link UnsafeAddressError} and {@link ListenError}.
  */
-export async function startGraphQLServer(options: GraphQLServerOptions): Promise<GraphQLServer> {
+export async function startGraphQLServer(given: GraphQLServerOptions): Promise<GraphQLServer> {
+  const options = checkedOptions('a GraphQL server', given, graphqlServerChecks)
   const running = new RunningServer(options)
   await running.listen()
   return running

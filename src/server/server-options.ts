@@ -1,3 +1,4 @@
+import { checksLike, aFlag, aLimit, type OptionChecks, aString } from '../lib/options.ts'
 import { z } from 'zod'
 import type { UserQuotaLimits } from './guard/user-quotas.ts'
 import type { UnsentLimits } from './unsent-bytes.ts'
@@ -102,4 +103,15 @@ export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
 /** {@link ServerOptions} with every default. */
 export function defaultServerOptions(): ServerOptions {
   return serverOptionsSchema.parse({})
+}
+
+/** For options that come from a program: those without a default, and the others by their defaults. */
+export const serverChecks: OptionChecks<ServerOptions> = {
+  ...checksLike(defaultServerOptions()),
+  tlsCert: aString,
+  tlsKey: aString,
+  tlsClientCa: aString,
+  graphiql: aFlag,
+  trustedDocuments: aString,
+  metricsPort: aLimit(),
 }

@@ -1,7 +1,13 @@
+import { aFunction, checkedOptions, anObject, type OptionChecks } from '../lib/options.ts'
 import { createChurn, type ChurnOptions } from './churn/churn.ts'
 import { population } from './population/population.ts'
 import type { PopulationOptions } from './population/population-options.ts'
-import { type Simulator, type SimulatorOptions, startSimulator } from './simulator.ts'
+import {
+  type Simulator,
+  simulatorChecks,
+  type SimulatorOptions,
+  startSimulator,
+} from './simulator.ts'
 
 /** What a simulated cluster is made from. */
 export interface SimulatedClusterOptions extends Omit<SimulatorOptions, 'populate'> {
@@ -13,22 +19,37 @@ export interface SimulatedClusterOptions extends Omit<SimulatorOptions, 'populat
   readonly onChurnError?: (error: unknown) => void
 }
 
+const { populate: _, ...serverChecks } = simulatorChecks
+
+const simulatedClusterChecks: OptionChecks<SimulatedClusterOptions> = {
+  ...serverChecks,
+  population: anObject,
+  churn: anObject,
+  onChurnError: aFunction,
+}
+
 /** Starts a simulated API server with a company's objects in it, which change until it is disposed of. */
 export async function startSimulatedCluster(
-  options: SimulatedClusterOptions = {},
+  given: SimulatedClusterOptions = {},
 ): Promise<Simulator> {
+  const options = checkedOptions('a simulated cluster', given, simulatedClusterChecks)
+  const {
+    churn: changes,
+    onChurnError: onError = warn,
+    population: inhabitants,
+    ...server
+  } = options
   let churn: ReturnType<typeof createChurn> | undefined
   const simulator = await startSimulator({
-    ...options,
+    ...server,
     populate: (storage) => {
-      churn = createChurn({ ...options.churn, writer: storage })
-      for (const { resource, object } of population(options.population)) {
+      churn = createChurn({ ...changes, writer: storage })
+      for (const { resource, object } of population(inhabitants)) {
         churn.observe(resource, storage.create(resource, object))
       }
     },
   })
   const stopping = new AbortController()
-  const onError = options.onChurnError ?? warn
   const churning = churn?.run(stopping.signal).catch(onError)
   return {
     ...simulator,

@@ -1,4 +1,14 @@
 import { CodedError } from '../lib/coded-error.ts'
+import {
+  aFunction,
+  checkedOptions,
+  aLimit,
+  aList,
+  aDuration,
+  oneOf,
+  type OptionChecks,
+  aString,
+} from '../lib/options.ts'
 import { aggregateRoles } from './access/aggregated-roles.ts'
 import { audience, Authentication, type SimulatorUser } from './access/authentication.ts'
 import { ServiceAccountTokens } from './access/service-account-tokens.ts'
@@ -34,6 +44,16 @@ export interface SimulatorOptions {
   readonly populate?: (storage: Storage) => void
 }
 
+export const simulatorChecks: OptionChecks<SimulatorOptions> = {
+  port: aLimit(),
+  host: aString,
+  historyEvents: aLimit(),
+  bookmarkIntervalMs: aDuration,
+  users: aList,
+  authorization: oneOf('allow', 'rbac'),
+  populate: aFunction,
+}
+
 /** A simulated API server that is running. */
 export interface Simulator extends AsyncDisposable {
   /** `http://127.0.0.1:PORT`. */
@@ -44,7 +64,8 @@ export interface Simulator extends AsyncDisposable {
 }
 
 /** Starts a server that behaves as kube-apiserver 1.36 does for reading and writing objects. */
-export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+export async function startSimulator(given: SimulatorOptions = {}): Promise<Simulator> {
+  const options = checkedOptions('a simulator', given, simulatorChecks)
   const { users = [], authorization = 'allow' } = options
   checkAuthorization(users, authorization)
   const storage = new Storage(new ResourceRegistry(capturedApi()), {
@@ -78,12 +99,6 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 }
 
 function checkAuthorization(users: readonly SimulatorUser[], authorization: string): void {
-  if (authorization !== 'allow' && authorization !== 'rbac') {
-    throw new CodedError('SIMULATOR_OPTIONS', `no such authorization: ${authorization}`, {
-      value: authorization,
-      hint: "it is 'allow' or 'rbac'",
-    })
-  }
   if (authorization === 'rbac' && users.length === 0) {
     throw new CodedError('SIMULATOR_OPTIONS', 'authorization by RBAC needs users', {
       value: users,

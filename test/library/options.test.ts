@@ -1,4 +1,9 @@
-import { createGateway, type GatewayOptions } from 'informerql'
+import {
+  createGateway,
+  type GatewayOptions,
+  type GraphQLServerOptions,
+  startGraphQLServer,
+} from 'informerql'
 import { createApiServer, retryOnConflict } from 'informerql/cluster'
 import {
   bucketRateLimiter,
@@ -199,11 +204,37 @@ describe('An option that is not known', () => {
     expect((error as Error).message).toMatch(/ has no option /)
   })
 
-  it('of a wait, a retry, workers or a gateway is refused with the nearest name', async () => {
+  it('of a wait, a write, a retry, workers, a simulator or a gateway is refused with the nearest name', async () => {
     const informer = createSharedInformer(from())
     const { signal } = new AbortController()
+    const held = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { namespace: 'a', name: 'a' },
+    } as const
     const refused: [Promise<unknown>, string][] = [
       [informer.waitForSync({ deadline: 5 } as object), 'deadlineMs'],
+      [
+        from()
+          .apiServer.client(configMaps)
+          .update(held, { precondition: {} } as object),
+        'preconditions',
+      ],
+      [
+        from()
+          .apiServer.client(configMaps)
+          .delete(held.metadata, { dryrun: true } as object),
+        'dryRun',
+      ],
+      [startSimulator({ historyEvent: 5 } as object), 'historyEvents'],
+      [
+        startGraphQLServer({ queries: {} } as object as GraphQLServerOptions),
+        'one of server, plugins, context, log, readiness, authenticator, planned, metrics, observer, defaultQuery',
+      ],
+      [
+        startGraphQLServer({ server: { maxbodybytes: 1 } } as object as GraphQLServerOptions),
+        'server.maxBodyBytes',
+      ],
       [retryOnConflict(async () => {}, { attemps: 3 } as object), 'attempts'],
       [
         runWorkers(createWorkQueue(), 1, () => {}, signal, { maxretries: 1 } as object),

@@ -6,7 +6,7 @@ import {
   type ObjectMeta,
 } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { checkedOptions, InvalidOptionError, text } from '../../lib/options.ts'
+import { checkedOptions, InvalidOptionError, aString } from '../../lib/options.ts'
 import {
   type AppliedObject,
   type NewObject,
@@ -15,10 +15,13 @@ import {
   required,
 } from './object-patch.ts'
 import {
+  applyChecks,
   type ApplyOptions,
   type ChangeOptions,
+  deleteChecks,
   type DeleteOptions,
   type ObjectName,
+  readChecks,
   type ReadOptions,
   requireFieldManager,
   type WriteOptions,
@@ -91,7 +94,7 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
   ) {
     this.resource = resource
     this.#server = server
-    this.#options = checkedOptions('a client', options, { fieldManager: text })
+    this.#options = checkedOptions('a client', options, { fieldManager: aString })
     this.#subresource = subresource
   }
 
@@ -102,7 +105,7 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
 
   /** The object as the server has it now, unlike a cache's. */
   async get(at: ObjectName, options: ReadOptions = {}): Promise<T> {
-    return await this.#send('GET', this.#pathOf(at), options)
+    return await this.#send('GET', this.#pathOf(at), checkedOptions('a read', options, readChecks))
   }
 
   /** Creates it; answers with what the server made of it. Rejects with `isAlreadyExists` where there is one. */
@@ -147,7 +150,8 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
 
   /** Asks for its deletion; it may stay until its finalizers and its grace period have ended. */
   async delete(at: ObjectName, options: DeleteOptions = {}): Promise<void> {
-    const { dryRun, gracePeriodSeconds, preconditions, propagationPolicy, ...read } = options
+    const { dryRun, gracePeriodSeconds, preconditions, propagationPolicy, ...read } =
+      checkedOptions('a deletion', options, deleteChecks)
     const body = {
       apiVersion: 'v1',
       kind: 'DeleteOptions',
@@ -180,10 +184,11 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
   async #write(
     method: 'POST' | 'PUT' | 'PATCH',
     path: string,
-    options: ApplyOptions,
+    given: ApplyOptions,
     body: unknown,
     contentType?: string,
   ): Promise<T> {
+    const options = checkedOptions('a write', given, applyChecks)
     const { fieldManager = this.#options.fieldManager } = options
     const query = writeQuery({
       ...options,

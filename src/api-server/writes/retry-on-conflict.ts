@@ -2,9 +2,9 @@ import { isConflict } from '../../kubernetes/status.ts'
 import { Backoff, sleep } from '../../lib/backoff.ts'
 import {
   checkedOptions,
-  milliseconds,
-  number,
-  object,
+  aDuration,
+  aNumber,
+  anObject,
   type OptionChecks,
   withDefaults,
 } from '../../lib/options.ts'
@@ -20,10 +20,10 @@ export interface RetryOptions {
 }
 
 const retryChecks: OptionChecks<RetryOptions> = {
-  attempts: number(1),
-  initialMs: milliseconds,
-  maxMs: milliseconds,
-  signal: object,
+  attempts: aNumber(1),
+  initialMs: aDuration,
+  maxMs: aDuration,
+  signal: anObject,
 }
 
 /** Every default of {@link RetryOptions}. */

@@ -1,4 +1,14 @@
-import { InvalidOptionError } from '../../lib/options.ts'
+import {
+  aFlag,
+  InvalidOptionError,
+  aLimit,
+  aDuration,
+  anObject,
+  oneOf,
+  type OptionChecks,
+  optionsOf,
+  aString,
+} from '../../lib/options.ts'
 
 /** Which object: its name, and where its resource is namespaced its namespace. An object's `metadata` is one. */
 export interface ObjectName {
@@ -49,6 +59,27 @@ export interface DeleteOptions extends ReadOptions {
   /** What becomes of what it owns; the resource's default unless given. */
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
   readonly gracePeriodSeconds?: number
+}
+
+export const readChecks: OptionChecks<ReadOptions> = { signal: anObject, deadlineMs: aDuration }
+
+const preconditions = optionsOf<Preconditions>({ uid: aString, resourceVersion: aString })
+
+export const applyChecks: OptionChecks<ApplyOptions> = {
+  ...readChecks,
+  fieldManager: aString,
+  dryRun: aFlag,
+  fieldValidation: oneOf('Ignore', 'Warn', 'Strict'),
+  preconditions,
+  force: aFlag,
+}
+
+export const deleteChecks: OptionChecks<DeleteOptions> = {
+  ...readChecks,
+  preconditions,
+  dryRun: aFlag,
+  propagationPolicy: oneOf('Background', 'Foreground', 'Orphan'),
+  gracePeriodSeconds: aLimit(),
 }
 
 /** The query of a write. */

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { latestResourceVersion, type ResourceVersion } from '../../kubernetes/resource-version.ts'
-import { flag, limit, milliseconds, object, oneOf, type OptionChecks } from '../../lib/options.ts'
+import { aFlag, aLimit, aDuration, anObject, oneOf, type OptionChecks } from '../../lib/options.ts'
 import type { Change } from '../store/change.ts'
 import type { ListenerRoute } from './route.ts'
 
@@ -43,12 +43,12 @@ export const listenerDefaults: Required<Omit<ListenerOptions, 'route'>> = {
 
 /** `replay`: see `SharedInformer.listen`. */
 export const listenerChecks: OptionChecks<ListenerOptions & { readonly replay?: boolean }> = {
-  bufferLimit: limit(),
+  bufferLimit: aLimit(),
   overflow: oneOf('coalesce', 'reset', 'disconnect'),
-  resyncPeriodMs: milliseconds,
-  route: object,
-  readsStore: flag,
-  replay: flag,
+  resyncPeriodMs: aDuration,
+  route: anObject,
+  readsStore: aFlag,
+  replay: aFlag,
 }
 
 const noKeys: ReadonlySet<string> = new Set()

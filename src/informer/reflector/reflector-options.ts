@@ -1,11 +1,11 @@
 import { backoffChecks, type BackoffOptions, reflectorBackoff } from '../../lib/backoff.ts'
 import {
-  milliseconds,
-  number,
+  aDuration,
+  aNumber,
   oneOf,
   type OptionChecks,
   optionsOf,
-  text,
+  aString,
 } from '../../lib/options.ts'
 import type { Selection } from './lister-watcher.ts'
 
@@ -51,21 +51,21 @@ export const reflectorDefaults: Required<Omit<ReflectorOptions, keyof Selection>
 }
 
 export const reflectorChecks: OptionChecks<ReflectorOptions> = {
-  namespace: text,
-  labelSelector: text,
-  fieldSelector: text,
-  pageSize: number(1),
+  namespace: aString,
+  labelSelector: aString,
+  fieldSelector: aString,
+  pageSize: aNumber(1),
   initialList: oneOf('list', 'watchlist'),
   backoff: optionsOf(backoffChecks),
-  maxRetryAfterMs: milliseconds,
+  maxRetryAfterMs: aDuration,
   watchTimeoutSeconds: (option, value) => {
-    optionsOf({ min: number(), max: number() })(option, value)
+    optionsOf({ min: aNumber(), max: aNumber() })(option, value)
     const { min, max } = value as { readonly min: number; readonly max: number }
-    number(min)(`${option}.max`, max)
+    aNumber(min)(`${option}.max`, max)
   },
-  watchListSilenceMs: milliseconds,
-  watchListDeadlineMs: milliseconds,
-  shortWatchMs: milliseconds,
-  slowListMs: milliseconds,
-  suspendGapMs: milliseconds,
+  watchListSilenceMs: aDuration,
+  watchListDeadlineMs: aDuration,
+  shortWatchMs: aDuration,
+  slowListMs: aDuration,
+  suspendGapMs: aDuration,
 }

@@ -4,7 +4,7 @@ import {
   splitApiVersion,
 } from '../../kubernetes/api-resource.ts'
 import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
-import { checkedOptions, flag, type OptionChecks } from '../../lib/options.ts'
+import { checkedOptions, aFlag, type OptionChecks } from '../../lib/options.ts'
 import type { ResourceEventHandler } from '../delivery/event-handler.ts'
 
 /** What takes the keys: a work queue, or `{ add: (key) => queue.add({ cluster, key }) }` for keys that are no strings. */
@@ -22,7 +22,7 @@ export interface EnqueueOwnerOptions {
 
 const ownerChecks: OptionChecks<EnqueueOwnerOptions> = {
   owner: requireResource,
-  onlyController: flag,
+  onlyController: aFlag,
 }
 
 /** A handler that queues the key of whatever object an event is of (controller-runtime's `EnqueueRequestForObject`). */

@@ -1,8 +1,8 @@
 import {
   checkedOptions,
   InvalidOptionError,
-  limit,
-  number,
+  aLimit,
+  aNumber,
   withDefaults,
 } from '../../lib/options.ts'
 import { workQueueDefaults } from './work-queue-options.ts'
@@ -34,7 +34,7 @@ export function itemExponentialFailureRateLimiter(
 ): RateLimiter {
   const { baseDelayMs, maxDelayMs } = withDefaults<typeof delayDefaults>(
     delayDefaults,
-    checkedOptions('a rate limiter', options, { baseDelayMs: number(), maxDelayMs: number() }),
+    checkedOptions('a rate limiter', options, { baseDelayMs: aNumber(), maxDelayMs: aNumber() }),
   )
   return countingLimiter((failures) =>
     // Beyond that exponent 0 ms would become NaN.
@@ -49,13 +49,13 @@ export function itemFastSlowRateLimiter(options: {
   readonly maxFastAttempts: number
 }): RateLimiter {
   const { fastDelayMs, slowDelayMs, maxFastAttempts } = checkedOptions('a rate limiter', options, {
-    fastDelayMs: number(),
-    slowDelayMs: number(),
-    maxFastAttempts: limit(),
+    fastDelayMs: aNumber(),
+    slowDelayMs: aNumber(),
+    maxFastAttempts: aLimit(),
   })
-  number()('fastDelayMs', fastDelayMs)
-  number()('slowDelayMs', slowDelayMs)
-  limit()('maxFastAttempts', maxFastAttempts)
+  aNumber()('fastDelayMs', fastDelayMs)
+  aNumber()('slowDelayMs', slowDelayMs)
+  aLimit()('maxFastAttempts', maxFastAttempts)
   return countingLimiter((failures) => (failures <= maxFastAttempts ? fastDelayMs : slowDelayMs))
 }
 
@@ -68,7 +68,7 @@ export function bucketRateLimiter(
 ): RateLimiter {
   const { qps, burst } = withDefaults<typeof bucketDefaults>(
     bucketDefaults,
-    checkedOptions('a rate limiter', options, { qps: limit(), burst: limit(1) }),
+    checkedOptions('a rate limiter', options, { qps: aLimit(), burst: aLimit(1) }),
   )
   if (qps === 0) throw new InvalidOptionError('qps', qps, 'a number greater than 0')
   let tokens = burst
@@ -98,7 +98,7 @@ export function maxOfRateLimiter(...limiters: readonly RateLimiter[]): RateLimit
 
 /** As another limiter, but at most `maxDelayMs` (client-go's `WithMaxWaitRateLimiter`). Throws `InvalidOptionError`. */
 export function maxWaitRateLimiter(limiter: RateLimiter, maxDelayMs: number): RateLimiter {
-  number()('maxDelayMs', maxDelayMs)
+  aNumber()('maxDelayMs', maxDelayMs)
   return {
     when: (key) => Math.min(maxDelayMs, limiter.when(key)),
     forget: (key) => limiter.forget(key),

@@ -1,5 +1,5 @@
 import { CodedError } from '../../lib/coded-error.ts'
-import { callback, limit, milliseconds, object, type OptionChecks } from '../../lib/options.ts'
+import { aFunction, aLimit, aDuration, anObject, type OptionChecks } from '../../lib/options.ts'
 import { shownKey } from './key-identity.ts'
 import type { PendingKeys } from './pending-keys.ts'
 import type { RateLimiter } from './rate-limiter.ts'
@@ -52,10 +52,10 @@ export interface WorkQueueOptions<K = string> {
 }
 
 export const workQueueChecks: OptionChecks<WorkQueueOptions> = {
-  rateLimiter: object,
-  pending: object,
-  observer: object,
-  identify: callback,
+  rateLimiter: anObject,
+  pending: anObject,
+  observer: anObject,
+  identify: aFunction,
 }
 
 /** How workers retry and end. Times are milliseconds; `Infinity` is no deadline. */
@@ -76,11 +76,11 @@ export interface WorkersOptions<K = string> {
 }
 
 export const workersChecks: OptionChecks<WorkersOptions> = {
-  maxRetries: limit(),
-  reconcileDeadlineMs: milliseconds,
-  drainDeadlineMs: milliseconds,
-  stopDeadlineMs: milliseconds,
-  onFailure: callback,
+  maxRetries: aLimit(),
+  reconcileDeadlineMs: aDuration,
+  drainDeadlineMs: aDuration,
+  stopDeadlineMs: aDuration,
+  onFailure: aFunction,
 }
 
 /** A reconcile that threw, or rejected; `cause` is what it threw. */
