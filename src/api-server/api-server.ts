@@ -1,14 +1,14 @@
 import { type ApiResource, requireResource, type Resource } from '../kubernetes/api-resource.ts'
 import type { KubernetesObject, Unstructured } from '../kubernetes/object.ts'
 import {
+  aDuration,
+  anObject,
+  aString,
   checkedOptions,
   checksLike,
   InvalidOptionError,
-  aDuration,
-  anObject,
   type OptionChecks,
   present,
-  aString,
   withDefaults,
 } from '../lib/options.ts'
 import { serverConfig } from './kubeconfig/server-config.ts'

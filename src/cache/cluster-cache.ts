@@ -235,9 +235,11 @@ export class ClusterCache implements AsyncDisposable {
 
   /** How long ago the server was last heard of each resource that may be out of date after a failure, milliseconds. */
   lagsBehind(): readonly number[] {
-    return this.states().flatMap(({ state, lagMs }) =>
-      state === 'RECONNECTING' && lagMs !== null ? [lagMs] : [],
-    )
+    return [...this.#cached.values()].flatMap(({ informer }) => {
+      const { lastContactMs, lastError } = informer
+      const isBehind = informer.hasSynced() && lastError !== undefined
+      return isBehind && lastContactMs !== undefined ? [performance.now() - lastContactMs] : []
+    })
   }
 
   /** Stops all informers. */

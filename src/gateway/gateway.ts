@@ -23,17 +23,17 @@ import { readPackageSdl, type SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { reflectorChecks, type ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import type { CodedError } from '../lib/coded-error.ts'
 import {
-  checkedOptions,
-  checksLike,
+  aDuration,
   aFlag,
-  InvalidOptionError,
   aLimit,
   aList,
-  aDuration,
   anObject,
+  aString,
+  checkedOptions,
+  checksLike,
+  InvalidOptionError,
   type OptionChecks,
   optionsOf,
-  aString,
 } from '../lib/options.ts'
 import { inSlices } from '../lib/slices.ts'
 import { FragmentCache } from '../graphql/plan/fragment-cache.ts'

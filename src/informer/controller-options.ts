@@ -1,10 +1,10 @@
 import { requireResource } from '../kubernetes/api-resource.ts'
 import {
-  aFunction,
-  checkedOptions,
   aFlag,
+  aFunction,
   aLimit,
   anObject,
+  checkedOptions,
   type OptionChecks,
 } from '../lib/options.ts'
 import type { ControllerOptions } from './controller.ts'

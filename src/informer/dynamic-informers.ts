@@ -5,9 +5,9 @@ import { CodedError } from '../lib/coded-error.ts'
 import { checkedWait, type WaitOptions } from '../lib/deadline.ts'
 import {
   aFunction,
+  aNumber,
   checkedOptions,
   InvalidOptionError,
-  aNumber,
   type OptionChecks,
 } from '../lib/options.ts'
 import {

@@ -9,9 +9,9 @@ import { CodedError } from '../lib/coded-error.ts'
 import { checkedWait, type WaitOptions } from '../lib/deadline.ts'
 import {
   aFunction,
+  anObject,
   checkedOptions,
   InvalidOptionError,
-  anObject,
   type OptionChecks,
   present,
 } from '../lib/options.ts'

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../kubernetes/object.ts'
 import type { Resource } from '../kubernetes/api-resource.ts'
 import { CodedError } from '../lib/coded-error.ts'
-import { aFunction, aFlag, aDuration, anObject, type OptionChecks } from '../lib/options.ts'
+import { aDuration, aFlag, aFunction, anObject, type OptionChecks } from '../lib/options.ts'
 import { defaultQueueLimit } from './controller.ts'
 import { cacheChecks, type CacheOptions } from './controller-options.ts'
 import type { Transform } from './object-intake.ts'

@@ -1,5 +1,5 @@
 import { maxTimerMs } from './deadline.ts'
-import { aLimit, aDuration, type OptionChecks, withDefaults } from './options.ts'
+import { aDuration, aLimit, type OptionChecks, withDefaults } from './options.ts'
 
 /** The delays after failures, milliseconds. */
 export interface BackoffOptions {

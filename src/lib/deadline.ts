@@ -1,5 +1,5 @@
 import { CodedError } from './coded-error.ts'
-import { checkedOptions, aDuration, anObject, type OptionChecks } from './options.ts'
+import { aDuration, anObject, checkedOptions, type OptionChecks } from './options.ts'
 
 /** A wait that took longer than it was allowed to. */
 export class DeadlineError extends CodedError {

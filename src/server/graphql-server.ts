@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import {
   aFunction,
-  checkedOptions,
   aList,
   anObject,
+  aString,
+  checkedOptions,
   type OptionChecks,
   optionsOf,
-  aString,
 } from '../lib/options.ts'
 import type { Authenticator } from '../access/authentication/authenticator.ts'
 import { metricsPath, MetricsServer, type MetricsSource } from './http/metrics-endpoint.ts'

@@ -1,4 +1,4 @@
-import { checksLike, aFlag, aLimit, type OptionChecks, aString } from '../lib/options.ts'
+import { aFlag, aLimit, aString, checksLike, type OptionChecks } from '../lib/options.ts'
 import { z } from 'zod'
 import type { UserQuotaLimits } from './guard/user-quotas.ts'
 import type { UnsentLimits } from './unsent-bytes.ts'

@@ -1,4 +1,4 @@
-import { aFunction, checkedOptions, anObject, type OptionChecks } from '../lib/options.ts'
+import { aFunction, anObject, checkedOptions, type OptionChecks } from '../lib/options.ts'
 import { createChurn, type ChurnOptions } from './churn/churn.ts'
 import { population } from './population/population.ts'
 import type { PopulationOptions } from './population/population-options.ts'

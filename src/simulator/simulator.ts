@@ -1,13 +1,13 @@
 import { CodedError } from '../lib/coded-error.ts'
 import {
+  aDuration,
   aFunction,
-  checkedOptions,
   aLimit,
   aList,
-  aDuration,
+  aString,
+  checkedOptions,
   oneOf,
   type OptionChecks,
-  aString,
 } from '../lib/options.ts'
 import { aggregateRoles } from './access/aggregated-roles.ts'
 import { audience, Authentication, type SimulatorUser } from './access/authentication.ts'

@@ -6,7 +6,7 @@ import {
   type ObjectMeta,
 } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { checkedOptions, InvalidOptionError, aString } from '../../lib/options.ts'
+import { aString, checkedOptions, InvalidOptionError } from '../../lib/options.ts'
 import {
   type AppliedObject,
   type NewObject,

@@ -1,10 +1,10 @@
 import { isConflict } from '../../kubernetes/status.ts'
 import { Backoff, sleep } from '../../lib/backoff.ts'
 import {
-  checkedOptions,
   aDuration,
-  aNumber,
   anObject,
+  aNumber,
+  checkedOptions,
   type OptionChecks,
   withDefaults,
 } from '../../lib/options.ts'

@@ -1,13 +1,13 @@
 import {
-  aFlag,
-  InvalidOptionError,
-  aLimit,
   aDuration,
+  aFlag,
+  aLimit,
   anObject,
+  aString,
+  InvalidOptionError,
   oneOf,
   type OptionChecks,
   optionsOf,
-  aString,
 } from '../../lib/options.ts'
 
 /** Which object: its name, and where its resource is namespaced its namespace. An object's `metadata` is one. */

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { latestResourceVersion, type ResourceVersion } from '../../kubernetes/resource-version.ts'
-import { aFlag, aLimit, aDuration, anObject, oneOf, type OptionChecks } from '../../lib/options.ts'
+import { aDuration, aFlag, aLimit, anObject, oneOf, type OptionChecks } from '../../lib/options.ts'
 import type { Change } from '../store/change.ts'
 import type { ListenerRoute } from './route.ts'
 

@@ -2,10 +2,10 @@ import { backoffChecks, type BackoffOptions, reflectorBackoff } from '../../lib/
 import {
   aDuration,
   aNumber,
+  aString,
   oneOf,
   type OptionChecks,
   optionsOf,
-  aString,
 } from '../../lib/options.ts'
 import type { Selection } from './lister-watcher.ts'
 

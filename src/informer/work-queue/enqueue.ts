@@ -4,7 +4,7 @@ import {
   splitApiVersion,
 } from '../../kubernetes/api-resource.ts'
 import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
-import { checkedOptions, aFlag, type OptionChecks } from '../../lib/options.ts'
+import { aFlag, checkedOptions, type OptionChecks } from '../../lib/options.ts'
 import type { ResourceEventHandler } from '../delivery/event-handler.ts'
 
 /** What takes the keys: a work queue, or `{ add: (key) => queue.add({ cluster, key }) }` for keys that are no strings. */

@@ -1,8 +1,8 @@
 import {
-  checkedOptions,
-  InvalidOptionError,
   aLimit,
   aNumber,
+  checkedOptions,
+  InvalidOptionError,
   withDefaults,
 } from '../../lib/options.ts'
 import { workQueueDefaults } from './work-queue-options.ts'

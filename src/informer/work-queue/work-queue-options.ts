@@ -1,5 +1,5 @@
 import { CodedError } from '../../lib/coded-error.ts'
-import { aFunction, aLimit, aDuration, anObject, type OptionChecks } from '../../lib/options.ts'
+import { aDuration, aFunction, aLimit, anObject, type OptionChecks } from '../../lib/options.ts'
 import { shownKey } from './key-identity.ts'
 import type { PendingKeys } from './pending-keys.ts'
 import type { RateLimiter } from './rate-limiter.ts'
