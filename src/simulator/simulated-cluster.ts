@@ -1,6 +1,6 @@
 import { createChurn, type ChurnOptions } from './churn/churn.ts'
 import { population } from './population/population.ts'
-import type { PopulationOptions } from './population/population-options.ts'
+import type { PopulationOptions } from './population/plan.ts'
 import { type Simulator, type SimulatorOptions, startSimulator } from './simulator.ts'
 
 /** What a simulated cluster is made from. */
@@ -22,9 +22,8 @@ export async function startSimulatedCluster(
     ...options,
     populate: (storage) => {
       churn = createChurn({ ...options.churn, writer: storage })
-      for (const { resource, object } of population(options.population)) {
-        churn.observe(resource, storage.create(resource, object))
-      }
+      for (const { resource, object } of population(options.population))
+        storage.create(resource, object)
     },
   })
   const stopping = new AbortController()

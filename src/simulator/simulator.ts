@@ -52,9 +52,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     firstRevision: 1000,
   })
   storage.withoutHistory(() => {
+    serveCustomResources(storage)
     options.populate?.(storage)
     addSystemObjects(storage)
-    serveCustomResources(storage)
     if (authorization === 'rbac') addDefaultRoles(storage)
     aggregateRoles(storage)
   })

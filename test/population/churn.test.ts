@@ -2,11 +2,11 @@ import type { Unstructured } from '../../src/kubernetes/object.ts'
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { createChurn, type Churn, type ChurnOptions } from '../../src/simulator/churn/churn.ts'
-import type { PopulationOptions } from '../../src/simulator/population/population-options.ts'
+import type { PopulationOptions } from '../../src/simulator/population/plan.ts'
 import { population } from '../../src/simulator/population/population.ts'
-import { resources } from '../../src/simulator/population/resources.ts'
+import { resources } from '../../src/simulator/population/object.ts'
 import { type Simulator, startSimulator } from '../../src/simulator.ts'
-import { inconsistencies, stored } from './cluster-invariants.ts'
+import { inconsistencies, resourcesOf, stored } from './cluster-invariants.ts'
 import { noon, valueAt, valuesAt } from './collected.ts'
 import { OpenApiShape } from './open-api-shape.ts'
 
@@ -48,7 +48,7 @@ async function remains(seed: string): Promise<string> {
   await using home = await town({ pods: 80 }, { seed })
   steps(home.churn, 500)
   const { storage } = home.simulator
-  return JSON.stringify(Object.values(resources).map((resource) => [...storage.list(resource)]))
+  return JSON.stringify(resourcesOf(storage).map((resource) => [...storage.list(resource)]))
 }
 
 describe('churn', () => {
