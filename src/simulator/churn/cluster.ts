@@ -565,7 +565,7 @@ interface PodStatus {
   }[]
 }
 
-const statusOf = (pod: Unstructured): PodStatus => (pod['status'] ?? {}) as PodStatus
+const statusOf = (pod: Unstructured): PodStatus => pod['status'] ?? {}
 
 function mainReason(pod: Unstructured): string {
   return statusOf(pod).containerStatuses?.[0]?.state?.waiting?.reason ?? ''
