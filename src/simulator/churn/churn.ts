@@ -73,7 +73,7 @@ export function createChurn(options: ChurnOptions): Churn {
   return { step, run: (signal) => runAtPace(step, eventsPerSecond, signal) }
 }
 
-/** Somebody else may delete what is being worked on: then that is all. */
+/** Ignores that a client has deleted the object that is being worked on. */
 function unlessGone(work: () => void): void {
   try {
     work()

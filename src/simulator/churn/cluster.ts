@@ -84,7 +84,7 @@ export interface ServiceRecord extends Selecting {
 export interface DeploymentRecord extends Named {
   readonly kind: 'Deployment'
   readonly uid: string
-  /** The number of replicas that somebody has asked for, around which it scales. */
+  /** The number of replicas that was asked for last, by a manifest or by a client. Scalings stay near it. */
   baseline: number
 }
 
@@ -104,7 +104,7 @@ interface NamespaceRecords {
   readonly budgets: Map<string, Selecting>
 }
 
-/** An object that was about to be changed is gone: somebody else has deleted it. */
+/** A client has deleted the object that the loop was about to change. */
 export class ObjectGoneError extends Error {
   constructor(resource: GroupVersionResource, namespace: string, name: string) {
     super(`${resource.resource} ${namespace}/${name} is gone`)
@@ -134,8 +134,8 @@ const followed: readonly PopulationResource[] = [
 const followedKinds = new Map(followed.map((one) => [groupResourceOf(one), one.kind]))
 
 /**
- * The cluster as the loop knows it: the storage, and a memory of it that each write keeps in step, by whomever it is. A few words
- * per pod, and who belongs to whom.
+ * The cluster as the loop knows it: the storage, and a memory of it. Each write keeps the memory in step, the loop's own and those of
+ * clients. It holds a few words per pod, and which pod belongs to which controller.
  */
 export class Cluster {
   readonly random: Random

@@ -32,8 +32,8 @@ export interface Loop {
 }
 
 /**
- * Brings one thing a step nearer to what it should be, from what there is now: it does not matter who has changed what. Returns
- * `false` where nothing is left to do, or where what is left has to wait for something else.
+ * Brings one thing a step nearer to what it should be. It looks at the present state only, so changes by clients are taken up like its
+ * own. Returns `false` if nothing is left to do, or if the rest has to wait for something else.
  */
 export function reconcile(loop: Loop, item: Reconciled): boolean {
   if (item.kind === 'Outage') return reconcileOutage(loop, item)
@@ -71,7 +71,7 @@ function reconcileDeployment(loop: Loop, record: DeploymentRecord): boolean {
     lifecycle.terminate(updated.find((pod) => !pod.ready) ?? (updated.at(-1) as PodRecord))
     return true
   }
-  // Those that are not ready are missed by nobody; of the others, so many may be missing.
+  // Old pods that are not ready go first. Ready ones go as long as enough ready pods remain.
   const [first] = old
   const spare = ready > desired - maxUnavailable(desired) ? first : undefined
   const surplus = old.find((pod) => !pod.ready) ?? spare
@@ -289,7 +289,7 @@ export function isRunning(
  */
 function reconcileOutage({ cluster, events }: Loop, outage: Outage): boolean {
   const node = cluster.nodes.get(outage.node)
-  // Somebody else may have brought it back, or deleted it.
+  // A client may have brought it back, or deleted it.
   if (node === undefined || node.ready) return false
   for (const pod of node.pods) {
     if (!pod.ready) continue

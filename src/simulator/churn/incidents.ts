@@ -26,12 +26,12 @@ export function pulse(loop: Loop): void {
     return pod === undefined ? undefined : lifecycle.turnCrashLoop(pod)
   }
   if (which < 0.9) return readMetrics(loop)
-  // As informers resync: what nobody has told of is found in the end.
+  // A resync, as informers have: it finds what no event has told.
   const found = oneOf(cluster, [...cluster.deployments.values(), ...cluster.groups.values()])
   if (found !== undefined) cluster.active.add(found)
 }
 
-/** Somebody, or chance, changes what is asked for; the controllers do the rest. Does nothing where that cannot happen now. */
+/** Changes at random what is asked for; the controllers do the rest. Does nothing if the chosen change is not possible now. */
 export function incident(loop: Loop): void {
   const { cluster, lifecycle } = loop
   const { random, groups } = cluster

@@ -76,7 +76,7 @@ class ControlledResources {
 
 export const resources: ControlledResources = new ControlledResources()
 
-/** Who sets fields, and how. */
+/** The writer of some fields, and the kind of write. */
 export interface FieldManager {
   readonly manager: string
   readonly operation: 'Apply' | 'Update'
@@ -113,14 +113,14 @@ export interface Written {
     /** Without `uid` in manifests: it follows from the name. */
     readonly ownerReferences?: readonly (Omit<OwnerReference, 'uid'> & { readonly uid?: string })[]
     readonly finalizers?: readonly string[]
-    /** Who has written it: the deployer unless named, its status the controller manager. */
+    /** The writers of the object and of its status. Defaults: the deployer and the controller manager. */
     readonly managedFields?: readonly FieldManager[]
   }
   readonly status?: unknown
   readonly [field: string]: unknown
 }
 
-/** Who an object is, and when it was written. */
+/** The identity of an object, and when it was written. */
 export interface Identity {
   readonly uid: string
   readonly createdAtMs: number
@@ -269,7 +269,7 @@ const listKeys: Readonly<Record<string, readonly string[]>> = {
   volumes: ['name'],
 }
 
-/** What the API server knows by itself and gives nobody the ownership of. */
+/** Fields that the API server sets: no manager owns them. */
 const unowned = new Set(['name', 'namespace', 'uid', 'creationTimestamp'])
 
 /** Parts of objects that are values in Go rather than pointers or maps: they have fields but no existence of their own. */

@@ -180,7 +180,7 @@ function draftApps(scenario: Scenario, namespaces: number): Draft[] {
     const round = Math.floor(index / teams.length)
     const environment = environments[round] ?? environments.at(-1)
     if (team === undefined || environment === undefined) break
-    // Only an environment whose name has a number can be there again.
+    // Without a number in its name, the last environment is used once.
     if (round >= environments.length && !environment.name.includes('${number}')) break
     const own = { team: team.name, environment: environment.name, number: round }
     add(team.apps, environment.weight, [own, environment.values, team.values])
@@ -309,7 +309,7 @@ function planNodes(
   })
 }
 
-/** What a population is, for somebody who is about to look at it. */
+/** A summary of a population, for the command line. */
 export interface PopulationDescription {
   readonly pods: number
   readonly nodes: number
