@@ -296,7 +296,8 @@ function fieldsOf(name: string, value: unknown, withSelf: boolean): JsonObject {
   if (Array.isArray(value)) return itemFieldsOf(listKeys[name] ?? [], value)
   if (!isRecord(value)) return {}
   const fields: Record<string, JsonObject> = withSelf ? { '.': {} } : {}
-  for (const [key, nested] of Object.entries(value)) {
+  for (const key in value) {
+    const nested = value[key]
     if (nested !== undefined)
       fields[`f:${key}`] = fieldsOf(key, nested, !structs.has(key) && isRecord(nested))
   }
@@ -308,7 +309,8 @@ function itemFieldsOf(keys: readonly string[], list: readonly unknown[]): JsonOb
   const fields: Record<string, JsonObject> = { '.': {} }
   for (const item of list) {
     if (!isRecord(item)) return {}
-    const key = Object.fromEntries(keys.flatMap((one) => (one in item ? [[one, item[one]]] : [])))
+    const key: Record<string, unknown> = {}
+    for (const one of keys) if (one in item) key[one] = item[one]
     fields[`k:${JSON.stringify(key)}`] = fieldsOf('', item, true)
   }
   return fields

@@ -132,6 +132,7 @@ function* deploymentItems(stamp: AppStamp, manifest: Manifest): Items {
       counts: countsOf(states),
     })
     yield replicaSet
+    if (states.length === 0) continue
     const shape = shapeOf(stamper, replicaSet.object)
     backends.push(...(yield* replicaItems(stamp, shape, revision)))
   }
