@@ -1,4 +1,4 @@
-# The gateway, as it is published: dist/, schema/ and what they need at run time.
+# The gateway, as it is published: dist/, schema/, scenario/ and what they need at run time.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -24,6 +24,7 @@ COPY --from=dependencies /app/node_modules/ node_modules/
 COPY --from=build /app/dist/ dist/
 COPY package.json LICENSE ./
 COPY schema/ schema/
+COPY scenario/ scenario/
 # The user `node` of the image, by its number: so that it can be told that it is not root.
 USER 1000:1000
 EXPOSE 4000

@@ -16,6 +16,6 @@ export {
   startSimulatedCluster,
 } from './simulator/simulated-cluster.ts'
 export { type Churn, type ChurnOptions, createChurn } from './simulator/churn/churn.ts'
-export type { ClusterWriter } from './simulator/churn/cluster-writer.ts'
+export type { ClusterWriter } from './simulator/churn/cluster.ts'
 export { population } from './simulator/population/population.ts'
-export type { PopulationOptions } from './simulator/population/population-options.ts'
+export type { PopulationOptions } from './simulator/population/plan.ts'

@@ -134,6 +134,11 @@ const informerFlags: readonly Flag[] = [
 
 const simulatorFlags: readonly Flag[] = [
   {
+    flags: '--scenario <directory>',
+    description: 'what is simulated, instead of the company that comes with the package',
+    path: ['simulator', 'scenario'],
+  },
+  {
     flags: '--pods <count>',
     description: 'how many pods are simulated',
     path: ['simulator', 'pods'],
@@ -204,7 +209,7 @@ export function givenFlags(command: Command, flags: readonly Flag[]): readonly F
 }
 
 function isTextOption(path: readonly string[]): boolean {
-  return path.at(-1) === 'seed' || path.at(-1) === 'host'
+  return ['seed', 'host', 'scenario'].includes(path.at(-1) ?? '')
 }
 
 /** A number where it is one; else as it was, for the check of the option to say what is wrong. */

@@ -12,7 +12,7 @@ import type { Readiness } from '../server/http/probes.ts'
 import { ListenError } from '../server/server-errors.ts'
 import { startGraphQLServer } from '../server/graphql-server.ts'
 import { startSimulatedCluster } from '../simulator/simulated-cluster.ts'
-import { describePopulation } from '../simulator/population/description.ts'
+import { describePopulation } from '../simulator/population/plan.ts'
 import { aborted } from './stop-signal.ts'
 
 /** What a command needs of the process. */
@@ -62,17 +62,17 @@ export async function serve(context: CommandContext): Promise<void> {
 /** `demo`: a simulated cluster and a gateway to it, until the signal is aborted. */
 export async function demo(context: CommandContext): Promise<void> {
   const { config, print } = context
-  const { pods, seed, eventsPerSecond } = config.simulator
+  const { eventsPerSecond, ...population } = config.simulator
   await using cluster = await startSimulatedCluster({
-    population: { pods, seed },
-    churn: { seed, eventsPerSecond },
+    population,
+    churn: { seed: population.seed, eventsPerSecond },
     onChurnError: (error) => context.log.error('the simulated cluster stands still', { error }),
   })
   const clusters = [{ name: 'demo', server: cluster.url }]
   await runGateway(
     { log: context.log, signal: context.signal, print, config: { ...config, clusters } },
     (url) => {
-      print(`Simulating ${describePopulation({ pods, seed }).text}`)
+      print(`Simulating ${describePopulation(population).text}`)
       print(
         `It lives: about ${eventsPerSecond} changes per second (--rate), the same ones for the same --seed.\n\n`,
       )
@@ -92,16 +92,16 @@ export async function demo(context: CommandContext): Promise<void> {
 /** `simulate`: the simulated API server alone, until the signal is aborted. */
 export async function simulate(context: CommandContext, port: number): Promise<void> {
   const { config, print, signal } = context
-  const { pods, seed, eventsPerSecond } = config.simulator
+  const { eventsPerSecond, ...population } = config.simulator
   await using cluster = await startSimulatedCluster({
     port,
-    population: { pods, seed },
-    churn: { seed, eventsPerSecond },
+    population,
+    churn: { seed: population.seed, eventsPerSecond },
     onChurnError: (error) => context.log.error('the simulated cluster stands still', { error }),
   }).catch((error: NodeJS.ErrnoException) => {
     throw error.syscall === 'listen' ? new ListenError('127.0.0.1', port, error) : error
   })
-  print(`Simulating ${describePopulation({ pods, seed }).text}\n`)
+  print(`Simulating ${describePopulation(population).text}\n`)
   print(`  kubectl --server=${cluster.url} get pods -A\n`)
   print(`  informerql serve --server ${cluster.url}\n\nCtrl-C stops it.\n`)
   await aborted(signal)

@@ -29,8 +29,10 @@ import { type ServerOptions, serverOptionsSchema } from '../server/server-option
 
 /** What is simulated, for `demo` and `simulate`. */
 export interface SimulatorConfig {
-  /** How many pods there are; what else there is goes with them. */
-  readonly pods: number
+  /** A directory with the scenario to simulate, docs/simulator.md; absent: the company that comes with the package. */
+  readonly scenario?: string | undefined
+  /** How many pods there are; what else there is goes with them. Absent: as many as the scenario says, 250 in that of the package. */
+  readonly pods?: number | undefined
   /** The same one gives the same cluster and the same changes. */
   readonly seed: string
   /** Writes per second; 0: nothing changes. */
@@ -86,7 +88,8 @@ const standardOutput = '-'
 const fileVariable = 'INFORMERQL_CONFIG'
 
 const simulatorSchema: z.ZodType<SimulatorConfig> = z.strictObject({
-  pods: z.int().min(0).max(3_000_000).default(250),
+  scenario: z.string().min(1).optional(),
+  pods: z.int().min(0).max(3_000_000).optional(),
   seed: z.string().min(1).default('informerql'),
   eventsPerSecond: z.number().min(0).max(10_000).default(5),
 })
@@ -179,7 +182,7 @@ function withPathsBeside(
 ): Readonly<Record<string, unknown>> {
   const beside = (path: unknown): unknown =>
     typeof path === 'string' ? resolve(folder, path) : path
-  const { schemaFiles, schema, clusters, server, auth, audit } = values
+  const { schemaFiles, schema, clusters, server, auth, audit, simulator } = values
   return {
     ...values,
     ...withFilesBeside(
@@ -192,6 +195,7 @@ function withPathsBeside(
     ...withFilesBeside('audit', audit, ['file'], (path) =>
       path === standardOutput ? path : beside(path),
     ),
+    ...withFilesBeside('simulator', simulator, ['scenario'], beside),
     ...(typeof schema === 'string' ? { schema: beside(schema) } : {}),
     ...(Array.isArray(schemaFiles) ? { schemaFiles: schemaFiles.map(beside) } : {}),
     ...(Array.isArray(clusters)

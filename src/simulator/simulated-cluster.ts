@@ -1,7 +1,7 @@
 import { aFunction, anObject, checkedOptions, type OptionChecks } from '../lib/options.ts'
 import { createChurn, type ChurnOptions } from './churn/churn.ts'
 import { population } from './population/population.ts'
-import type { PopulationOptions } from './population/population-options.ts'
+import type { PopulationOptions } from './population/plan.ts'
 import {
   type Simulator,
   simulatorChecks,
@@ -44,9 +44,7 @@ export async function startSimulatedCluster(
     ...server,
     populate: (storage) => {
       churn = createChurn({ ...changes, writer: storage })
-      for (const { resource, object } of population(inhabitants)) {
-        churn.observe(resource, storage.create(resource, object))
-      }
+      for (const { resource, object } of population(inhabitants)) storage.create(resource, object)
     },
   })
   const stopping = new AbortController()

@@ -73,9 +73,9 @@ export async function startSimulator(given: SimulatorOptions = {}): Promise<Simu
     firstRevision: 1000,
   })
   storage.withoutHistory(() => {
+    serveCustomResources(storage)
     options.populate?.(storage)
     addSystemObjects(storage)
-    serveCustomResources(storage)
     if (authorization === 'rbac') addDefaultRoles(storage)
     aggregateRoles(storage)
   })

@@ -2,11 +2,11 @@ import type { Unstructured } from '../../src/kubernetes/object.ts'
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { createChurn, type Churn, type ChurnOptions } from '../../src/simulator/churn/churn.ts'
-import type { PopulationOptions } from '../../src/simulator/population/population-options.ts'
+import type { PopulationOptions } from '../../src/simulator/population/plan.ts'
 import { population } from '../../src/simulator/population/population.ts'
-import { resources } from '../../src/simulator/population/resources.ts'
+import { resources } from '../../src/simulator/population/object.ts'
 import { type Simulator, startSimulator } from '../../src/simulator.ts'
-import { inconsistencies, stored } from './cluster-invariants.ts'
+import { inconsistencies, resourcesOf, stored } from './cluster-invariants.ts'
 import { noon, valueAt, valuesAt } from './collected.ts'
 import { OpenApiShape } from './open-api-shape.ts'
 
@@ -48,7 +48,7 @@ async function remains(seed: string): Promise<string> {
   await using home = await town({ pods: 80 }, { seed })
   steps(home.churn, 500)
   const { storage } = home.simulator
-  return JSON.stringify(Object.values(resources).map((resource) => [...storage.list(resource)]))
+  return JSON.stringify(resourcesOf(storage).map((resource) => [...storage.list(resource)]))
 }
 
 describe('churn', () => {
@@ -174,6 +174,78 @@ describe('churn', () => {
     expect(named('shop-web').length).toBeGreaterThan(0)
     expect(images().length).toBeGreaterThan(0)
     expect(images().filter((image) => !set(image))).toEqual([])
+  })
+
+  it('lets a broken image fail in every new pod, and repairs the app when its image is another', async () => {
+    await using home = await town()
+    const { storage } = home.simulator
+    const invoices = (): readonly Unstructured[] =>
+      Array.from(storage.list(resources.pods, 'payments')).filter(({ metadata }) =>
+        metadata.name.startsWith('invoice-worker-'),
+      )
+    const reasons = (pod: Unstructured): readonly unknown[] =>
+      valuesAt(pod, 'status.containerStatuses[*].state.waiting.reason')
+    const crashing = (): Unstructured | undefined =>
+      invoices().find((pod) => reasons(pod).includes('CrashLoopBackOff'))
+    const first = crashing()
+    expect(first).toBeDefined()
+    storage.delete(resources.pods, 'payments', first?.metadata.name ?? '')
+    stepsUntil(home.churn, 6000, () => crashing() !== undefined)
+    expect(crashing()?.metadata.uid).not.toBe(first?.metadata.uid)
+    const deployment = storage.get(resources.deployments, 'payments', 'invoice-worker')
+    if (deployment === undefined) throw new Error('there is no invoice-worker')
+    const spec = JSON.parse(JSON.stringify(deployment['spec'])) as CartSpec
+    for (const container of spec.template.spec.containers)
+      container.image = 'example.com/invoice:1.0.0'
+    storage.update(resources.deployments, { ...deployment, spec })
+    const repaired = (): boolean =>
+      invoices().length > 0 &&
+      invoices().every((pod) =>
+        valuesAt(pod, 'status.containerStatuses[*]').every(
+          (status) =>
+            valueAt(status, 'ready') === true &&
+            valueAt(status, 'image') === 'example.com/invoice:1.0.0',
+        ),
+      )
+    stepsUntil(home.churn, 6000, repaired)
+    expect(repaired()).toBe(true)
+  })
+
+  it('gives a Deployment and a Job that somebody else creates their pods', async () => {
+    await using home = await town({ pods: 60, namespaces: 2 })
+    const { storage } = home.simulator
+    steps(home.churn, 20)
+    const labels = { app: 'mine' }
+    const containers = [{ name: 'main', image: 'example.com/mine:1.0.0' }]
+    const metadata = { name: 'mine', namespace: 'storefront' }
+    storage.create(resources.deployments, {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata,
+      spec: {
+        replicas: 3,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers } },
+      },
+    })
+    storage.create(resources.jobs, {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { ...metadata, name: 'once' },
+      spec: {
+        template: {
+          metadata: { labels: { job: 'once' } },
+          spec: { containers, restartPolicy: 'Never' },
+        },
+      },
+    })
+    const ready = (): unknown =>
+      valueAt(storage.get(resources.deployments, 'storefront', 'mine'), 'status.readyReplicas')
+    const ended = (): readonly unknown[] =>
+      valuesAt(storage.get(resources.jobs, 'storefront', 'once'), 'status.conditions[*].type')
+    stepsUntil(home.churn, 6000, () => ready() === 3 && ended().length > 0)
+    expect(ready()).toBe(3)
+    expect(ended().length).toBeGreaterThan(0)
   })
 
   it('clears away what a deleted Deployment owned', async () => {

@@ -1,14 +1,21 @@
 import type { KubernetesObject } from '../../src/kubernetes/object.ts'
-import { resources } from '../../src/simulator/population/resources.ts'
-import type { Storage } from '../../src/simulator.ts'
+import type { ResourceName, Storage } from '../../src/simulator.ts'
 import { Collected, hasLabels, valueAt, valuesAt } from './collected.ts'
 
 /** Everything that a storage holds of the population's kinds. */
 export function stored(storage: Storage): Collected {
   const collected = new Collected()
-  for (const resource of Object.values(resources))
+  for (const resource of resourcesOf(storage))
     for (const object of storage.list(resource)) collected.add(object)
   return collected
+}
+
+/** Every resource once, in the version in which it is held. */
+export function resourcesOf(storage: Storage): readonly ResourceName[] {
+  const all = storage.registry
+    .builtIn()
+    .filter(({ apiVersion, stored: { apiVersion: held } }) => apiVersion === held)
+  return [...new Map(all.map((one) => [one.stored.groupResource, one])).values()]
 }
 
 /** What disagrees in a cluster that is not in the middle of a step; nothing should. */
@@ -24,8 +31,9 @@ export function inconsistencies(cluster: Collected): readonly string[] {
       const replicaSets = cluster
         .all('ReplicaSet')
         .filter(({ metadata }) => metadata.ownerReferences?.[0]?.uid === deployment.metadata.uid)
+      const limit = Number(valueAt(deployment, 'spec.revisionHistoryLimit'))
       const history =
-        replicaSets.length > 4 ? [`${deployment.metadata.name}: ReplicaSets pile up`] : []
+        replicaSets.length > limit + 2 ? [`${deployment.metadata.name}: ReplicaSets pile up`] : []
       return [...countProblems(deployment, replicaSets.flatMap(podsOf)), ...history]
     }),
     ...cluster.all('Service').flatMap((service) => endpointProblems(cluster, service)),

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../src/kubernetes/object.ts'
-import type { PopulationOptions } from '../../src/simulator/population/population-options.ts'
+import type { PopulationOptions } from '../../src/simulator/population/plan.ts'
 import { population } from '../../src/simulator/population/population.ts'
 
 /** All objects of a cluster by kind; within a kind by `namespace/name`, cluster-scoped ones by `/name`. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { resources } from '../../src/simulator/population/resources.ts'
+import { resources } from '../../src/simulator/population/object.ts'
 import { createChurn, population, type Simulator, startSimulator } from '../../src/simulator.ts'
 import { inconsistencies, stored } from './cluster-invariants.ts'
 import { noon, valueAt, valuesAt } from './collected.ts'
@@ -28,7 +28,7 @@ describe('a node outage', () => {
     const churn = createChurn({
       writer: simulator.storage,
       // With this seed it comes soon.
-      seed: 'h',
+      seed: 'a',
       now: () => (clockMs += 50),
     })
     const before = lostNodes(simulator)

@@ -1,7 +1,7 @@
 import type { Unstructured } from '../../src/kubernetes/object.ts'
 import { describe, expect, it } from 'vitest'
-import { describePopulation } from '../../src/simulator/population/description.ts'
-import { PopulationError } from '../../src/simulator/population/population-options.ts'
+import { describePopulation } from '../../src/simulator/population/plan.ts'
+import { PopulationError } from '../../src/simulator/population/plan.ts'
 import { population } from '../../src/simulator/population/population.ts'
 import { collect, noon, valueAt, valuesAt } from './collected.ts'
 

@@ -116,6 +116,21 @@ describe('informerql simulate', () => {
     expect((await served.ended).code).toBe(0)
     expect((await simulated.ended).code).toBe(0)
   })
+
+  it('serves the scenario of a directory, with its custom resources', async () => {
+    const args = ['--port', '0', '--rate', '0', '--scenario', 'examples/scenario']
+    const { child, printed, ended } = start(['simulate', ...args])
+    const [, server = ''] = await printed(/Crumb, a bakery: 1 team[\s\S]*--server=(\S+)/)
+    const ovens = await fetch(`${server}/apis/crumb.example/v1/namespaces/bakery/ovens/stone-oven`)
+    expect(await ovens.json()).toMatchObject({ kind: 'Oven', spec: { celsius: 230 } })
+    child.kill('SIGINT')
+    expect((await ended).code).toBe(0)
+  })
+
+  it('says what is wrong with a scenario, and in which file', async () => {
+    const { code, stderr } = await run(['simulate', '--scenario', 'test/nowhere'])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('nowhere/scenario.yaml')])
+  })
 })
 
 describe('informerql serve', () => {

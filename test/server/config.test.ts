@@ -87,6 +87,11 @@ describe('a configuration', () => {
     expect(load({ flags: [flag] }).audit.file).toBe('audit.json')
   })
 
+  it('finds a scenario from where it is itself', () => {
+    const path = file('simulator: { scenario: shop }')
+    expect(load({ file: path }).simulator.scenario).toBe(join(folder, 'shop'))
+  })
+
   it('reads lists and numbers from variables, and leaves text as it is', () => {
     const { preload, simulator, clusters } = load({
       variables: {

@@ -1,15 +1,12 @@
-import type { Unstructured } from '../../kubernetes/object.ts'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createRandom } from '../population/random.ts'
-import type { GroupVersionResource } from '../population/resources.ts'
-import type { ChurnContext } from './churn-context.ts'
-import { nextActivity, pulse } from './choice.ts'
-import { type Activity, Cluster, ObjectGoneError } from './cluster.ts'
-import { ClusterIndex } from './cluster-index.ts'
-import { isSettled } from './cluster-records.ts'
-import type { ClusterWriter } from './cluster-writer.ts'
-import { EventRecorder } from './event-recorder.ts'
-import { runAtPace } from './pace.ts'
-import { PodLifecycle } from './pod-lifecycle.ts'
+import { Cluster, type ClusterWriter, ObjectGoneError } from './cluster.ts'
+import { type Loop, reconcile } from './controllers.ts'
+import { EventRecorder } from './events.ts'
+import { incident, pulse } from './incidents.ts'
+import { PodLifecycle } from './pods.ts'
+import { syncChanged } from './status-sync.ts'
 
 /** How a cluster changes. */
 export interface ChurnOptions {
@@ -29,11 +26,6 @@ export interface ChurnOptions {
 /** A cluster's life. It does what controllers, the scheduler and kubelets would do, through one writer. */
 export interface Churn {
   /**
-   * Takes note of an object that is there from the beginning, owners before what they own. Whoever fills the storage saves
-   * the churn from reading everything again; without any call it reads everything before its first step.
-   */
-  observe(resource: GroupVersionResource, object: Unstructured): void
-  /**
    * Does one thing and all that follows from it at once, so that counters, endpoints and pods agree whenever it returns.
    * Returns the number of writes: usually 1 to 6, 0 where there is nothing to do.
    */
@@ -42,78 +34,92 @@ export interface Churn {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** Prepares a churn; nothing happens before the first {@link Churn.step}. */
+/** How many turns find nothing to do before a step gives up. */
+const mostTurns = 10
+
+/** Prepares a churn, which takes note of what is there and of all that is written from now on; it writes nothing before the first {@link Churn.step}. */
 export function createChurn(options: ChurnOptions): Churn {
   const { writer, seed = 'informerql', eventsPerSecond = 5, maxEvents = 1000 } = options
-  const random = createRandom(`${seed}/churn`)
-  const index = new ClusterIndex()
-  const cluster = new Cluster(writer, index, random, options.now ?? Date.now)
+  const cluster = new Cluster(writer, createRandom(`${seed}/churn`), options.now ?? Date.now)
   const events = new EventRecorder(cluster, maxEvents)
-  const context: ChurnContext = { cluster, events, lifecycle: new PodLifecycle(cluster, events) }
-  const going: Activity[] = []
-  let observed = false
+  const loop: Loop = { cluster, events, lifecycle: new PodLifecycle(cluster, events) }
+  const { random, active } = cluster
   let begun = false
 
-  function begin(): void {
-    begun = true
-    if (!observed) index.load(writer)
-    events.adopt()
-    // What is unsettled before anything has happened is broken on purpose, and stays so.
-    for (const record of index.deployments) record.broken = !isSettled(record)
-  }
-
   function step(): number {
-    if (!begun) begin()
+    if (!begun) cluster.begin()
+    begun = true
     const before = cluster.writes
-    // A turn that finds nothing to do gives way to the next.
-    for (let turns = 0; turns < 5 && cluster.writes === before; turns++) turn()
+    for (let turns = 0; turns < mostTurns && cluster.writes === before; turns++) {
+      unlessGone(turn)
+      syncChanged(cluster)
+    }
     return cluster.writes - before
   }
 
   function turn(): void {
-    const mostAtOnce =
-      options.maxActivities ?? Math.min(64, Math.max(2, index.deployments.length / 10))
-    if (random.chance(0.3)) attempt(() => pulse(context))
-    else if (going.length < mostAtOnce) attempt(() => nextActivity(context))
-    else advance(random.pick(going))
-  }
-
-  /** An activity takes its first step at once, so that it has marked what it changes as busy. */
-  function attempt(choose: () => Activity | undefined): void {
-    const activity = unlessGone(choose)
-    if (activity === undefined) {
-      if (going.length > 0) advance(random.pick(going))
-      return
-    }
-    going.push(activity)
-    advance(activity)
-  }
-
-  function advance(activity: Activity): void {
-    let ended = true
+    const many = Math.min(64, Math.max(2, cluster.deployments.size / 10))
+    if (random.chance(0.3)) return pulse(loop)
+    if (active.size < (options.maxActivities ?? many)) return incident(loop)
+    const item = random.pick([...active])
+    let more = false
     try {
-      ended = unlessGone(() => activity.next())?.done !== false
+      more = reconcile(loop, item)
     } finally {
-      if (ended) going.splice(going.indexOf(activity), 1)
+      if (!more) active.delete(item)
     }
   }
 
-  return {
-    observe(resource, object) {
-      observed = true
-      index.observe(resource, object)
-    },
-    step,
-    run: (signal) => runAtPace(step, eventsPerSecond, signal),
+  return { step, run: (signal) => runAtPace(step, eventsPerSecond, signal) }
+}
+
+/** Ignores that a client has deleted the object that is being worked on. */
+function unlessGone(work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    if (!(error instanceof ObjectGoneError)) throw error
   }
 }
 
-/** Somebody else may delete what an activity works on: then it simply ends. */
-function unlessGone<T>(work: () => T): T | undefined {
+/** How long steps may keep the event loop from others at a stretch. */
+const longestTurnMs = 15
+
+/**
+ * Calls `step`, which returns how many writes it made, so that there are `writesPerSecond`, until the signal is
+ * aborted. What could not be done within one second (the process was busy, or asleep) is not made up for.
+ */
+async function runAtPace(
+  step: () => number,
+  writesPerSecond: number,
+  signal: AbortSignal,
+): Promise<void> {
+  if (signal.aborted) return
+  if (writesPerSecond <= 0) {
+    await once(signal, 'abort')
+    return
+  }
+  const intervalMs = Math.min(250, Math.max(20, 1000 / writesPerSecond))
+  let owed = 0
+  let lastMs = performance.now()
+  while (await elapsed(intervalMs, signal)) {
+    const nowMs = performance.now()
+    owed = Math.min(writesPerSecond, owed + ((nowMs - lastMs) * writesPerSecond) / 1000)
+    lastMs = nowMs
+    while (owed >= 1 && performance.now() - nowMs < longestTurnMs) {
+      const writes = step()
+      owed = writes === 0 ? 0 : owed - writes
+    }
+  }
+}
+
+/** Resolves with false when the signal is aborted first. */
+async function elapsed(ms: number, signal: AbortSignal): Promise<boolean> {
   try {
-    return work()
+    await delay(ms, undefined, { signal })
+    return true
   } catch (error) {
-    if (error instanceof ObjectGoneError) return undefined
+    if (signal.aborted) return false
     throw error
   }
 }

@@ -1,96 +1,116 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
-import type { BackendPod } from '../population/app-context.ts'
-import { endpointOf, endpointSliceItem, endpointsPerSlice } from '../population/endpoint-slice.ts'
-import { resources } from '../population/resources.ts'
-import { statefulSetStatus } from '../population/stateful-set.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
+import { resources } from '../population/object.ts'
 import {
+  type Backend,
+  budgetStatus,
+  daemonSetStatus,
   deploymentStatus,
+  endpointOf,
+  endpointSliceItem,
+  endpointsPerSlice,
+  jobStatus,
   type PodCounts,
   type Progress,
   replicaSetStatus,
+  statefulSetStatus,
   type WorkloadCondition,
 } from '../population/workload-status.ts'
-import type { Cluster } from './cluster.ts'
 import {
   activePods,
+  type Cluster,
   type DeploymentRecord,
+  isFinished,
   type PodGroup,
-  type SelectorRecord,
+  replicasOf,
   type ServiceRecord,
-} from './cluster-records.ts'
+} from './cluster.ts'
+import { controllerResources } from './pods.ts'
 
-/** Brings everything that counts or lists the group's pods in step with them, and writes only what changed. */
-export function syncGroup(cluster: Cluster, group: PodGroup): void {
-  syncController(cluster, group)
-  if (group.deployment !== undefined) syncDeployment(cluster, group.deployment)
-  for (const service of group.services) syncService(cluster, service)
-  for (const budget of group.budgets) syncBudget(cluster, budget)
+/** Brings everything that counts or lists pods in step with those that have changed, and writes only what is different. */
+export function syncChanged(cluster: Cluster): void {
+  const groups = [...cluster.changed]
+  cluster.changed.clear()
+  for (const group of groups) syncController(cluster, group)
+  for (const deployment of new Set(groups.map((group) => cluster.deploymentOf(group))))
+    if (deployment !== undefined) syncDeployment(cluster, deployment)
+  for (const service of new Set(groups.flatMap((group) => cluster.servicesOf(group))))
+    syncService(cluster, service)
+  for (const budget of new Set(groups.flatMap((group) => cluster.budgetsOf(group))))
+    cluster.changeIfThere(resources.disruptionBudgets, budget, (object) =>
+      withStatus(
+        object,
+        budgetStatus(object, countPods(cluster.selectedBy(budget)), cluster.now()),
+      ),
+    )
 }
 
 function syncController(cluster: Cluster, group: PodGroup): void {
-  const { kind, namespace, name } = group
-  const counts = countPods([group])
-  const counted = `${counts.active} ${counts.ready} ${counts.terminating}`
-  if (group.counted === counted) return
-  group.counted = counted
-  if (kind === 'ReplicaSet') {
-    cluster.changeIfThere(resources.replicaSets, namespace, name, (object) =>
-      withStatus(object, replicaSetStatus(object.metadata.generation ?? 1, counts)),
-    )
-  } else if (kind === 'StatefulSet') {
-    const { active, ready } = counts
-    cluster.changeIfThere(resources.statefulSets, namespace, name, (object) => {
-      const { updateRevision = '' } = (object['status'] ?? {}) as { updateRevision?: string }
-      const generation = object.metadata.generation ?? 1
-      return withStatus(object, statefulSetStatus(generation, active, ready, updateRevision))
-    })
-  }
+  cluster.changeIfThere(controllerResources[group.kind], group, (object) => {
+    const counts = countPods([group])
+    const { generation = 1, creationTimestamp } = object.metadata
+    switch (group.kind) {
+      case 'ReplicaSet':
+        return withStatus(object, replicaSetStatus(generation, counts))
+      case 'StatefulSet':
+        return withStatus(object, statefulSetStatus(generation, counts, revisionOf(object)))
+      case 'DaemonSet':
+        return withStatus(object, daemonSetStatus(generation, counts))
+      case 'Job': {
+        if (group.outcome !== undefined) return undefined
+        const failed = [...group.pods].filter(({ stage }) => stage === 'failed').length
+        const startedAtMs = Date.parse(creationTimestamp ?? '') || cluster.now()
+        const outcome = { kind: 'active', ready: counts.ready } as const
+        return withStatus(object, jobStatus(startedAtMs, failed, outcome))
+      }
+    }
+  })
 }
 
-/** Counts the pods of some groups. */
-export function countPods(groups: readonly PodGroup[]): PodCounts {
+/** The revision that a StatefulSet gives its pods. */
+export function revisionOf(statefulSet: Unstructured): string {
+  const { updateRevision = '' } = (statefulSet['status'] ?? {}) as { updateRevision?: string }
+  return updateRevision
+}
+
+/** Counts the pods of some controllers. */
+export function countPods(groups: Iterable<PodGroup>): PodCounts {
   const counts = { active: 0, ready: 0, terminating: 0 }
-  for (const group of groups) {
-    for (const { terminating, finished, ready } of group.pods.values()) {
-      if (terminating) counts.terminating += 1
-      else if (!finished) {
+  for (const { pods } of groups) {
+    for (const pod of pods) {
+      if (pod.terminating) counts.terminating += 1
+      else if (!isFinished(pod)) {
         counts.active += 1
-        if (ready) counts.ready += 1
+        if (pod.ready) counts.ready += 1
       }
     }
   }
   return counts
 }
 
-/** Brings a Deployment's status in step with its ReplicaSets. */
-export function syncDeployment(cluster: Cluster, record: DeploymentRecord): void {
-  const { namespace, name, revisions } = record
+function syncDeployment(cluster: Cluster, deployment: DeploymentRecord): void {
+  const revisions = cluster.ownedBy(deployment)
   const current = revisions.at(-1)
   if (current === undefined) return
-  cluster.changeIfThere(resources.deployments, namespace, name, (object) => {
-    const { replicas: desired = 1 } = object['spec'] as { readonly replicas?: number }
+  cluster.changeIfThere(resources.deployments, deployment, (object) => {
+    const desired = replicasOf(object)
     const { conditions = [] } = (object['status'] ?? {}) as {
       readonly conditions?: readonly WorkloadCondition[]
     }
     const counts = countPods(revisions)
     const updated = activePods(current).length
     const complete = updated === desired && counts.active === desired && counts.ready === desired
-    const before = conditions.find(({ type }) => type === 'Progressing')?.reason
-    const progress = {
-      reason: complete
-        ? 'NewReplicaSetAvailable'
-        : record.rollingOut
-          ? 'ReplicaSetUpdated'
-          : (before ?? 'ReplicaSetUpdated'),
-    } as Progress
+    const before = conditions.find(({ type }) => type === 'Progressing')
+    // A rollout that has ended stays so whatever becomes of its pods.
+    const isSame = before?.message.includes(`"${current.name}"`) === true
+    const going = isSame ? (before.reason as Progress) : 'ReplicaSetUpdated'
     const status = deploymentStatus({
-      generation: object.metadata.generation ?? 1,
       desired,
       counts,
       updated,
+      generation: object.metadata.generation ?? 1,
       replicaSetName: current.name,
-      progress,
+      progress: complete ? 'NewReplicaSetAvailable' : going,
       atMs: cluster.now(),
       previous: conditions,
     })
@@ -101,46 +121,42 @@ export function syncDeployment(cluster: Cluster, record: DeploymentRecord): void
 /** Rewrites the endpoint slices whose endpoints have changed; adds and removes slices as needed. */
 function syncService(cluster: Cluster, service: ServiceRecord): void {
   const { namespace, name, slices } = service
-  const backends = [...service.groups].flatMap(backendsOf)
+  const backends = cluster.selectedBy(service).flatMap(backendsOf)
   const needed = Math.max(1, Math.ceil(backends.length / endpointsPerSlice))
   for (let number = 0; number < needed; number++) {
     const from = number * endpointsPerSlice
-    const part = backends.slice(from, from + endpointsPerSlice)
-    const { zones } = cluster.index.addresses
-    const endpoints = part.map((backend) => endpointOf(backend, namespace, zones))
+    const endpoints = backends
+      .slice(from, from + endpointsPerSlice)
+      .map((one) => endpointOf(one, namespace, cluster.nodes.get(one.at.nodeName)?.zone ?? ''))
     const written = JSON.stringify(endpoints)
     const slice = slices[number]
     if (slice?.written === written) continue
-    if (
-      slice === undefined ||
-      cluster.get(resources.endpointSlices, namespace, slice.name) === undefined
-    ) {
-      const object = cluster.get(resources.services, namespace, name)
+    const at = { namespace, name: slice?.name ?? `${name}-${cluster.random.suffix(5)}` }
+    if (slice === undefined || cluster.get(resources.endpointSlices, at) === undefined) {
+      const object = cluster.get(resources.services, service)
       if (object === undefined) return
-      const sliceName = slice?.name ?? `${name}-${cluster.random.suffix(5)}`
-      const identity = { name: sliceName, uid: cluster.random.uid(), createdAtMs: cluster.now() }
-      cluster.create(endpointSliceItem(object, part, zones, identity))
-      slices[number] = { name: sliceName, written }
-      continue
+      const identity = { name: at.name, uid: cluster.random.uid(), createdAtMs: cluster.now() }
+      cluster.create(endpointSliceItem(object, endpoints, identity))
+    } else {
+      cluster.change(resources.endpointSlices, at, (object) =>
+        sameJson(object['endpoints'], endpoints)
+          ? undefined
+          : { ...touched(object, cluster.now()), endpoints },
+      )
     }
-    slice.written = written
-    cluster.change(resources.endpointSlices, namespace, slice.name, (object) =>
-      sameJson(object['endpoints'], endpoints)
-        ? undefined
-        : { ...touched(object, cluster.now()), endpoints },
-    )
+    const kept = slices.find((one) => one.name === at.name)
+    if (kept !== undefined) kept.written = written
   }
   for (const { name: extra } of slices.splice(needed))
-    cluster.remove(resources.endpointSlices, namespace, extra)
+    cluster.remove(resources.endpointSlices, { namespace, name: extra })
 }
 
-function backendsOf(group: PodGroup): BackendPod[] {
-  const backends: BackendPod[] = []
-  for (const { name, uid, at, addressed, ready, terminating, finished } of group.pods.values()) {
-    if (at !== undefined && addressed && !finished)
-      backends.push({ name, uid, at, ready, terminating })
-  }
-  return backends
+function backendsOf({ pods }: PodGroup): Backend[] {
+  return [...pods].flatMap((pod) => {
+    const { name, uid, at, ready, terminating } = pod
+    if (at === undefined || at.podIP === '' || isFinished(pod)) return []
+    return [{ name, uid, at, ready, terminating }]
+  })
 }
 
 function touched(object: Unstructured, atMs: number): Unstructured {
@@ -153,32 +169,6 @@ function touched(object: Unstructured, atMs: number): Unstructured {
   return { ...object, metadata: { ...metadata, annotations, generation } }
 }
 
-function syncBudget(cluster: Cluster, budget: SelectorRecord): void {
-  const { namespace, name, groups } = budget
-  const { active: expectedPods, ready: currentHealthy } = countPods([...groups])
-  const desiredHealthy = Math.max(0, expectedPods - 1)
-  const disruptionsAllowed = Math.max(0, currentHealthy - desiredHealthy)
-  const counted = `${expectedPods} ${currentHealthy}`
-  if (budget.counted === counted) return
-  budget.counted = counted
-  cluster.changeIfThere(resources.disruptionBudgets, namespace, name, (object) => {
-    const allowed = disruptionsAllowed > 0
-    const { conditions = [], ...rest } = object['status'] as {
-      readonly conditions?: readonly { readonly status: string }[]
-    }
-    const status = allowed ? 'True' : 'False'
-    const numbers = { ...rest, currentHealthy, desiredHealthy, disruptionsAllowed, expectedPods }
-    const reason = allowed ? 'SufficientPods' : 'InsufficientPods'
-    const lastTransitionTime = timestamp(cluster.now())
-    return withStatus(object, {
-      ...numbers,
-      conditions: conditions.map((before) =>
-        before.status === status ? before : { ...before, lastTransitionTime, reason, status },
-      ),
-    })
-  })
-}
-
 /** The object with another status; `undefined` where it has that already. */
 export function withStatus(
   object: Unstructured,
@@ -188,7 +178,7 @@ export function withStatus(
 }
 
 /** Compares JSON whatever the order of its keys: what was read back may have another. */
-function sameJson(a: unknown, b: unknown): boolean {
+export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
   if (Array.isArray(a) !== Array.isArray(b)) return false

@@ -1,33 +1,55 @@
-import type { JsonObject, Unstructured, OwnerReference } from '../../kubernetes/object.ts'
-import { rootCertificate } from './app-labels.ts'
-import {
-  type ContainerFacts,
-  containerFacts,
-  containerStatus,
-  initContainerStatus,
-  mountStatus,
-} from './container-status.ts'
-import { managedBy, managers, ownedFields } from './managed-fields.ts'
-import { podConditions } from './pod-conditions.ts'
-import { type Container, type PodTemplate, priorities } from './pod-spec.ts'
-import { hasAddress, phaseOf, type PodState } from './pod-state.ts'
-import { hexDigest } from './random.ts'
+import type { JsonObject, OwnerReference, Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
+import { type EventReport, managedBy, managers, ownedFields } from './object.ts'
+import { type Container, type PodFacts, podFacts, podStatus, type PodState } from './pod-status.ts'
+import { hexDigest } from './random.ts'
+
+/** `spec.template` of a workload. */
+export interface PodTemplate {
+  readonly metadata: {
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+  }
+  readonly spec: PodSpec
+}
+
+/** The part of a pod's `spec` that the simulator itself reads. */
+export interface PodSpec {
+  readonly containers: readonly Container[]
+  readonly initContainers?: readonly Container[]
+  readonly serviceAccountName?: string
+  readonly priorityClassName?: string
+  readonly hostNetwork?: boolean
+  readonly tolerations?: readonly object[]
+  readonly volumes?: readonly { readonly name: string; readonly [source: string]: unknown }[]
+  readonly [field: string]: unknown
+}
+
+/** The template of a workload. Throws a TypeError where it has none, which a real API server refuses. */
+export function templateOf(workload: Unstructured): PodTemplate {
+  const { template } = workload['spec'] as { readonly template: PodTemplate }
+  return template
+}
+
+/** A pod template with further labels. */
+export function labelled(
+  template: PodTemplate,
+  labels: Readonly<Record<string, string>>,
+): PodTemplate {
+  const { metadata } = template
+  return { ...template, metadata: { ...metadata, labels: { ...metadata.labels, ...labels } } }
+}
 
 /** What all pods of one controller share, derived once: a pod is this, its identity and its state. */
 export interface PodShape {
   readonly namespace: string
   readonly owner: OwnerReference
-  readonly generateName: string | undefined
+  readonly generateName: string
   readonly template: PodTemplate
-  readonly containers: readonly ContainerFacts[]
-  readonly initContainers: readonly ContainerFacts[]
-  readonly containerNames: string
-  readonly qosClass: 'Guaranteed' | 'Burstable' | 'BestEffort'
+  readonly priority: number
+  readonly facts: PodFacts
   /** The fields that the controller sets, as FieldsV1. */
   readonly createdFields: JsonObject
-  /** Those that the kubelet sets, by phase and whether there is an address; filled as states occur. */
-  readonly statusFields: Map<string, JsonObject>
 }
 
 /** What tells a pod apart from its siblings. */
@@ -36,7 +58,6 @@ export interface PodIdentity {
   readonly uid: string
   readonly createdAtMs: number
   readonly labels?: Readonly<Record<string, string>>
-  readonly finalizers?: readonly string[]
   /** Fields of `spec` that differ from the template's. */
   readonly spec?: Readonly<Record<string, unknown>>
 }
@@ -46,118 +67,149 @@ export function podShape(
   namespace: string,
   owner: OwnerReference,
   template: PodTemplate,
-  generateName?: string,
+  priority: number,
+  generateName: string,
 ): PodShape {
-  const { containers, initContainers = [] } = template.spec
-  return {
-    namespace,
-    owner,
-    generateName,
-    template,
-    containers: containers.map(containerFacts),
-    initContainers: initContainers.map(containerFacts),
-    containerNames: containers.map(({ name }) => name).join(' '),
-    qosClass: qosClassOf(containers),
-    createdFields: ownedFields({
-      metadata: { generateName, ...template.metadata, ownerReferences: [owner] },
-      spec: template.spec,
-    }),
-    statusFields: new Map(),
-  }
+  const metadata = { generateName, ...template.metadata, ownerReferences: [owner] }
+  const createdFields = ownedFields({ metadata, spec: template.spec })
+  const facts = podFacts(template.spec)
+  return { namespace, owner, generateName, template, priority, facts, createdFields }
 }
 
-/** A pod as its controller has just created it: nobody has scheduled it. */
+/** A pod as its controller has just created it: it has no node yet. */
 export function newPod(shape: PodShape, identity: PodIdentity): Unstructured {
-  const { template, owner, namespace, generateName } = shape
-  const { name, uid, createdAtMs, labels, finalizers } = identity
-  const { annotations } = template.metadata
+  const { template, owner, namespace, generateName, facts } = shape
+  const { name, uid, createdAtMs, labels } = identity
+  const { annotations, labels: shared = {} } = template.metadata
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
       name,
-      ...(generateName === undefined ? {} : { generateName }),
+      generateName,
       namespace,
       uid,
       creationTimestamp: timestamp(createdAtMs),
       generation: 1,
-      labels:
-        labels === undefined
-          ? template.metadata.labels
-          : { ...template.metadata.labels, ...labels },
+      labels: labels === undefined ? shared : { ...shared, ...labels },
       ...(annotations === undefined ? {} : { annotations }),
       ownerReferences: [owner],
-      ...(finalizers === undefined ? {} : { finalizers }),
       managedFields: [managedBy(managers.controller, 'v1', createdAtMs, shape.createdFields)],
     } as Unstructured['metadata'],
     spec: podSpec(shape, identity),
-    status: { observedGeneration: 1, phase: 'Pending', qosClass: shape.qosClass },
+    status: { observedGeneration: 1, phase: 'Pending', qosClass: facts.qosClass },
   }
 }
 
 /**
  * The pod in another state: node, status and the kubelet's managed fields change, all else stays. `atMs` is when the
- * kubelet reports it.
+ * kubelet reports it. With `shape` the many pods of a controller share what follows from their template.
  */
 export function withPodState(
-  shape: PodShape,
   pod: Unstructured,
   state: PodState,
   atMs: number,
+  shape?: PodShape,
 ): Unstructured {
   const { metadata } = pod
-  const createdAtMs = Date.parse(metadata.creationTimestamp ?? '')
-  const status = podStatus(shape, metadata.uid ?? '', state, createdAtMs)
+  const spec = pod['spec'] as PodSpec
+  const facts = shape?.facts ?? podFacts(spec)
+  const mount = shape === undefined ? undefined : tokenMount(metadata.uid ?? '')
+  const { status, fields } = podStatus(pod, facts, state, mount)
   const { managedFields = [] } = metadata as { managedFields?: readonly { subresource?: string }[] }
   const others = managedFields.filter(({ subresource }) => subresource !== 'status')
   const reporter = state.kind === 'unscheduled' ? managers.scheduler : managers.kubeletStatus
-  const reported = managedBy(reporter, 'v1', atMs, statusFieldsOf(shape, state, status))
-  const spec = pod['spec'] as object
+  const reported = managedBy(reporter, 'v1', atMs, fields)
   return {
     ...pod,
-    metadata: {
-      ...metadata,
-      managedFields: [...others, reported],
-    } as Unstructured['metadata'],
+    metadata: { ...metadata, managedFields: [...others, reported] } as Unstructured['metadata'],
     spec: state.kind === 'unscheduled' ? spec : { ...spec, nodeName: state.at.nodeName },
     status,
   }
 }
 
-const tokenMountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
+/** What a StatefulSet gives each of its pods: a number, a host name and volumes of its own. */
+export function statefulPodIdentity(
+  statefulSet: Unstructured,
+  ordinal: number,
+  uid: string,
+  createdAtMs: number,
+): PodIdentity {
+  const { name: owner } = statefulSet.metadata
+  const { serviceName, volumeClaimTemplates = [] } = statefulSet['spec'] as {
+    readonly serviceName?: string
+    readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[]
+  }
+  const name = `${owner}-${ordinal}`
+  const labels = {
+    'apps.kubernetes.io/pod-index': String(ordinal),
+    'statefulset.kubernetes.io/pod-name': name,
+  }
+  const volumes = volumeClaimTemplates.map(({ metadata }) => ({
+    name: metadata.name,
+    persistentVolumeClaim: { claimName: `${metadata.name}-${name}` },
+  }))
+  const subdomain = serviceName === undefined ? {} : { subdomain: serviceName }
+  return { name, uid, createdAtMs, labels, spec: { hostname: name, ...subdomain, volumes } }
+}
 
-function podSpec(shape: PodShape, identity: PodIdentity): Record<string, unknown> {
+/** The parts of an Event that every kubelet report about a pod's first container has. */
+export function kubeletReport(
+  pod: Unstructured,
+  nodeName: string,
+): Pick<EventReport, 'regarding' | 'type' | 'component' | 'host' | 'fieldPath'> {
+  const fieldPath = `spec.containers{${mainContainer(pod).name}}`
+  return { regarding: pod, type: 'Warning', component: 'kubelet', host: nodeName, fieldPath }
+}
+
+/** The report of a container that fails again and again. */
+export function backOff(pod: Unstructured): Pick<EventReport, 'reason' | 'message'> {
+  const { name, namespace = '', uid = '' } = pod.metadata
+  const container = mainContainer(pod).name
+  const message = `Back-off restarting failed container ${container} in pod ${name}_${namespace}(${uid})`
+  return { reason: 'BackOff', message }
+}
+
+/** The container that the pod is there for: its first. */
+export function mainContainer(pod: Unstructured): {
+  readonly name: string
+  readonly image: string
+} {
+  return (pod['spec'] as PodSpec).containers[0] ?? { name: '', image: '' }
+}
+
+function podSpec(shape: PodShape, { uid, spec: own }: PodIdentity): PodSpec {
   const { spec } = shape.template
-  const tokenVolume = tokenVolumeName(identity.uid)
-  const mount = { mountPath: tokenMountPath, name: tokenVolume, readOnly: true }
+  const mount = tokenMount(uid)
   const mounted = (container: Container): Container => ({
     ...container,
     volumeMounts: [...(container.volumeMounts ?? []), mount],
   })
-  const ownVolumes = (identity.spec?.['volumes'] ?? []) as readonly object[]
+  const ownVolumes = (own?.['volumes'] ?? []) as NonNullable<PodSpec['volumes']>
+  const { initContainers } = spec
   return {
     ...spec,
     enableServiceLinks: true,
     preemptionPolicy: 'PreemptLowerPriority',
-    priority: priorities[spec.priorityClassName ?? ''] ?? 0,
-    ...identity.spec,
-    ...(spec.initContainers === undefined
-      ? {}
-      : { initContainers: spec.initContainers.map(mounted) }),
+    priority: shape.priority,
+    ...own,
+    ...(initContainers === undefined ? {} : { initContainers: initContainers.map(mounted) }),
     containers: spec.containers.map(mounted),
     tolerations: [...(spec.tolerations ?? []), ...defaultTolerations],
     volumes: [
       ...ownVolumes,
       ...(spec.volumes ?? []),
-      { name: tokenVolume, projected: tokenProjection },
+      { name: mount.name, projected: tokenProjection },
     ],
   }
 }
 
 /** The name is random in a cluster; here it follows from the UID, so that every state of a pod agrees on it. */
-function tokenVolumeName(uid: string): string {
-  return `kube-api-access-${hexDigest(uid, 5)}`
-}
+const tokenMount = (uid: string) => ({
+  mountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
+  name: `kube-api-access-${hexDigest(uid, 5)}`,
+  readOnly: true,
+})
 
 const defaultTolerations = ['not-ready', 'unreachable'].map((condition) => ({
   effect: 'NoExecute',
@@ -170,7 +222,7 @@ const tokenProjection = {
   defaultMode: 420,
   sources: [
     { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },
-    { configMap: { items: [{ key: 'ca.crt', path: 'ca.crt' }], name: rootCertificate } },
+    { configMap: { items: [{ key: 'ca.crt', path: 'ca.crt' }], name: 'kube-root-ca.crt' } },
     {
       downwardAPI: {
         items: [
@@ -179,77 +231,4 @@ const tokenProjection = {
       },
     },
   ],
-}
-
-function podStatus(
-  shape: PodShape,
-  uid: string,
-  state: PodState,
-  createdAtMs: number,
-): Record<string, unknown> {
-  const conditions = podConditions(state, createdAtMs, shape.containerNames)
-  const phase = phaseOf(state)
-  const { qosClass } = shape
-  if (state.kind === 'unscheduled') {
-    const reported = conditions.length === 0 ? {} : { conditions }
-    return { ...reported, observedGeneration: 1, phase, qosClass }
-  }
-  const tokenMount = mountStatus({
-    mountPath: tokenMountPath,
-    name: tokenVolumeName(uid),
-    readOnly: true,
-  })
-  const { hostIP, podIP } = state.at
-  return {
-    conditions,
-    containerStatuses: shape.containers.map((facts, index) =>
-      containerStatus(uid, facts, state, index === 0, tokenMount),
-    ),
-    hostIP,
-    hostIPs: [{ ip: hostIP }],
-    ...(shape.initContainers.length === 0
-      ? {}
-      : {
-          initContainerStatuses: shape.initContainers.map((facts) =>
-            initContainerStatus(uid, facts, state, tokenMount),
-          ),
-        }),
-    observedGeneration: 1,
-    phase,
-    ...(hasAddress(state) ? { podIP, podIPs: [{ ip: podIP }] } : {}),
-    qosClass,
-    startTime: timestamp(createdAtMs),
-  }
-}
-
-/** The set of fields is the same for all pods in like states, but for the address, which is a key in it. */
-function statusFieldsOf(
-  shape: PodShape,
-  state: PodState,
-  status: Readonly<Record<string, unknown>>,
-): JsonObject {
-  const key = `${state.kind}/${phaseOf(state)}/${state.kind === 'running' && state.ready}`
-  let shared = shape.statusFields.get(key)
-  if (shared === undefined) {
-    const { qosClass: _setAtCreation, podIPs: _keyedByAddress, ...reported } = status
-    shared = ownedFields({ status: reported })['f:status'] as JsonObject
-    shape.statusFields.set(key, shared)
-  }
-  if (!hasAddress(state) || state.kind === 'unscheduled') return { 'f:status': shared }
-  const address = { '.': {}, [`k:{"ip":"${state.at.podIP}"}`]: { '.': {}, 'f:ip': {} } }
-  return { 'f:status': { ...shared, 'f:podIPs': address } }
-}
-
-function qosClassOf(containers: readonly Container[]): PodShape['qosClass'] {
-  const every = (test: (resources: Container['resources']) => boolean): boolean =>
-    containers.every(({ resources }) => test(resources))
-  if (every(({ requests, limits }) => requests === undefined && limits === undefined))
-    return 'BestEffort'
-  return every(isGuaranteed) ? 'Guaranteed' : 'Burstable'
-}
-
-function isGuaranteed({ requests, limits }: Container['resources']): boolean {
-  return ['cpu', 'memory'].every(
-    (name) => limits?.[name] !== undefined && limits[name] === requests?.[name],
-  )
 }

@@ -1,81 +1,148 @@
-import type { AppContext, BackendPod } from './app-context.ts'
-import { configItems } from './app-config.ts'
-import { certificateItems, serviceItems, trafficItems } from './app-network.ts'
-import { policyItems } from './app-policy.ts'
-import { clusterItems, namespaceItems } from './cluster-parts.ts'
-import { type AppPlan, type CompanyPlan, planCompany } from './company-plan.ts'
-import { cronJobItems } from './cron-job.ts'
-import { daemonSetItems } from './daemon-set.ts'
-import { deploymentItems } from './deployment.ts'
-import { nodeItems } from './node.ts'
-import { createPlacer } from './node-plan.ts'
-import { type PopulationOptions, populationSize } from './population-options.ts'
-import type { PopulationItem } from './population-object.ts'
+import { microTimestamp, timestamp } from '../../kubernetes/timestamp.ts'
+import { healthyConditions, unknownConditions, unreachableTaints } from './node-health.ts'
+import { eventItem, firstUid, type PopulationItem, resources } from './object.ts'
+import { type AppPlan, type NodePlan, planPopulation, type PopulationOptions } from './plan.ts'
+import { imageIdOf } from './pod-status.ts'
 import { createRandom } from './random.ts'
-import { statefulSetItems } from './stateful-set.ts'
-import { day } from './duration.ts'
+import type { Manifest } from './scenario.ts'
+import { day, minute, second, Stamper } from './stamp.ts'
+import type { Values } from './template.ts'
+import { type AppStamp, silentSinceMs, workloadItems } from './workloads.ts'
+import {
+  type Backend,
+  budgetStatus,
+  endpointOf,
+  endpointSliceItem,
+  endpointsPerSlice,
+} from './workload-status.ts'
 
 /**
- * The objects of a small imaginary company's cluster, one at a time, owners before what they own. They have UIDs, creation
+ * The objects of a scenario's cluster, one at a time, owners before what they own. They have UIDs, creation
  * timestamps, managed fields and status, and no resourceVersion. They share structure: do not change them. The same
  * options give the same objects. Memory is bounded by the number of apps and nodes, not of pods. Throws
- * `PopulationError` at once where the options do not fit together.
+ * `PopulationError` at once where the options do not fit together, and `ScenarioError` for a scenario that cannot be used.
  */
 export function population(options: PopulationOptions = {}): Generator<PopulationItem, void> {
-  return itemsOf(planCompany(populationSize(options)))
+  return itemsOf(new Stamper(planPopulation(options)))
 }
 
-function* itemsOf(plan: CompanyPlan): Generator<PopulationItem, void> {
-  yield* clusterItems(plan)
-  const images = commonImages(plan)
-  for (const node of plan.plannedNodes) yield* nodeItems(plan.seed, plan.nowMs, node, images)
-  for (const namespace of plan.plannedNamespaces) yield* namespaceItems(plan, namespace)
-  const shared = {
-    seed: plan.seed,
-    nowMs: plan.nowMs,
-    nodes: plan.plannedNodes,
-    zones: new Map(plan.plannedNodes.map(({ name, zone }) => [name, zone])),
-    placer: createPlacer(plan.plannedNodes),
+const clusterAgeMs = 420 * day
+const systemNamespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system']
+
+function* itemsOf(stamper: Stamper): Generator<PopulationItem, void> {
+  const { scenario, values, nowMs, nodes, namespaces } = stamper.plan
+  const createdAtMs = nowMs - clusterAgeMs
+  const all = function* (manifests: readonly Manifest[], own: Values): Generator<PopulationItem> {
+    for (const manifest of manifests) yield stamper.item(manifest, own, { createdAtMs })
   }
-  for (const { apps } of plan.plannedNamespaces)
-    for (const app of apps) yield* appItems({ ...shared, ...contextOf(plan, app) })
+  const inCluster = Map.groupBy(scenario.cluster, ({ namespaced }) => namespaced)
+  yield* all(inCluster.get(false) ?? [], values)
+  for (const namespace of systemNamespaces)
+    yield* all(scenario.systemNamespace, values.with({ namespace }))
+  const images = commonImages(namespaces.flatMap(({ apps }) => apps))
+  for (const node of nodes) yield* nodeItems(stamper, node, images)
+  for (const { name, values: own } of namespaces)
+    if (!systemNamespaces.includes(name)) yield* all(scenario.namespace, own)
+  yield* all(inCluster.get(true) ?? [], values.with({ namespace: 'default' }))
+  for (const { apps } of namespaces) for (const app of apps) yield* appItems(stamper, app)
 }
 
 /** What nodes say they have pulled: the images of the first apps. */
-function commonImages(plan: CompanyPlan): readonly string[] {
-  const images = plan.plannedNamespaces.flatMap(({ apps }) => apps.map(({ image }) => image))
-  return [...new Set(images)].slice(0, 24)
+function commonImages(apps: readonly AppPlan[]): readonly object[] {
+  const images = apps.map(({ values }) => String(values.get('image', 'scenario.yaml')))
+  return [...new Set(images)].slice(0, 24).map((image, index) => ({
+    names: [imageIdOf(image), image],
+    sizeBytes: 18_000_000 + ((index * 7_919_333) % 240_000_000),
+  }))
 }
 
-/** What is different for each app. */
-function contextOf(
-  { seed, nowMs }: CompanyPlan,
-  app: AppPlan,
-): Pick<AppContext, 'app' | 'random' | 'createdAtMs'> {
-  const random = createRandom(`${seed}/app/${app.namespace}/${app.name}`)
-  return { app, random, createdAtMs: nowMs - random.integer(60, 400) * day }
+/** A node with what its kubelet keeps beside it, and what is known of its trouble. */
+function* nodeItems(
+  stamper: Stamper,
+  node: NodePlan,
+  images: readonly object[],
+): Generator<PopulationItem> {
+  const { scenario, seed, nowMs } = stamper.plan
+  const createdAtMs = nowMs - createRandom(`${seed}/age/${node.name}`).integer(20, 90) * day
+  const silentMs = silentSinceMs(stamper)
+  const noticedMs = silentMs + 40 * second
+  const heardAtMs = node.ready ? nowMs - (node.index % 10) * second : silentMs
+  const values = node.values.with({ heardAt: microTimestamp(heardAtMs) })
+  for (const manifest of scenario.node) {
+    const isNode = manifest.resource.kind === 'Node'
+    const times = { createdAtMs, updatedAtMs: heardAtMs }
+    const item = stamper.item(manifest, values, times, (object) => {
+      if (!isNode) return object
+      const conditions = node.ready
+        ? healthyConditions(heardAtMs, createdAtMs + minute)
+        : unknownConditions(heardAtMs, noticedMs)
+      const taints = node.ready ? {} : { taints: unreachableTaints(noticedMs) }
+      const status = { ...(object.status as object), conditions, images }
+      return { ...object, spec: { ...(object['spec'] as object), ...taints }, status }
+    })
+    yield item
+    if (!isNode || node.ready) continue
+    yield eventItem({
+      regarding: item.object,
+      type: 'Normal',
+      reason: 'NodeNotReady',
+      message: `Node ${node.name} status is now: NodeNotReady`,
+      component: 'node-controller',
+      firstAtMs: noticedMs,
+      lastAtMs: noticedMs,
+      count: 1,
+    })
+  }
 }
 
-function* appItems(context: AppContext): Generator<PopulationItem, void> {
-  yield* configItems(context)
-  yield* certificateItems(context)
-  const services = [...serviceItems(context)]
-  yield* services
-  const backends = yield* workloadItems(context)
-  yield* trafficItems(context, services, backends)
-  yield* policyItems(context, backends)
+/** What an app is made of: what its pods refer to, its pods, and what counts or lists them. */
+function* appItems(stamper: Stamper, plan: AppPlan): Generator<PopulationItem> {
+  const { seed, nowMs } = stamper.plan
+  const random = createRandom(`${seed}/app/${plan.namespace}/${plan.name}`)
+  const createdAtMs = nowMs - random.integer(60, 400) * day
+  const values = plan.values.with({ createdAt: timestamp(createdAtMs), pods: plan.pods })
+  const app = { ...plan, values }
+  const stamp: AppStamp = { stamper, app, random, createdAtMs }
+  const services: PopulationItem[] = []
+  let backends: readonly Backend[] = []
+  for (const manifest of app.manifests) {
+    const { kind } = manifest.resource
+    if (kind === 'PodDisruptionBudget') continue
+    const workload = workloadItems[kind]
+    if (workload !== undefined) {
+      backends = yield* workload(stamp, manifest)
+      continue
+    }
+    const item = stamper.item(manifest, app.values, { createdAtMs })
+    if (kind === 'Service') services.push(item)
+    yield item
+  }
+  for (const service of services) yield* sliceItems(stamp, service, backends)
+  const ready = backends.filter((one) => one.ready).length
+  const counts = { active: app.pods, ready, terminating: 0 }
+  for (const manifest of app.manifests) {
+    if (manifest.resource.kind !== 'PodDisruptionBudget') continue
+    yield stamper.item(manifest, app.values, { createdAtMs }, (object) => {
+      const status = budgetStatus(object, counts, createdAtMs + minute)
+      return { ...object, metadata: { ...object.metadata, generation: 1 }, status }
+    })
+  }
 }
 
-function* workloadItems(context: AppContext): Generator<PopulationItem, readonly BackendPod[]> {
-  switch (context.app.workload) {
-    case 'Deployment':
-      return yield* deploymentItems(context)
-    case 'StatefulSet':
-      return yield* statefulSetItems(context)
-    case 'DaemonSet':
-      return yield* daemonSetItems(context)
-    case 'CronJob':
-      yield* cronJobItems(context)
-      return []
+function* sliceItems(
+  { stamper, app, createdAtMs }: AppStamp,
+  { object }: PopulationItem,
+  backends: readonly Backend[],
+): Generator<PopulationItem> {
+  const { seed } = stamper.plan
+  const { name: service } = object.metadata
+  const random = createRandom(`${seed}/slices/${app.namespace}/${service}`)
+  for (let from = 0; from === 0 || from < backends.length; from += endpointsPerSlice) {
+    const name = `${service}-${random.suffix(5)}`
+    const uid = firstUid(seed, resources.endpointSlices, app.namespace, name)
+    const endpoints = backends
+      .slice(from, from + endpointsPerSlice)
+      .map((one) => endpointOf(one, app.namespace, stamper.zones.get(one.at.nodeName) ?? ''))
+    yield endpointSliceItem(object, endpoints, { name, uid, createdAtMs: createdAtMs + second })
   }
 }

@@ -52,8 +52,7 @@ export class ResourceStore {
       if (event.type === 'ADDED') this.#keys.add(key)
       this.#objects.set(key, event.object)
     }
-    if (!options.remember) return
-    this.history.push(event)
+    if (options.remember) this.history.push(event)
     for (const listener of this.#listeners) listener()
   }
 
@@ -62,7 +61,7 @@ export class ResourceStore {
     this.#objects.set(object.key, object)
   }
 
-  /** Calls `listener` after every remembered write, and after {@link wake}, until the returned function is called. */
+  /** Calls `listener` after every write, and after {@link wake}, until the returned function is called. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

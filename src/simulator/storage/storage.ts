@@ -18,6 +18,13 @@ export interface ResourceName {
   readonly resource: string
 }
 
+/** Told of each write: what is there now, `undefined` where it has been deleted. */
+export type StorageFollower = (
+  resource: StoredResource,
+  metadata: { readonly namespace: string; readonly name: string },
+  object: Unstructured | undefined,
+) => void
+
 export interface StorageOptions {
   /** How many events of each resource are remembered: what a watch and a page can go back to. */
   readonly historyEvents: number
@@ -33,6 +40,7 @@ export class Storage {
   readonly registry: ResourceRegistry
   readonly #options: StorageOptions
   readonly #stores = new Map<string, ResourceStore>()
+  readonly #followers = new Set<StorageFollower>()
   #revision: number
   #remember = true
 
@@ -127,19 +135,26 @@ export class Storage {
     const store = this.store(stored)
     const previous = store.get(objectKey({ namespace, name }))
     if (previous === undefined) throw notFound({ ...stored, name })
-    this.#remove(store, previous)
+    this.#remove(stored, previous)
+  }
+
+  /** Calls `follower` within each write, from now on, those that leave no history too. */
+  follow(follower: StorageFollower): void {
+    this.#followers.add(follower)
   }
 
   /** Removes all objects of a resource at once, whether it is served or not. */
   deleteAll(stored: StoredResource): void {
     const store = this.store(stored)
-    for (const object of Array.from(store.values())) this.#remove(store, object)
+    for (const object of Array.from(store.values())) this.#remove(stored, object)
   }
 
-  #remove(store: ResourceStore, previous: StoredObject): void {
+  #remove(stored: StoredResource, previous: StoredObject): void {
     const revision = ++this.#revision
     const object = withRevision(previous, revision)
-    store.apply({ type: 'DELETED', revision, object, previous }, { remember: this.#remember })
+    const event: StorageEvent = { type: 'DELETED', revision, object, previous }
+    this.store(stored).apply(event, { remember: this.#remember })
+    for (const follower of this.#followers) follower(stored, previous, undefined)
   }
 
   /** An object, in the version that is asked for. */
@@ -204,6 +219,7 @@ export class Storage {
       previous,
     }
     this.store(stored).apply(event, { remember: this.#remember })
+    for (const follower of this.#followers) follower(stored, event.object, held)
     // What another version cannot hold is lost.
     const kept = held === typed ? object : stored.convert(held, typed.apiVersion)
     return { ...kept, metadata: { ...kept.metadata, resourceVersion: String(revision) } }

@@ -1,8 +1,0 @@
-/** Lengths of time, in milliseconds. */
-export const second = 1000
-export const minute: number = 60 * second
-export const hour: number = 60 * minute
-export const day: number = 24 * hour
-
-/** How long the broken node has been silent. */
-export const brokenNodeSilentForMs: number = 42 * minute

@@ -1,0 +1,353 @@
+import { CodedError } from '../../lib/coded-error.ts'
+import { createRandom } from './random.ts'
+import {
+  type BrokenApp,
+  type Manifest,
+  type NodeType,
+  readScenario,
+  type Scenario,
+  type ScenarioApp,
+} from './scenario.ts'
+import { type Layer, Values } from './template.ts'
+
+/** What a population is made from. The same options give the same objects, byte by byte. */
+export interface PopulationOptions {
+  /** Default `informerql`. */
+  readonly seed?: string
+  /** The moment that all ages are counted back from; default: now. */
+  readonly now?: Date
+  /** How many pods there are in all. Default: what the scenario says, 250 in that of the package. */
+  readonly pods?: number | undefined
+  /** Default: enough for the pods, about 20 on each node in a small cluster, 80 in a large one. */
+  readonly nodes?: number
+  /** How many namespaces the teams have, without those of the platform. Default: enough for the pods. */
+  readonly namespaces?: number
+  /** The directory of a scenario, docs/simulator.md. Default: the company that comes with the package. */
+  readonly scenario?: string | undefined
+}
+
+/** A population that cannot be made. */
+export class PopulationError extends CodedError {
+  constructor(option: keyof PopulationOptions, value: unknown, problem: string, hint: string) {
+    super('POPULATION', `population option ${option} = ${String(value)}: ${problem}`, {
+      value,
+      hint,
+    })
+  }
+}
+
+/** One app in one namespace, with its share of the pods. */
+export interface AppPlan {
+  readonly namespace: string
+  readonly name: string
+  /** All of its pods, whatever their state. */
+  readonly pods: number
+  readonly manifests: readonly Manifest[]
+  readonly values: Values
+  /** What the version before has instead, for old ReplicaSets. */
+  readonly previous: Layer
+  readonly broken: BrokenApp | undefined
+}
+
+/** A namespace and the apps in it. */
+export interface NamespacePlan {
+  readonly name: string
+  readonly values: Values
+  readonly apps: readonly AppPlan[]
+}
+
+/** A node before it is written out: what pods, leases and volumes need to know of it. */
+export interface NodePlan {
+  readonly index: number
+  readonly name: string
+  readonly zone: string
+  readonly type: NodeType
+  readonly address: string
+  /** The first three bytes of the node's pod addresses: `10.128.7`. */
+  readonly podNetwork: string
+  readonly ready: boolean
+  readonly values: Values
+}
+
+/** Everything that is to be written out. Its size grows with the number of apps and nodes, not with that of pods. */
+export interface Plan {
+  readonly scenario: Scenario
+  readonly seed: string
+  readonly nowMs: number
+  readonly nodes: readonly NodePlan[]
+  readonly namespaces: readonly NamespacePlan[]
+  /** What is the same in the whole cluster. */
+  readonly values: Values
+}
+
+/** How many pods a kubelet takes. */
+export const podsPerNode = 110
+const mostNodes = 32_000
+const daemonsPerNode = 2
+
+/** Fills in the defaults and shares the pods out. Throws {@link PopulationError}, and `ScenarioError` for a scenario that cannot be read. */
+export function planPopulation(options: PopulationOptions = {}): Plan {
+  const scenario = readScenario(options.scenario)
+  const seed = options.seed ?? 'informerql'
+  const pods = checked('pods', options.pods ?? scenario.pods, 0, 3_000_000)
+  const nodes = nodeCount(options.nodes, pods)
+  const drafts = draftApps(scenario, namespaceCount(options.namespaces, pods, scenario))
+  sharePods(drafts, pods, nodes)
+  const layer = { nodes: String(nodes) }
+  const values = new Values(seed, 'cluster', [layer, scenario.values])
+  const byNamespace = Map.groupBy(
+    drafts.filter((draft) => draft.pods > 0 || draft.workload === undefined),
+    ({ namespace }) => namespace,
+  )
+  // Objects carry whole seconds; a population of 12:00:00.3 and one of 12:00:00.7 are the same.
+  const nowMs = Math.floor((options.now?.getTime() ?? Date.now()) / 1000) * 1000
+  return {
+    scenario,
+    seed,
+    nowMs,
+    values,
+    nodes: planNodes(scenario, seed, nodes),
+    namespaces: Array.from(byNamespace, ([name, members]) => ({
+      name,
+      values: new Values(seed, name, [members[0]?.layers ?? {}, scenario.values].flat()),
+      apps: members.map((draft) => planApp(scenario, seed, draft)),
+    })),
+  }
+}
+
+function checked(option: keyof PopulationOptions, value: number, min: number, max: number): number {
+  if (Number.isInteger(value) && value >= min && value <= max) return value
+  const problem = `it must be an integer from ${min} to ${max}`
+  throw new PopulationError(option, value, problem, 'choose another number')
+}
+
+function nodeCount(given: number | undefined, pods: number): number {
+  const onEach = Math.min(80, 20 + pods / 100)
+  const nodes = checked('nodes', given ?? Math.max(2, Math.ceil(pods / onEach)), 1, mostNodes)
+  const room = (nodes < 3 ? nodes : nodes - 1) * (podsPerNode - daemonsPerNode)
+  if (pods - nodes * daemonsPerNode > room) {
+    const hint = `ask for at least ${Math.ceil(pods / (podsPerNode - daemonsPerNode)) + 1} nodes`
+    throw new PopulationError('nodes', nodes, `${pods} pods do not fit`, hint)
+  }
+  return nodes
+}
+
+/** So many that the apps that scale have about 5 pods each in a small cluster, 50 in a large one. */
+function namespaceCount(given: number | undefined, pods: number, { teams }: Scenario): number {
+  const scaled = teams.flatMap(({ apps }) => apps).filter(({ weight }) => weight !== undefined)
+  const podsOfApp = Math.min(50, Math.max(5, pods / 50))
+  const appsOfTeam = scaled.length / Math.max(1, teams.length)
+  const enough = appsOfTeam === 0 ? 0 : Math.round((pods * 0.9) / podsOfApp / appsOfTeam)
+  return checked('namespaces', given ?? Math.max(1, teams.length, enough), 1, 100_000)
+}
+
+interface Draft {
+  readonly app: ScenarioApp
+  readonly namespace: string
+  /** The values of its environment and its team. */
+  readonly layers: readonly Layer[]
+  readonly manifests: readonly Manifest[]
+  /** The kind whose pods it has; `undefined`: it has none. */
+  readonly workload: string | undefined
+  readonly weight: number
+  readonly broken: BrokenApp | undefined
+  pods: number
+}
+
+const workloads = new Set(['Deployment', 'StatefulSet', 'DaemonSet', 'CronJob'])
+
+function draftApps(scenario: Scenario, namespaces: number): Draft[] {
+  const { environments, teams } = scenario
+  const drafts: Draft[] = []
+  const add = (apps: readonly ScenarioApp[], factor: number, layers: readonly Layer[]): void => {
+    const values = new Values('', '', [...layers, { namespace: '${team}' }, scenario.values])
+    const namespace = String(values.get('namespace', 'scenario.yaml'))
+    for (const app of apps) {
+      const manifests = scenario.manifestsOf(app)
+      const workload = manifests.find(({ resource }) => workloads.has(resource.kind))?.resource.kind
+      const weight = (app.weight ?? 0) * factor
+      const broken = scenario.brokenApps.get(`${namespace}/${app.name}`)
+      drafts.push({ app, namespace, layers, manifests, workload, weight, broken, pods: 0 })
+    }
+  }
+  const [first] = environments
+  for (const { namespace, apps } of scenario.platform) {
+    const environment = { environment: first?.name ?? '', suffix: '' }
+    add(apps, 1, [{ namespace, team: 'platform', ...environment }, first?.values ?? {}])
+  }
+  for (let index = 0; index < namespaces && teams.length > 0; index++) {
+    const team = teams[index % teams.length]
+    const round = Math.floor(index / teams.length)
+    const environment = environments[round] ?? environments.at(-1)
+    if (team === undefined || environment === undefined) break
+    // Without a number in its name, the last environment is used once.
+    if (round >= environments.length && !environment.name.includes('${number}')) break
+    const own = { team: team.name, environment: environment.name, number: round }
+    add(team.apps, environment.weight, [own, environment.values, team.values])
+  }
+  return drafts
+}
+
+/** Apps of fixed size may take this share where there are others; the rest belongs to those that scale. */
+const fixedShare = 0.6
+
+/** Shares the pods out: first to the apps of fixed size, then by weight. */
+function sharePods(drafts: readonly Draft[], pods: number, nodes: number): void {
+  const total = drafts.reduce((sum, { weight }) => sum + weight, 0)
+  let left = Math.floor(pods * (total === 0 ? 1 : fixedShare))
+  let rest = pods
+  for (const draft of drafts) {
+    const wanted = fixedPods(draft, nodes)
+    draft.pods = draft.workload === 'DaemonSet' && wanted > left ? 0 : Math.min(wanted, left)
+    left -= draft.pods
+    rest -= draft.pods
+  }
+  // The running sum is rounded rather than each share, so that the shares add up exactly.
+  let weights = 0
+  let given = 0
+  for (const draft of drafts) {
+    if (draft.weight === 0) continue
+    weights += draft.weight
+    const until = Math.round((rest * weights) / total)
+    draft.pods += until - given
+    given = until
+  }
+}
+
+function fixedPods({ app, workload, broken }: Draft, nodes: number): number {
+  if (workload === undefined) return 0
+  if (workload === 'DaemonSet') return nodes
+  if (workload === 'CronJob') return broken === undefined ? 2 : 3
+  return app.replicas ?? (app.weight === undefined ? 1 : 0)
+}
+
+function planApp(scenario: Scenario, seed: string, draft: Draft): AppPlan {
+  const { app, namespace, layers, manifests, pods, broken } = draft
+  const { name, role, image } = app
+  const place = `${namespace}/${name}`
+  const team = String(valueIn(layers, 'team'))
+  const random = createRandom(`${seed}/version/${team}/${name}`)
+  const address = createRandom(`${seed}/address/${place}`)
+  const minor = random.integer(1, 30)
+  const major = random.integer(1, 4)
+  const version =
+    image?.slice(image.lastIndexOf(':') + 1) ?? `${major}.${minor}.${random.integer(0, 9)}`
+  const before =
+    image === undefined ? `${major}.${minor - 1}.${random.integer(0, 9)}` : olderVersion(version)
+  const own = {
+    name,
+    namespace,
+    role,
+    version,
+    ...(image === undefined ? {} : { image }),
+    // Two apps may share one by chance, which nothing here minds.
+    clusterIP: `10.${address.integer(96, 111)}.${address.integer(0, 255)}.${address.integer(2, 254)}`,
+    fewestPods: Math.max(1, Math.floor(pods * 0.6)),
+    mostPods: Math.max(2, Math.ceil(pods * 1.6)),
+  }
+  const all = [own, app.values, scenario.roleValues(app), ...layers, scenario.values]
+  return {
+    namespace,
+    name,
+    pods,
+    manifests,
+    values: new Values(seed, place, [broken?.values ?? {}, checksumOf(version), ...all]),
+    previous: {
+      ...Object.fromEntries(
+        Object.keys(broken?.values ?? {}).map((key) => [key, valueIn(all, key)]),
+      ),
+      ...checksumOf(before),
+      version: before,
+      ...(image === undefined ? {} : { image: image.slice(0, -version.length) + before }),
+    },
+    broken,
+  }
+}
+
+/** The configuration changes with each version. */
+const checksumOf = (version: string): Layer => ({ checksum: `\${hex:64:config-${version}}` })
+
+function valueIn(layers: readonly Layer[], name: string): unknown {
+  return layers.find((layer) => layer[name] !== undefined)?.[name]
+}
+
+function olderVersion(version: string): string {
+  return version.replace(/\d+$/, (last) => String(Math.max(0, Number(last) - 1)))
+}
+
+/** Plans the nodes; with at least three of them the last one may be broken. */
+function planNodes(
+  { nodes: { name, zones, types, values }, silentNodeMinutes, values: common }: Scenario,
+  seed: string,
+  count: number,
+): readonly NodePlan[] {
+  const random = createRandom(`${seed}/nodes`)
+  return Array.from({ length: count }, (_, index): NodePlan => {
+    const zone = zones[index % zones.length] ?? ''
+    const type = random.pick(types)
+    const number = String(Math.floor(index / zones.length) + 1).padStart(3, '0')
+    const address = `10.${16 + Math.floor(index / 51_200)}.${Math.floor(index / 200) % 256}.${10 + (index % 200)}`
+    const podNetwork = `10.${128 + (index >> 8)}.${index & 255}`
+    const ready = silentNodeMinutes === undefined || count < 3 || index !== count - 1
+    const own = {
+      node: name,
+      zone,
+      zoneLetter: zone.at(-1) ?? '',
+      number,
+      address,
+      podNetwork,
+      instanceType: type.instanceType,
+      architecture: type.architecture,
+      capacityCpu: type.capacity.cpu,
+      capacityMemory: type.capacity.memory,
+      allocatableCpu: type.allocatable.cpu,
+      allocatableMemory: type.allocatable.memory,
+    }
+    const all = new Values(seed, `node/${index}`, [own, values, common])
+    const nodeName = String(all.get('node', 'scenario.yaml'))
+    return { index, name: nodeName, zone, type, address, podNetwork, ready, values: all }
+  })
+}
+
+/** A summary of a population, for the command line. */
+export interface PopulationDescription {
+  readonly pods: number
+  readonly nodes: number
+  /** What is wrong on purpose, a sentence each: where, and what one sees. */
+  readonly broken: readonly string[]
+  /** All of it in a few lines. */
+  readonly text: string
+}
+
+/** Describes the population that the same options make, without making it. Throws as `population` does. */
+export function describePopulation(options: PopulationOptions = {}): PopulationDescription {
+  const { scenario, namespaces, nodes } = planPopulation(options)
+  const apps = namespaces.flatMap((namespace) => namespace.apps)
+  const pods = apps.reduce((sum, app) => sum + app.pods, 0)
+  const broken = [
+    ...apps.flatMap(({ namespace, name, broken: how, pods: count }) =>
+      // With too few pods a CronJob has no failed run.
+      how === undefined || (how.symptom === 'FailedJob' && count < 2)
+        ? []
+        : [`${namespace}/${name}: ${how.says}`],
+    ),
+    ...nodes
+      .filter(({ ready }) => !ready)
+      .map(
+        ({ name }) =>
+          `node ${name} has been silent for ${scenario.silentNodeMinutes} minutes (NotReady)`,
+      ),
+  ]
+  const size = [
+    counted(scenario.teams.length, 'team'),
+    `${counted(apps.length, 'app')} in ${counted(namespaces.length, 'namespace')}`,
+    `${counted(pods, 'pod')} on ${counted(nodes.length, 'node')}`,
+  ].join(', ')
+  const trouble = broken.map((sentence) => `  - ${sentence}\n`).join('')
+  const text = `${scenario.company}: ${size}.\n${broken.length === 0 ? '' : `Broken on purpose:\n${trouble}`}`
+  return { pods, nodes: nodes.length, broken, text }
+}
+
+function counted(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
+}
