@@ -24,6 +24,28 @@ export interface PlannedStream {
   close(): void
 }
 
+/** The answer to a query as a stream of one frame. */
+export function oneFrame(text: string): PlannedStream {
+  let frame: Buffer | undefined = Buffer.from(text)
+  let isClosed = false
+  return {
+    take() {
+      const taken = frame
+      frame = undefined
+      return taken
+    },
+    end: { form: 'complete' },
+    get isClosed() {
+      return isClosed
+    },
+    onReady() {},
+    close() {
+      isClosed = true
+      frame = undefined
+    },
+  }
+}
+
 export interface PlannedResultsOptions {
   readonly stream: PlannedStream
   /** Sends what the stream has, until it has ended. */

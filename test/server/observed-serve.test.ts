@@ -136,7 +136,7 @@ describe('informerql serve, observed', () => {
         ...answered,
         event: 'query',
         kinds: ['default/Node'],
-        by: 'graphql-js',
+        by: 'plan',
         codes: ['BAD_USER_INPUT'],
         rows: 0,
       },

@@ -15,7 +15,7 @@ import { type DocumentSource, observedDocument } from '../document-source.ts'
 import type { OperationWishes } from '../../graphql/operation/execution.ts'
 import { turns } from '../../graphql/operation/operation-turns.ts'
 import type { PlannedQueries } from '../http/planned-edge.ts'
-import { plannedResults, type PlannedStream, type StreamEnd } from '../planned-stream.ts'
+import { oneFrame, plannedResults, type PlannedStream, type StreamEnd } from '../planned-stream.ts'
 import { sentResult } from '../sent-result.ts'
 import { begunAt, type OperationPipeline } from '../operation-pipeline.ts'
 import type { ServerLog } from '../operation-options.ts'
@@ -29,7 +29,7 @@ export interface WebSocketOperationsOptions {
   readonly connectionInitDeadlineMs: number
   readonly maxOperationsPerSocket: number
   readonly quotas: UserQuotas
-  /** Answers the subscriptions that have a plan. */
+  /** Answers the operations that have a plan. */
   readonly planned: PlannedQueries | undefined
   readonly observer: ServerObserver | undefined
   readonly log: ServerLog
@@ -116,21 +116,36 @@ export function createWebSocketOperations(
     }
   }
 
-  const subscribed = async (
+  /** What the plan of an operation sends; `undefined` where the pipeline has to answer. */
+  const streamOf = async (
     { extra, connectionParams }: Connection,
-    id: string,
-    args: EnvelopedArgs,
-  ): Promise<Answers | ExecutionResult> => {
-    const beganMs = performance.now()
-    const { query, operationName, variableValues, viewer, enveloped } = args
-    const answer = async (asked: ExecutionArgs = args) =>
-      (await enveloped.subscribe(asked)) as Answers | ExecutionResult
+    { query, operationName, variableValues, viewer, ...args }: EnvelopedArgs,
+    isLive: boolean,
+  ): Promise<PlannedStream | undefined> => {
+    if (planned === undefined || isExplained(args)) return undefined
     const { headers } = extra.request
     const asked = { query, operationName, variables: variableValues ?? {} }
     const origin = { transport: 'websocket', headers, connectionParams, viewer } as const
-    const stream = isExplained(args) ? undefined : await planned?.subscribe?.(asked, origin)
+    if (isLive) return await planned.subscribe?.(asked, origin)
+    const text = await planned.answer(asked, origin)
+    return text === undefined ? undefined : oneFrame(text)
+  }
+
+  const answered = async (
+    connection: Connection,
+    id: string,
+    args: EnvelopedArgs,
+    isLive: boolean,
+  ): Promise<Answers | ExecutionResult> => {
+    const beganMs = performance.now()
+    const answer = async (asked: ExecutionArgs = args) => {
+      const { subscribe, execute } = args.enveloped
+      return (await (isLive ? subscribe(asked) : execute(asked))) as Answers | ExecutionResult
+    }
+    const stream = await streamOf(connection, args, isLive)
     if (stream === undefined) return answer(begunAt(args, beganMs))
-    return plannedResults({ stream, send: (one) => extra.sendFrames(id, one), answer })
+    const send = (one: PlannedStream) => connection.extra.sendFrames(id, one)
+    return plannedResults({ stream, send, answer })
   }
 
   /** What an operation is answered, as one of those that a user may have so many of, until all has been sent. */
@@ -139,7 +154,7 @@ export function createWebSocketOperations(
     id: string,
     args: EnvelopedArgs,
   ): Promise<Answers> => {
-    const { viewer, enveloped, document, operationName } = args
+    const { viewer, document, operationName } = args
     const isLive = getOperationAST(document, operationName)?.operation === 'subscription'
     let giveBack: () => void
     try {
@@ -150,10 +165,8 @@ export function createWebSocketOperations(
       return only({ errors: [clientErrorOf(error)] })
     }
     try {
-      const answered = isLive
-        ? await subscribed(connection, id, args)
-        : ((await enveloped.execute(args)) as ExecutionResult)
-      const answers = Symbol.asyncIterator in answered ? answered : only(answered)
+      const answer = await answered(connection, id, args, isLive)
+      const answers = Symbol.asyncIterator in answer ? answer : only(answer)
       return followedGenerator(answers, { ended: giveBack })
     } catch (error) {
       giveBack()
