@@ -1,7 +1,6 @@
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
-  getOperationAST,
   getVariableValues,
   type GraphQLError,
   Kind as NodeKind,
@@ -44,17 +43,18 @@ export class Plan<V = PlanVariation> {
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly #flags: readonly string[]
   readonly #variations = new Map<string, V>()
+  readonly #grown: (bytes: number) => void
   readonly #compile: CompileVariation<V>
 
   constructor(
     served: ServedSchema,
-    document: DocumentNode,
-    operation: OperationDefinitionNode,
+    { document, operation, grown }: PlannedOperation,
     compile: CompileVariation<V>,
   ) {
     this.#compile = compile
     this.#served = served
     this.#operation = operation
+    this.#grown = grown
     this.#fragments = fragmentsOf(document)
     this.#flags = flagsOf(document)
     if (this.#flags.length > maxFlags) throw new NotCoveredError(`${this.#flags.length} flags`)
@@ -76,7 +76,7 @@ export class Plan<V = PlanVariation> {
     const key = this.#flags.map((name) => Number(flags.get(name))).join('')
     let variation = this.#variations.get(key)
     if (variation === undefined) {
-      const context = { fragments: this.#fragments, flags }
+      const context = { fragments: this.#fragments, flags, grown: this.#grown }
       variation = this.#compile(this.#operation, new PlanCompiler(this.#served, context, writers))
       this.#variations.set(key, variation)
     }
@@ -150,36 +150,31 @@ export class PlanVariation {
 /** Compiles one variation of an operation. Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
 type CompileVariation<V> = (operation: OperationDefinitionNode, compiler: PlanCompiler) => V
 
+/** An operation that is to have a plan. */
+export interface PlannedOperation {
+  readonly document: DocumentNode
+  readonly operation: OperationDefinitionNode
+  /** Told how many bytes its plan takes, and takes more. */
+  readonly grown: (bytes: number) => void
+}
+
 /** The plan of an operation; `undefined` for what is no query, or is not covered. */
-export function compilePlan(
-  served: ServedSchema,
-  document: DocumentNode,
-  operationName: string | null | undefined,
-): Plan | undefined {
-  const type = OperationTypeNode.QUERY
-  return compileOperation(served, { document, operationName, type }, (operation, compiler) => {
-    return new PlanVariation(operation, compiler)
+export function compilePlan(served: ServedSchema, operation: PlannedOperation): Plan | undefined {
+  return compileOperation(served, operation, OperationTypeNode.QUERY, (node, compiler) => {
+    return new PlanVariation(node, compiler)
   })
 }
 
 /** The same for operations of any type. */
 export function compileOperation<V>(
   served: ServedSchema,
-  {
-    document,
-    operationName,
-    type,
-  }: {
-    readonly document: DocumentNode
-    readonly operationName: string | null | undefined
-    readonly type: OperationTypeNode
-  },
+  planned: PlannedOperation,
+  type: OperationTypeNode,
   compile: CompileVariation<V>,
 ): Plan<V> | undefined {
-  const operation = getOperationAST(document, operationName)
-  if (operation?.operation !== type) return undefined
+  if (planned.operation.operation !== type) return undefined
   try {
-    return new Plan(served, document, operation, compile)
+    return new Plan(served, planned, compile)
   } catch (error) {
     if (error instanceof NotCoveredError) return undefined
     throw error
