@@ -35,13 +35,21 @@ export function storeConnection(page: Page, part: KindPart, budget: WorkBudget):
     rowOf: (id) => ({ kind, cluster, object: view.object(id) }),
     totalCount: () => page.totalCount(),
     resourceVersion: () => view.resourceVersion,
-    resumeToken: () => resumeTokenOf(part, page),
+    resumeToken: () => resumeTokenOf(part, page, budget),
     facets: (args) => facetsOf(page, part, args),
   })
 }
 
+/** A resume token is made in the time of so many tests. */
+const testsPerToken = 80
+
 /** A subscription to the list that goes on where the part's store is now. */
-export function resumeTokenOf(part: KindPart, page: Pick<Page, 'listHash'>): string {
+export function resumeTokenOf(
+  part: KindPart,
+  page: Pick<Page, 'listHash'>,
+  budget: WorkBudget,
+): string {
+  budget.spend('tests', testsPerToken)
   const { cluster, kind, view, incarnation } = part
   return encodeResumeToken({
     cluster,

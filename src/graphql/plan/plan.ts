@@ -1,5 +1,6 @@
 import {
   type DocumentNode,
+  type FieldNode,
   type FragmentDefinitionNode,
   getVariableValues,
   type GraphQLError,
@@ -14,13 +15,12 @@ import { clusterNamed } from '../operation/cluster-argument.ts'
 import { fragmentsOf } from '../operation/document-fragments.ts'
 import type { KindAt } from '../operation/kind-part.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
-import { collectFields } from './collected-fields.ts'
 import { connectionWriter } from './connection-writer.ts'
-import { answered, fieldType } from './field-errors.ts'
 import { NotCoveredError } from '../operation/not-covered.ts'
+import { writtenMembers } from './plain-writer.ts'
 import { PlanCompiler, type PlanWriters } from './plan-compiler.ts'
 import { neededKinds } from './plan-needs.ts'
-import type { PlanRun } from './plan-run.ts'
+import type { PlanRun, WrittenMember } from './plan-run.ts'
 import { rowWriter } from './row-writer.ts'
 import { rootWriter } from './root-writer.ts'
 import type { RootWriter } from './writers.ts'
@@ -93,26 +93,25 @@ const none: RequestVariables = { variableValues: { sources: {}, coerced: {} } }
 
 /** A plan for one combination of the variables in `@skip` and `@include`. */
 export class PlanVariation {
-  readonly #members: readonly { readonly before: string; readonly root: RootWriter | string }[]
+  readonly #roots: readonly RootWriter[]
+  readonly #members: readonly WrittenMember<[]>[]
 
   constructor(operation: OperationDefinitionNode, compiler: PlanCompiler) {
     const query = compiler.served.schema.getQueryType()
     if (query === undefined || query === null) throw new NotCoveredError('no Query')
-    const fields = collectFields([operation.selectionSet], new Set([query.name]), compiler.collect)
-    this.#members = Array.from(fields, ([key, nodes], position) => {
-      const name = nodes[0]?.name.value ?? ''
-      const before = `${position === 0 ? '' : ','}${JSON.stringify(key)}:`
-      if (name === '__typename') return { before, root: JSON.stringify(query.name) }
+    const roots: RootWriter[] = []
+    const compile = (_name: string, nodes: readonly FieldNode[], key: string) => {
       const root = compiler.within(key, () => rootWriter(nodes, compiler))
-      const write = answered({ key, type: fieldType(query, name), nodes }, (run) => root.write(run))
-      return { before, root: { ...root, write } }
-    })
+      roots.push(root)
+      return (run: PlanRun): string => root.write(run)
+    }
+    this.#members = writtenMembers(query, [operation.selectionSet], compiler, compile)
+    this.#roots = roots
   }
 
   /** The kinds that it reads, each in the cluster of its root field. Throws {@link NotCoveredError}. */
   kinds(served: ServedSchema, variables: VariableValues): readonly KindAt[] {
-    return this.#members.flatMap(({ root }) => {
-      if (typeof root === 'string') return []
+    return this.#roots.flatMap((root) => {
       try {
         const args = root.args.coerce(variables)
         if (args['live'] === true) throw new NotCoveredError('a live read')
@@ -132,18 +131,13 @@ export class PlanVariation {
    * {@link NotCoveredError}.
    */
   write(run: PlanRun): string {
-    let text = '{'
     try {
-      for (const { before, root } of this.#members) {
-        run.budget.spend('bytes', before.length)
-        text += before + (typeof root === 'string' ? root : root.write(run))
-      }
+      return run.object(this.#members)
     } catch (error) {
       if (!(error instanceof QueryTooCostlyError)) throw error
       run.errors.costly(error)
       return 'null'
     }
-    return `${text}}`
   }
 }
 
