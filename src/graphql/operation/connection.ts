@@ -67,7 +67,7 @@ export function mixedConnection(
   args: PageArguments,
 ): OwnedConnectionSource {
   const { cluster, budget, failures } = options
-  const { page, partOf, kinds } = mixedPage(options, args)
+  const { page, partOf, kinds, notLookedAt } = mixedPage(options, args)
   const connection = new PageConnection(budget, {
     ...page,
     entries: page.rows,
@@ -79,7 +79,7 @@ export function mixedConnection(
     resumeToken: ofSeveralKinds,
     facets: ofSeveralKinds,
   })
-  return Object.assign(connection, { kinds: () => kinds, failures })
+  return Object.assign(connection, { kinds: () => kinds, notLookedAt, failures })
 }
 
 /** Those that make use of one object, as a connection. */

@@ -12,6 +12,8 @@ interface ReadPage {
   readonly page: UnionPage
   /** The type names of the kinds that were looked into. */
   readonly kinds: readonly string[]
+  /** Where those are the kinds that happen to be loaded: those that were not. */
+  readonly notLookedAt?: () => readonly string[]
 }
 
 /** Writes a row of a page. */
@@ -79,6 +81,8 @@ function pageMember<P extends ReadPage>(
       return (_run, { page }) => String(page.totalCount())
     case 'kinds':
       return (_run, { kinds }) => JSON.stringify(kinds)
+    case 'notLookedAt':
+      return (_run, { notLookedAt }) => JSON.stringify(notLookedAt?.())
     default:
       throw new NotCoveredError(`${connection}.${name}`)
   }
