@@ -1,4 +1,4 @@
-import type { DocumentNode, GraphQLError, GraphQLSchema } from 'graphql'
+import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql'
 import { LRUCache } from 'lru-cache'
 import { type DocumentLimits, parseDocument, validateDocument } from './document-bounds.ts'
 
@@ -11,7 +11,8 @@ const bytesPerToken = 250
 const bytesPerError = 12_000
 
 interface KeptDocument {
-  readonly document: DocumentNode
+  /** Or why it is none. */
+  readonly document: DocumentNode | GraphQLError
   /** With all that has been made of it. */
   readonly bytes: number
 }
@@ -45,10 +46,12 @@ export class OperationDocuments {
 
   /** Throws the GraphQLError of a text that is no document, or too large a one. */
   parse(text: string): DocumentNode {
-    const known = this.#kept.get(text)
-    if (known !== undefined) return known.document
-    const document = parseDocument(text, this.#limits)
-    this.#keep(text, document)
+    let document = this.#kept.get(text)?.document
+    if (document === undefined) {
+      document = this.#parsed(text)
+      this.#keep(text, document)
+    }
+    if (document instanceof GraphQLError) throw document
     return document
   }
 
@@ -76,9 +79,20 @@ export class OperationDocuments {
     this.#kept.set(text, { document, bytes: Math.max(1, known.bytes + bytes) })
   }
 
-  #keep(text: string, document: DocumentNode): void {
-    const tokens = document.tokenCount ?? text.length
-    const bytes = bytesPerDocument + bytesPerToken * tokens + 2 * text.length
+  #parsed(text: string): DocumentNode | GraphQLError {
+    try {
+      return parseDocument(text, this.#limits)
+    } catch (error) {
+      if (error instanceof GraphQLError) return error
+      throw error
+    }
+  }
+
+  #keep(text: string, document: DocumentNode | GraphQLError): void {
+    // An error may hold on to all that was parsed.
+    const most = Math.min(text.length, this.#limits.maxTokens)
+    const { tokenCount = most } = document instanceof GraphQLError ? {} : document
+    const bytes = bytesPerDocument + bytesPerToken * tokenCount + 2 * text.length
     this.#kept.set(text, { document, bytes })
   }
 }
