@@ -143,6 +143,7 @@ const ingressOf = (turn: number): string =>
 const held = 60
 let tokens = 0
 let questions = 0
+let names = 0
 
 /** Every attack, by each transport that there is for it. */
 export const attacks: readonly Attack[] = [
@@ -267,7 +268,20 @@ export const attacks: readonly Attack[] = [
       }
     },
   },
+  byHttp('names of operations that no document has', ({ authorization }) => ({
+    headers: { ...json, authorization },
+    body: JSON.stringify({ ...one, operationName: `${(names += 1)}${'x'.repeat(120_000)}` }),
+  })),
+  byHttp('documents that nobody has asked before', ({ authorization }) => ({
+    headers: { ...json, authorization },
+    body: JSON.stringify({ query: newDocument((names += 1)) }),
+  })),
 ]
+
+function newDocument(number: number): string {
+  const aliases = Array.from({ length: 450 }, (_, at) => `${'x'.repeat(200)}${number}_${at}: kind`)
+  return `{ pods(first: 1) { nodes { ${aliases.join(' ')} } } }`
+}
 
 /** Each socket of an attack has so many subscriptions. */
 const groupsOfSocket = 26

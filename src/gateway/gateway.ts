@@ -111,6 +111,8 @@ export interface GatewayOptions {
   readonly watch?: Partial<ApiWatchTimes>
   /** Bounds the texts that are kept of what has been answered; 64 MiB unless given. */
   readonly fragmentBytes?: number
+  /** Bounds the documents that are kept, with the plans that were made of them; 64 MiB unless given. */
+  readonly documentBytes?: number
   /** Bounds what is kept for subscribers. */
   readonly live?: Partial<LiveLimits>
   readonly log?: GatewayLog
@@ -190,6 +192,7 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
   retryMs: aDuration,
   watch: optionsOf(checksLike(defaultApiWatchTimes)),
   fragmentBytes: aLimit(),
+  documentBytes: aLimit(),
   live: optionsOf(checksLike(defaultLiveLimits)),
   log: anObject,
   metrics: anObject,
@@ -243,7 +246,7 @@ class RunningGateway implements Gateway {
     const observer = observersOf([metrics?.operations, options.audit])
     const fragments = new FragmentCache(options.fragmentBytes ?? defaultFragmentBytes)
     const limits = { ...defaultOperationLimits, ...options.limits }
-    const documents = new OperationDocuments(limits)
+    const documents = new OperationDocuments(limits, options.documentBytes)
     this.#options = options
     this.#packageSdl = packageSdl
     this.#user = user
@@ -271,6 +274,7 @@ class RunningGateway implements Gateway {
     metrics?.measure({
       clusters: () => this.#fleet.members,
       fragments: () => fragments.counts,
+      documentBytes: () => documents.bytes,
       live: () => this.planned.liveState(),
     })
     const planned = { served: () => this.#now, limits, documents, fragments }

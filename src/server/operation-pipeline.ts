@@ -1,5 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type DocumentNode, type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql'
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  getOperationAST,
+  GraphQLError,
+  type GraphQLErrorExtensions,
+} from 'graphql'
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga'
 import type { CallerToken } from '../access/authentication/caller-token.ts'
 import type { Viewer } from '../access/viewer.ts'
@@ -9,8 +16,8 @@ import {
   clientResult,
   isUnexpected,
 } from '../graphql/operation/client-error.ts'
-import { documentCache } from '../graphql/operation/document-cache.ts'
 import type { OperationWishes } from '../graphql/operation/execution.ts'
+import { quoted } from '../lib/shortened.ts'
 import { asksForExplanation } from './guard/operation-request.ts'
 import { type DocumentSource, observedDocument } from './document-source.ts'
 import {
@@ -37,12 +44,15 @@ export interface TransportContext {
   readonly callerToken?: CallerToken | undefined
   readonly secretRead?: OperationWishes['secretRead']
   /** The operation as it was sent. */
-  readonly params?: { readonly extensions?: Readonly<Record<string, unknown>> | null | undefined }
+  readonly params?: {
+    readonly operationName?: string | null | undefined
+    readonly extensions?: Readonly<Record<string, unknown>> | null | undefined
+  }
 }
 
 export type MadeContext = { readonly context: OperationContext } | { readonly error: unknown }
 
-/** Yoga with the two caches and all checks that both transports share. */
+/** Yoga with all checks that both transports share. */
 export type OperationPipeline = YogaServerInstance<TransportContext, object>
 
 export interface PipelineParts extends Pick<OperationPipelineOptions, 'plugins' | 'log'> {
@@ -72,10 +82,8 @@ export function createOperationPipeline({
       isDev: false,
       maskError: (error) => clientErrorOf(error),
     },
-    parserAndValidationCache: {
-      documentCache: documentCache<DocumentNode>(),
-      errorCache: documentCache<Error>(),
-    },
+    // The gateway's plugin remembers documents, within its bound.
+    parserAndValidationCache: false,
     logging: {
       debug: () => {},
       info: () => {},
@@ -102,6 +110,7 @@ export function createOperationPipeline({
     },
     plugins: [
       documentsByName(documents, observer),
+      operationsByName(),
       subscriptionsNeedWebSocket(),
       ...(plugins as readonly Plugin[]),
       codedErrors(),
@@ -143,15 +152,45 @@ function documentsByName(
         query = observedDocument(documents, { ...params, ...ids }, asked)
       } catch (error) {
         const { message, extensions } = clientErrorOf(error)
-        // A request error: 400, or 200 for clients of application/json.
-        const http = { spec: true, status: 400 }
-        throw new GraphQLError(message, { extensions: { ...extensions, http } })
+        throw requestError(message, extensions)
       }
       if (query === undefined || query === params.query) return
       const others = Object.entries(params).filter(([name]) => !idMembers.includes(name))
       setParams({ ...Object.fromEntries(others), query })
     },
   }
+}
+
+/** Refuses a name that no operation of the document has. Yoga takes an empty one in the address of a GET for none. */
+function operationsByName(): Plugin {
+  return {
+    onParams({ params, setParams, request }) {
+      if (request.method !== 'GET') return
+      const { searchParams } = new URL(request.url)
+      if (searchParams.get('operationName') !== '') return
+      setParams({ ...params, operationName: '' })
+    },
+    onParse() {
+      return ({ result, context }) => {
+        const { operationName } = (context as Partial<TransportContext>).params ?? {}
+        if (typeof operationName !== 'string' || !isDocument(result)) return
+        if (getOperationAST(result, operationName) !== null) return
+        const message = `Unknown operation named ${quoted(operationName)}.`
+        throw requestError(message, { code: 'BAD_USER_INPUT' })
+      }
+    },
+  }
+}
+
+function isDocument(parsed: unknown): parsed is DocumentNode {
+  return typeof parsed === 'object' && parsed !== null && 'definitions' in parsed
+}
+
+/** Answered with 400, or with 200 to clients of application/json. */
+function requestError(message: string, extensions: GraphQLErrorExtensions): GraphQLError {
+  return new GraphQLError(message, {
+    extensions: { ...extensions, http: { spec: true, status: 400 } },
+  })
 }
 
 /** The ids in the address of a GET, which yoga does not read. */

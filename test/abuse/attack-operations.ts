@@ -35,6 +35,22 @@ export const attackOperations: Readonly<Record<string, AttackOperation>> = {
     query: '{ ...a } fragment a on Query { ...b } fragment b on Query { ...a }',
     code: 'BAD_USER_INPUT',
   },
+  'fragments in each other, in hundreds of places': {
+    query: `{ ${times(200, (at) => `n${at}: nodes { ...f0 }`)} } ${times(900, (at) => `fragment f${at} on NodeConnection { ...f${at + 1} }`)} fragment f900 on NodeConnection { totalCount }`,
+    code: 'QUERY_TOO_COSTLY',
+  },
+  'fragments by the hundred in one place': {
+    query: `{ ${times(450, (at) => `...f${at}`)} } ${times(450, (at) => `fragment f${at} on Query { a${at}: __typename }`)}`,
+    code: 'QUERY_TOO_COSTLY',
+  },
+  'unknown fragments by the thousand': {
+    query: `{ ${times(4_000, (at) => `...u${at}`)} }`,
+    code: 'BAD_USER_INPUT',
+  },
+  'a fragment that spreads itself a thousand times': {
+    query: `{ nodes { ...a } } fragment a on NodeConnection { ${times(1_000, () => '...a')} }`,
+    code: 'BAD_USER_INPUT',
+  },
   'a document of 100,000 tokens': {
     query: `{ a(b: [${'[]'.repeat(50_000)}]) }`,
     code: 'BAD_USER_INPUT',

@@ -74,6 +74,25 @@ export const costlyQueries: readonly CostlyOperation[] = [
     error: { code: 'QUERY_TOO_COSTLY' },
   },
   {
+    title: 'the values of facets under long names',
+    query: `{ pods { ${times(
+      4,
+      (at) =>
+        `f${at}: facets(by: [${times(10, () => '"name"')}], top: 1000) { values { ${times(30, (of) => `${'x'.repeat(150)}${of}: value`)} } }`,
+    )} } }`,
+    error: { code: 'QUERY_TOO_COSTLY' },
+  },
+  {
+    title: '300 aliases of the cursor of each row',
+    query: `{ pods(first: 500) { edges { ${times(300, (at) => `c${at}: cursor`)} } } }`,
+    error: { code: 'QUERY_TOO_COSTLY' },
+  },
+  {
+    title: '100 aliases of the resume token of a relation of each row',
+    query: `{ pods(first: 500) { nodes { node { pods(first: 1) { ${times(100, (at) => `t${at}: resumeToken`)} } } } } }`,
+    error: { code: 'QUERY_TOO_COSTLY' },
+  },
+  {
     title: 'introspection over and over',
     query: `{ ${times(40, (at) => `s${at}: __schema { types { fields { name args { name } type { name } } } }`)} }`,
     error: { code: 'QUERY_TOO_COSTLY' },

@@ -149,6 +149,25 @@ describe('owned', () => {
     expect(await cached(gateway)).toEqual(['one/Pod'])
   })
 
+  it('says where it did not look, as kinds were not loaded', async () => {
+    gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
+    const query = (kinds: string): string =>
+      `{ pod(namespace: "default", name: "owner") { owned${kinds} { kinds notLookedAt } } }`
+    const { pod } = await gateway.data(query(''))
+    expect(pod.owned.kinds).toEqual(['Pod'])
+    expect(pod.owned.notLookedAt).toEqual(expect.arrayContaining(['ConfigMap', 'ReplicaSet']))
+    // What a pod owns is in its namespace, and events have no owners.
+    for (const type of ['Pod', 'Node', 'Event']) expect(pod.owned.notLookedAt).not.toContain(type)
+    const named = await gateway.data(query('(kinds: ["ConfigMap"])'))
+    expect(named.pod.owned.notLookedAt).toEqual(
+      pod.owned.notLookedAt.filter((type: string) => type !== 'ConfigMap'),
+    )
+    const { partOfObjects } = (
+      await gateway.data('{ pods { nodes { partOfObjects { kinds notLookedAt } } } }')
+    ).pods.nodes[0]
+    expect(partOfObjects).toEqual({ kinds: [], notLookedAt: [] })
+  })
+
   it('looks into the kinds that the SDL relates to a kind, whichever side declares it', async () => {
     gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
     await gateway.data('{ deployments { nodes { owned { totalCount } } } }')

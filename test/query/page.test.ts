@@ -258,8 +258,11 @@ describe('cursors', () => {
     [raw([2, own, 'x'.repeat(20_000)]), 'malformed'],
     [raw([1, own, 'a/b']), 'otherVersion'],
     [raw([0]), 'otherVersion'],
-    [encodeCursor(listHash({ list: 'Job' }), { key: 'a/b', values: [] }), 'otherQuery'],
-    [encodeCursor('', { key: 'a/b', values: [] }), 'otherQuery'],
+    [
+      encodeCursor(listHash({ list: 'Job' }), { key: 'a/b', values: [] }, new WorkBudget()),
+      'otherQuery',
+    ],
+    [encodeCursor('', { key: 'a/b', values: [] }, new WorkBudget()), 'otherQuery'],
   ])('%j is refused as %s', (after, reason) => {
     const { view } = podStore(1)
     const attempt = () => pageOf(view, { after })
@@ -271,7 +274,10 @@ describe('cursors', () => {
     const { view } = podStore(10)
     const scope = { form: 'names', keys: new Set(['default/p00003', 'default/p00007']) } as const
     for (const key of ['', '/', 'default', 'zzz', 'default/p00003', '\u0000', 'a/b/c/d']) {
-      const page = pageOf(view, { after: encodeCursor(own, { key, values: [] }), scope })
+      const page = pageOf(view, {
+        after: encodeCursor(own, { key, values: [] }, new WorkBudget()),
+        scope,
+      })
       expect(keysOf(view, page.ids).every((found) => scope.keys.has(found))).toBe(true)
     }
   })

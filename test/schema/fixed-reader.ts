@@ -81,10 +81,16 @@ export function fixedReader(
     owned: (row) => ({
       ...connectionOf(rows.filter((other) => isOwner(row, other))),
       kinds: () => ['Pod'],
+      notLookedAt: () => [],
       failures: [],
     }),
     printerColumns: (row) => Promise.reject(new Error(`nobody prints ${row.kind.typeName}`)),
-    followMixed: () => ({ ...connectionOf([]), kinds: () => [], failures: [] }),
+    followMixed: () => ({
+      ...connectionOf([]),
+      kinds: () => [],
+      notLookedAt: () => [],
+      failures: [],
+    }),
     graph: (args) => ({
       nodes: () => [],
       edges: () => [],

@@ -78,11 +78,12 @@ export const firstAnswer = async (
   client: Client,
   query: string,
   variables: Variables = {},
+  operationName?: string,
 ): Promise<GraphQLAnswer> => {
   const { promise, resolve, reject } = Promise.withResolvers<GraphQLAnswer>()
   const timer = setTimeout(() => reject(new Error(`no answer to ${query}`)), deadlineMs)
   const leave = client.subscribe(
-    { query, variables },
+    { query, variables, ...(operationName === undefined ? {} : { operationName }) },
     {
       next: (answer) => resolve(answer as GraphQLAnswer),
       error: (errors) =>

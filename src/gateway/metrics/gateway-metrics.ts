@@ -13,6 +13,8 @@ import { ServerMetrics } from './server-metrics.ts'
 export interface MeasuredGateway {
   readonly clusters: () => readonly MeasuredCluster[]
   readonly fragments: () => FragmentCounts
+  /** Bytes of documents, with all that was made of them. */
+  readonly documentBytes: () => number
   /** Of the subscriptions that have a plan. */
   readonly live: () => LiveState
 }
@@ -55,7 +57,7 @@ export class GatewayMetrics implements MetricsSource {
 
   #addFragments(): void {
     const counts = (): FragmentCounts =>
-      this.#measured?.fragments() ?? { hits: 0, misses: 0, size: 0 }
+      this.#measured?.fragments() ?? { hits: 0, misses: 0, bytes: 0 }
     this.#total(
       'informerql_fragment_hits_total',
       'Texts of objects that were kept.',
@@ -66,12 +68,20 @@ export class GatewayMetrics implements MetricsSource {
       'Texts of objects that had to be written.',
       () => counts().misses,
     )
-    const size: Gauge = new Gauge({
-      name: 'informerql_fragment_characters',
-      help: 'Characters of the texts that are kept.',
-      registers: [this.#registry],
-      collect: () => size.set(counts().size),
-    })
+    const gauge = (name: string, help: string, bytes: () => number): void => {
+      const registers = [this.#registry]
+      const made: Gauge = new Gauge({ name, help, registers, collect: () => made.set(bytes()) })
+    }
+    gauge(
+      'informerql_fragment_bytes',
+      'What the texts of objects take that are kept.',
+      () => counts().bytes,
+    )
+    gauge(
+      'informerql_document_bytes',
+      'What the documents take that are kept, with their plans.',
+      () => this.#measured?.documentBytes() ?? 0,
+    )
   }
 
   #addReviews(): void {

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
 import {
   type DocumentNode,
   getOperationAST,
   Kind as NodeKind,
+  type OperationDefinitionNode,
   OperationTypeNode,
   type VariableValues,
   visit,
@@ -9,7 +11,6 @@ import {
 import type { Viewer } from '../../access/viewer.ts'
 import { clientErrorOf } from '../operation/client-error.ts'
 import { problemOfVariables } from '../operation/document-bounds.ts'
-import { documentCache } from '../operation/document-cache.ts'
 import type { OperationDocuments } from '../operation/operation-documents.ts'
 import { operationKinds, supportingKinds } from '../operation/operation-kinds.ts'
 import type { KindAt } from '../operation/kind-part.ts'
@@ -36,15 +37,11 @@ export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
   readonly observer?: OperationObserver | undefined
 }
 
-/** A document that has been asked: its plans, by the name of the operation. */
-interface KnownDocument {
-  readonly served: ServedSchema
-  readonly plans: Map<string, KnownSubscription | undefined>
-}
-
+/** An operation that has been asked. */
 interface KnownSubscription {
-  readonly plan: Plan<FramePlan>
-  readonly document: DocumentNode
+  readonly served: ServedSchema
+  /** `undefined`: it has none. */
+  readonly plan: Plan<FramePlan> | undefined
   /** Variables that stand nowhere but in `resumeFrom` and `coalesceMs`: what is asked for does not depend on them. */
   readonly otherVariables: ReadonlySet<string>
 }
@@ -52,7 +49,7 @@ interface KnownSubscription {
 /** Answers subscriptions by their plans: those who ask the same are members of one group. */
 export class PlannedSubscriptions {
   readonly #options: PlannedSubscriptionsOptions
-  readonly #documents = documentCache<KnownDocument>()
+  readonly #operations = new WeakMap<OperationDefinitionNode, KnownSubscription>()
   readonly #groups: LiveGroups
 
   constructor(options: PlannedSubscriptionsOptions) {
@@ -70,16 +67,17 @@ export class PlannedSubscriptions {
   ): Promise<MemberStream | undefined> {
     try {
       const served = this.#options.served()
-      const known = this.#known(served, request)
+      const { documents } = this.#options
+      const document = documents.parse(request.query)
+      const operation = getOperationAST(document, request.operationName)
+      if (operation === undefined || operation === null) return undefined
+      const { plan, otherVariables } = this.#known(served, document, operation)
       const inputs = request.variables ?? {}
-      if (known === undefined || problemOfVariables(inputs) !== undefined) return undefined
-      const { plan, document, otherVariables } = known
+      if (plan === undefined || problemOfVariables(inputs) !== undefined) return undefined
       const coerced = plan.coerce(inputs)
       if ('errors' in coerced) return undefined
       const { variableValues } = coerced
       const variables = variableValues
-      const operation = getOperationAST(document, request.operationName)
-      if (operation === undefined || operation === null) return undefined
       const read = { document, operation, variables }
       if (problemOfPages(served, this.#options.limits, read) !== undefined) return undefined
       const startMs = performance.now()
@@ -146,33 +144,29 @@ export class PlannedSubscriptions {
 
   #known(
     served: ServedSchema,
-    { query, operationName }: QueryRequest,
-  ): KnownSubscription | undefined {
-    let known = this.#documents.get(query)
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+  ): KnownSubscription {
+    let known = this.#operations.get(operation)
     if (known?.served !== served) {
-      known = { served, plans: new Map() }
-      this.#documents.set(query, known)
+      const plan = this.#compiled(served, document, operation)
+      known = { served, plan, otherVariables: otherVariablesOf(document) }
+      this.#operations.set(operation, known)
     }
-    const { plans } = known
-    const name = operationName ?? ''
-    if (!plans.has(name)) plans.set(name, this.#compiled(served, query, operationName))
-    return plans.get(name)
+    return known
   }
 
   #compiled(
     served: ServedSchema,
-    query: string,
-    operationName: string | null | undefined,
-  ): KnownSubscription | undefined {
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+  ): Plan<FramePlan> | undefined {
     const { documents } = this.#options
-    const document = documents.parse(query)
-    const operation = getOperationAST(document, operationName)
-    if (operation?.operation !== OperationTypeNode.SUBSCRIPTION) return undefined
-    if (documents.validate(served.schema, document).length > 0) return undefined
     const type = OperationTypeNode.SUBSCRIPTION
-    const plan = compileOperation(served, { document, operationName, type }, compileFrames)
-    if (plan === undefined) return undefined
-    return { plan, document, otherVariables: otherVariablesOf(document) }
+    if (operation.operation !== type) return undefined
+    if (documents.validate(served.schema, document).length > 0) return undefined
+    const grown = (bytes: number): void => documents.grown(document, bytes)
+    return compileOperation(served, { document, operation, grown }, type, compileFrames)
   }
 }
 
@@ -181,7 +175,7 @@ function codesOf(end: StreamEnd | undefined): readonly string[] {
   return end?.form === 'failed' ? [String(clientErrorOf(end.error).extensions['code'])] : []
 }
 
-/** What a request asks for by its variables, as one text: two with the same are answered the same. */
+/** What a request asks for by its variables, as a hash: two with the same are answered the same. */
 function askedBy(
   inputs: Readonly<Record<string, unknown>>,
   { coerced }: VariableValues,
@@ -190,7 +184,8 @@ function askedBy(
   // Those that are not given have their defaults, which are the document's; null is another thing.
   const isGiven = (name: string): boolean => Object.hasOwn(inputs, name) && !without.has(name)
   const names = Object.keys(coerced).filter(isGiven)
-  return JSON.stringify(names.toSorted().map((name) => [name, inputs[name]]))
+  const text = JSON.stringify(names.toSorted().map((name) => [name, inputs[name]]))
+  return createHash('sha256').update(text).digest('base64url')
 }
 
 function otherVariablesOf(document: DocumentNode): ReadonlySet<string> {

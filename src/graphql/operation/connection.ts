@@ -35,13 +35,21 @@ export function storeConnection(page: Page, part: KindPart, budget: WorkBudget):
     rowOf: (id) => ({ kind, cluster, object: view.object(id) }),
     totalCount: () => page.totalCount(),
     resourceVersion: () => view.resourceVersion,
-    resumeToken: () => resumeTokenOf(part, page),
+    resumeToken: () => resumeTokenOf(part, page, budget),
     facets: (args) => facetsOf(page, part, args),
   })
 }
 
+/** A resume token is made in the time of so many tests. */
+const testsPerToken = 80
+
 /** A subscription to the list that goes on where the part's store is now. */
-export function resumeTokenOf(part: KindPart, page: Pick<Page, 'listHash'>): string {
+export function resumeTokenOf(
+  part: KindPart,
+  page: Pick<Page, 'listHash'>,
+  budget: WorkBudget,
+): string {
+  budget.spend('tests', testsPerToken)
   const { cluster, kind, view, incarnation } = part
   return encodeResumeToken({
     cluster,
@@ -59,7 +67,7 @@ export function mixedConnection(
   args: PageArguments,
 ): OwnedConnectionSource {
   const { cluster, budget, failures } = options
-  const { page, partOf, kinds } = mixedPage(options, args)
+  const { page, partOf, kinds, notLookedAt } = mixedPage(options, args)
   const connection = new PageConnection(budget, {
     ...page,
     entries: page.rows,
@@ -71,7 +79,7 @@ export function mixedConnection(
     resumeToken: ofSeveralKinds,
     facets: ofSeveralKinds,
   })
-  return Object.assign(connection, { kinds: () => kinds, failures })
+  return Object.assign(connection, { kinds: () => kinds, notLookedAt, failures })
 }
 
 /** Those that make use of one object, as a connection. */

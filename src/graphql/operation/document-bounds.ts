@@ -65,7 +65,7 @@ export function parseDocument(text: string, limits: DocumentLimits): DocumentNod
 function checkOverlaps(document: DocumentNode): void {
   const { overlaps } = documentLimits
   if (!hasOverlapsBeyond(document, overlaps)) return
-  const message = `the document selects the same fields in the same places so often that more than ${overlaps} pairs of them would be compared`
+  const message = `the document selects the same fields in the same places, or spreads the same fragments, so often that more than ${overlaps} pairs of fields would be compared`
   const hint = 'select each field once, or in one fragment'
   throw clientErrorOf(new ClientError('QUERY_TOO_COSTLY', message, { value: overlaps, hint }))
 }

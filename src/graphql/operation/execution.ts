@@ -26,6 +26,7 @@ import { fleetOf } from './fleet-state.ts'
 import { LiveLoader } from './live-loader.ts'
 import { answerIntrospection } from './introspection.ts'
 import { LiveReader } from './live-reader.ts'
+import type { OperationDocuments } from './operation-documents.ts'
 import type { OpenSubscriptions } from './open-subscriptions.ts'
 import type { OperationRecord } from './operation-record.ts'
 import { permissionsOf } from './permissions.ts'
@@ -42,6 +43,7 @@ import { ViewerAccess } from './viewer-access.ts'
 export interface ExecutionOptions {
   readonly served: ServedSchema
   readonly limits: OperationLimits
+  readonly documents: OperationDocuments
   /** Where those that are open are known. */
   readonly subscriptions: OpenSubscriptions
   /** Told of errors that clients see masked. */
@@ -106,7 +108,8 @@ export class Execution {
       record?.planned()
       return planned
     }
-    const introspected = await answerIntrospection(validated, this.#options.limits.work)
+    const { limits, documents } = this.#options
+    const introspected = await answerIntrospection(validated, limits.work, documents)
     if (introspected !== undefined) return seen(introspected)
     record?.reads(() => operationKinds(this.#options.served, validated))
     const access = this.#accessOf(args)

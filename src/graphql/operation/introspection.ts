@@ -1,16 +1,15 @@
 import {
   type ExecutionResult,
-  type GraphQLSchema,
   Kind as NodeKind,
   type OperationDefinitionNode,
   type ValidatedExecutionArgs,
 } from 'graphql'
-import { LRUCache } from 'lru-cache'
 import {
   defaultWorkLimits,
   WorkBudget,
   type WorkLimits,
 } from '../../query/condition/work-budget.ts'
+import type { OperationDocuments } from './operation-documents.ts'
 import { executePriced } from './priced-executor.ts'
 
 /**
@@ -18,9 +17,13 @@ import { executePriced } from './priced-executor.ts'
  * as much; and since it is the same for everybody until the schema changes, it is executed once for each document.
  */
 const timesTheWork = 6
-/** Tools ask in few words. */
-const maxDocuments = 16
-const known = new WeakMap<GraphQLSchema, LRUCache<string, ExecutionResult>>()
+const known = new WeakMap<OperationDefinitionNode, KnownAnswer>()
+/** A field of an answer, besides its text. */
+const bytesPerField = 100
+
+interface KnownAnswer extends Pick<ValidatedExecutionArgs, 'schema'> {
+  readonly result: ExecutionResult
+}
 
 /**
  * Answers an operation that asks for the schema, once, and for nothing else; `undefined` for any other, and for one with
@@ -29,17 +32,17 @@ const known = new WeakMap<GraphQLSchema, LRUCache<string, ExecutionResult>>()
 export async function answerIntrospection(
   args: ValidatedExecutionArgs,
   work: Partial<WorkLimits>,
+  documents: OperationDocuments,
 ): Promise<ExecutionResult | undefined> {
   const { schema, document, operation } = args
-  const source = document.loc?.source.body
-  if (source === undefined || !isIntrospection(operation)) return undefined
-  let answers = known.get(schema)
-  if (answers === undefined) known.set(schema, (answers = new LRUCache({ max: maxDocuments })))
-  const key = `${operation.name?.value ?? ''}\n${source}`
-  let result = answers.get(key)
-  if (result === undefined) {
-    result = await executePriced(args, new WorkBudget(raised(work)))
-    if (result.errors === undefined) answers.set(key, result)
+  if (!isIntrospection(operation)) return undefined
+  const answer = known.get(operation)
+  if (answer?.schema === schema) return answer.result
+  const budget = new WorkBudget(raised(work))
+  const result = await executePriced(args, budget)
+  if (result.errors === undefined) {
+    known.set(operation, { schema, result })
+    documents.grown(document, bytesPerField * budget.spent('fields') + 2 * budget.spent('bytes'))
   }
   return result
 }

@@ -12,6 +12,8 @@ export interface MixedPageOptions {
   readonly maxPageSize: number
   /** The kinds that are looked into, each with what must be met. */
   readonly parts: readonly (KindPart & { readonly condition: Condition })[]
+  /** The type names of kinds that might hold more and are not looked into, sorted. */
+  readonly notLookedAt: () => readonly string[]
 }
 
 /** A page of objects of several kinds. */
@@ -21,6 +23,7 @@ export interface MixedPage {
   readonly partOf: (row: UnionRow) => KindPart
   /** The type names of the kinds that were looked into, sorted. */
   readonly kinds: readonly string[]
+  readonly notLookedAt: () => readonly string[]
 }
 
 /** A kind is made ready and looked into in the time of so many tests, besides those of its condition. */
@@ -28,7 +31,7 @@ const testsPerKind = 20
 
 /** The objects of some kinds that meet a condition of each. Throws as `listUnionPage` does. */
 export function mixedPage(
-  { parts, budget, maxPageSize, list }: MixedPageOptions,
+  { parts, notLookedAt, budget, maxPageSize, list }: MixedPageOptions,
   { first, after, last, before }: PageArguments,
 ): MixedPage {
   budget.spend('tests', testsPerKind * (1 + parts.length))
@@ -48,5 +51,6 @@ export function mixedPage(
       return part
     },
     kinds: [...byType.keys()].toSorted(),
+    notLookedAt,
   }
 }

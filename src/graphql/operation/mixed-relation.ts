@@ -19,7 +19,7 @@ import type { SchemaRelation, SchemaRelations } from './schema-relations.ts'
 
 export interface MixedRelationOptions {
   readonly relations: SchemaRelations
-  /** All kinds of the schema. */
+  /** All kinds that the cluster serves. */
   readonly kinds: Iterable<Kind>
   readonly kindOf: KindOf
   readonly parts: CachedParts
@@ -34,6 +34,8 @@ export interface MixedParts {
   readonly parts: readonly (KindPart & { readonly condition: Condition })[]
   /** Why others could not be looked into. */
   readonly failures: readonly ClientError[]
+  /** The type names of kinds that might hold more and were not looked into: not loaded, or not allowed. Sorted. */
+  readonly notLookedAt: () => readonly string[]
   /** The kinds that were read, on the way, too. */
   readonly reads: readonly Kind[]
 }
@@ -49,6 +51,7 @@ export function mixedParts(field: MixedRelationField, options: MixedRelationOpti
   const found = new Map<Kind, KindPart & { readonly condition: Condition }>()
   const failures: ClientError[] = []
   const reads = new Set<Kind>()
+  const passedOver = new Set<Kind>()
   const key = origin.view.keyOf(origin.id)
   for (const one of field.relations) {
     const known = relations.byField.get(one)
@@ -56,7 +59,10 @@ export function mixedParts(field: MixedRelationField, options: MixedRelationOpti
     const { to, relation } = known
     const isMeant = relation.only === undefined ? named.includes(to) : relation.only === key
     const isCached = relation.only === undefined && parts.cachedPart({ cluster, kind: to })
-    if (to.uncached || (!isMeant && !isCached)) continue
+    if (to.uncached || (!isMeant && !isCached)) {
+      if (relation.only === undefined) passedOver.add(to)
+      continue
+    }
     for (const read of known.reads) reads.add(read)
     try {
       const part = (type: string): KindPart => partOf(known, type, parts, cluster)
@@ -68,7 +74,12 @@ export function mixedParts(field: MixedRelationField, options: MixedRelationOpti
       failures.push(error)
     }
   }
-  return { parts: [...found.values()], failures, reads: [...reads] }
+  const parted = { parts: [...found.values()], failures, reads: [...reads] }
+  return { ...parted, notLookedAt: () => namesOf(passedOver) }
+}
+
+function namesOf(kinds: Iterable<Kind>): readonly string[] {
+  return Array.from(kinds, ({ typeName }) => typeName).toSorted()
 }
 
 /** What is chosen, of its one kind, or all kinds that may choose. */
@@ -93,7 +104,7 @@ function choiceParts(field: MixedRelationField, options: MixedRelationOptions): 
   }
   const onTheWay = choosingNeeds(field, options.relations)
   const reads = [...onTheWay, ...parts].map(({ kind }) => kind)
-  return { parts, failures, reads }
+  return { parts, failures, reads, notLookedAt: () => [] }
 }
 
 /** Those that have a label in common, of the same namespace or where one of them is in none. */
@@ -103,17 +114,21 @@ function labelledParts(
 ): MixedParts {
   const { view, id } = origin
   const values = view.label(label)?.valuesOf(id) ?? []
-  if (values.length === 0) return { parts: [], failures: [], reads: [] }
+  if (values.length === 0) return { parts: [], failures: [], reads: [], notLookedAt: () => [] }
   const { namespace } = splitObjectKey(view.keyOf(id))
   const found: (KindPart & { readonly condition: Condition })[] = []
   const failures: ClientError[] = []
+  const passedOver: Kind[] = []
   for (const kind of kinds) {
     const isBound = namespace !== '' && kind.resource.namespaced
     const reading = isBound ? { within: () => [namespace] } : {}
     const at = { cluster, kind }
     try {
       const part = named.includes(kind) ? parts.part(at, reading) : parts.cachedPart(at, reading)
-      if (kind.uncached || part === undefined) continue
+      if (kind.uncached || part === undefined) {
+        passedOver.push(kind)
+        continue
+      }
       const place = isBound ? hasValue('namespace', [namespace]) : everything
       found.push({ ...part, condition: allOf([hasLabel(label, values), place]) })
     } catch (error) {
@@ -121,7 +136,8 @@ function labelledParts(
       failures.push(error)
     }
   }
-  return { parts: found, failures, reads: found.map(({ kind }) => kind) }
+  const reads = found.map(({ kind }) => kind)
+  return { parts: found, failures, reads, notLookedAt: () => namesOf(passedOver) }
 }
 
 function partOf(

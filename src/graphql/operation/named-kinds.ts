@@ -18,6 +18,12 @@ export function namedKinds(
   })
 }
 
+/** The kinds that a cluster serves. */
+export function kindsServedBy({ kinds, clusters }: ServedSchema, cluster: string): readonly Kind[] {
+  const cache = clusters.get(cluster)
+  return [...kinds.values()].filter(({ resource }) => cache?.serves(resource) === true)
+}
+
 /** Those of the value of an argument that are there, to be prepared: of the others the field itself says why not. */
 export function knownKinds({ kinds }: ServedSchema, names: unknown): readonly Kind[] {
   if (!Array.isArray(names)) return []

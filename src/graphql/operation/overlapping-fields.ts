@@ -7,39 +7,25 @@ import {
 } from 'graphql'
 import { fragmentsOf } from './document-fragments.ts'
 
-/** The fragments that a selection stands in, innermost first. */
-interface Within {
-  readonly fragment: string
-  readonly around: Within | undefined
-}
-
-/** A field, or what is selected of one, and where it stands. */
-interface Placed<T> {
-  readonly node: T
-  readonly within: Within | undefined
-}
-
-/** To look at a field takes so much of what it takes to compare two with all that they select, some 6 us. */
+/** To look at a selection takes so much of what it takes to compare two fields with all that they select, some 6 us. */
 const lookCost = 0.1
-/** To compare two of which nothing is selected. */
+/** To compare two fields of which nothing is selected, or two fragments that have no field in common. */
 const leafCost = 0.1
 
 /**
  * Whether validation would compare more than `most` pairs of fields, each with each that has its name in its place, fragments
- * included, to find out whether they can be merged. Pairs of plain leaves count a tenth.
+ * included, to find out whether they can be merged. A selection that is looked at, a pair of plain leaves and a pair of fragments
+ * in one place count a tenth. The fragments of the document must neither spread themselves nor be unknown.
  */
 export function hasOverlapsBeyond(document: DocumentNode, most: number): boolean {
   const overlaps = new Overlaps(document, most)
-  const { definitions } = document
-  const sets = (kind: NodeKind) =>
-    definitions.flatMap((one) =>
-      'selectionSet' in one && one.kind === kind ? [{ one, set: one.selectionSet }] : [],
-    )
-  for (const { set } of sets(NodeKind.OPERATION_DEFINITION)) overlaps.count([placed(set)])
+  for (const one of document.definitions) {
+    if (one.kind === NodeKind.OPERATION_DEFINITION) overlaps.count([one.selectionSet])
+  }
   // A fragment that no operation has is refused, but only after it has been compared.
-  for (const { one, set } of sets(NodeKind.FRAGMENT_DEFINITION)) {
-    const name = 'name' in one ? (one.name?.value ?? '') : ''
-    if (!overlaps.reached.has(name)) overlaps.count([placed(set)])
+  for (const one of document.definitions) {
+    if (one.kind !== NodeKind.FRAGMENT_DEFINITION || overlaps.reached.has(one.name.value)) continue
+    overlaps.count([one.selectionSet])
   }
   return overlaps.cost > most
 }
@@ -55,70 +41,56 @@ class Overlaps {
     this.#most = most
   }
 
-  /** What is selected in one place. */
-  count(sets: readonly Placed<SelectionSetNode>[]): void {
-    const fields = new Map<string, Placed<FieldNode>[]>()
+  /** What is selected in one place. Goes no further once it is too much. */
+  count(sets: readonly SelectionSetNode[]): void {
+    const fields = new Map<string, FieldNode[]>()
     const spread = new Set<string>()
     for (const set of sets) this.#collect(set, fields, spread)
+    this.cost += leafCost * pairsOf(spread.size)
     for (const same of fields.values()) {
-      const pairs = (same.length * (same.length - 1)) / 2
-      this.cost += lookCost * same.length + (areOneLeaf(same) ? leafCost : 1) * pairs
+      this.cost += (areOneLeaf(same) ? leafCost : 1) * pairsOf(same.length)
       if (this.cost > this.#most) return
-      const inner = same.flatMap(({ node: { selectionSet }, within }) =>
-        selectionSet === undefined ? [] : [placed(selectionSet, within)],
-      )
+      const inner = same.flatMap(({ selectionSet }) => selectionSet ?? [])
       if (inner.length > 0) this.count(inner)
     }
   }
 
   #collect(
-    { node, within }: Placed<SelectionSetNode>,
-    fields: Map<string, Placed<FieldNode>[]>,
+    { selections }: SelectionSetNode,
+    fields: Map<string, FieldNode[]>,
     spread: Set<string>,
   ): void {
-    for (const selection of node.selections) {
+    this.cost += lookCost * selections.length
+    if (this.cost > this.#most) return
+    for (const selection of selections) {
       if (selection.kind === NodeKind.FIELD) {
         const name = (selection.alias ?? selection.name).value
         const same = fields.get(name)
-        if (same === undefined) fields.set(name, [placed(selection, within)])
-        else same.push(placed(selection, within))
+        if (same === undefined) fields.set(name, [selection])
+        else same.push(selection)
       } else if (selection.kind === NodeKind.INLINE_FRAGMENT) {
-        this.#collect(placed(selection.selectionSet, within), fields, spread)
+        this.#collect(selection.selectionSet, fields, spread)
       } else {
         const name = selection.name.value
         const fragment = this.#fragments.get(name)
-        // One that spreads itself is left to the validation.
-        if (fragment === undefined || spread.has(name) || isWithin(within, name)) continue
+        if (fragment === undefined || spread.has(name)) continue
         spread.add(name)
         this.reached.add(name)
-        this.#collect(
-          placed(fragment.selectionSet, { fragment: name, around: within }),
-          fields,
-          spread,
-        )
+        this.#collect(fragment.selectionSet, fields, spread)
       }
     }
   }
 }
 
+function pairsOf(count: number): number {
+  return (count * (count - 1)) / 2
+}
+
 /** Whether all are one field, without arguments, of which nothing is selected: then they need not be looked into. */
-function areOneLeaf(same: readonly Placed<FieldNode>[]): boolean {
+function areOneLeaf(same: readonly FieldNode[]): boolean {
   const [first] = same
   return same.every(
-    ({ node }) =>
-      node.selectionSet === undefined &&
-      (node.arguments?.length ?? 0) === 0 &&
-      node.name.value === first?.node.name.value,
+    ({ selectionSet, arguments: args, name }) =>
+      selectionSet === undefined && (args?.length ?? 0) === 0 && name.value === first?.name.value,
   )
-}
-
-function placed<T>(node: T, within?: Within): Placed<T> {
-  return { node, within }
-}
-
-function isWithin(within: Within | undefined, fragment: string): boolean {
-  for (let one = within; one !== undefined; one = one.around) {
-    if (one.fragment === fragment) return true
-  }
-  return false
 }

@@ -1,6 +1,7 @@
 import type { Kind } from '../model/kind.ts'
 import { ClientError } from './client-error.ts'
 import type { CachedParts, KindPart } from './kind-part.ts'
+import { kindsServedBy } from './named-kinds.ts'
 import type { ServedSchema } from './served-schema.ts'
 
 export interface OwnedKindsOptions {
@@ -19,6 +20,8 @@ export interface OwnedKinds {
   readonly parts: readonly KindPart[]
   /** Why others could not be looked into. */
   readonly failures: readonly ClientError[]
+  /** The type names of the kinds that might hold some and were not looked into: not loaded, or not allowed. Sorted. */
+  readonly notLookedAt: () => readonly string[]
 }
 
 /** The kinds of which objects of a kind may own some, by what the SDL says, and which a cluster serves. */
@@ -55,7 +58,16 @@ export function ownedKindsOf(options: OwnedKindsOptions): OwnedKinds {
     const part = kinds.cachedPart({ cluster, kind }, reading)
     if (part !== undefined) parts.push(part)
   }
-  return { parts, failures }
+  let notLookedAt: readonly string[] | undefined
+  const others = (): readonly string[] => {
+    const lookedAt = new Set([...wanted, ...parts.map(({ kind }) => kind)])
+    return kindsServedBy(served, cluster)
+      .filter((kind) => !lookedAt.has(kind) && canBeOwned(kind))
+      .filter(({ resource }) => namespace === '' || resource.namespaced)
+      .map(({ typeName }) => typeName)
+      .toSorted()
+  }
+  return { parts, failures, notLookedAt: () => (notLookedAt ??= others()) }
 }
 
 /** Events have no owners; every other kind may. */

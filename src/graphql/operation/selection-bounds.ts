@@ -1,11 +1,14 @@
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
+  type FragmentSpreadNode,
+  GraphQLError,
   Kind as NodeKind,
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql'
-import { ClientError, clientErrorOf } from './client-error.ts'
+import { shortened } from '../../lib/shortened.ts'
+import { ClientError, clientErrorOf, requestError } from './client-error.ts'
 import { fragmentsOf } from './document-fragments.ts'
 
 /** What one operation may select, with its fragments wherever they are spread: a few lines of fragments make millions. */
@@ -31,8 +34,8 @@ interface Extent {
 const nothing: Extent = { depth: 0, fields: 0, aliases: 0, directives: 0 }
 
 /**
- * Throws the GraphQLError of a document that selects too much. Each fragment is measured once, however often it is spread; one
- * that spreads itself is left to the validation.
+ * Throws the GraphQLError of a document that selects too much, or that spreads a fragment that is unknown or spreads itself: what
+ * reads a document later need not know of such. Each fragment is measured once, however often it is spread.
  */
 export function checkSelections(document: DocumentNode, limits: SelectionLimits): void {
   const extents = new Extents(document)
@@ -49,7 +52,8 @@ export function checkSelections(document: DocumentNode, limits: SelectionLimits)
 
 class Extents {
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
-  readonly #measured = new Map<string, Extent>()
+  /** `undefined`: is being measured. */
+  readonly #measured = new Map<string, Extent | undefined>()
 
   constructor(document: DocumentNode) {
     this.#fragments = fragmentsOf(document)
@@ -71,13 +75,21 @@ class Extents {
   #within(selection: SelectionNode): Extent {
     if (selection.kind !== NodeKind.FRAGMENT_SPREAD) return this.of(selection.selectionSet)
     const name = selection.name.value
-    const known = this.#measured.get(name)
-    if (known !== undefined) return known
-    this.#measured.set(name, nothing)
-    const extent = this.of(this.#fragments.get(name)?.selectionSet)
-    this.#measured.set(name, extent)
+    const fragment = this.#fragments.get(name)
+    if (fragment === undefined) throw spreadError(selection, 'is not in the document')
+    if (!this.#measured.has(name)) {
+      this.#measured.set(name, undefined)
+      this.#measured.set(name, this.of(fragment.selectionSet))
+    }
+    const extent = this.#measured.get(name)
+    if (extent === undefined) throw spreadError(selection, 'spreads itself')
     return extent
   }
+}
+
+function spreadError(spread: FragmentSpreadNode, problem: string): GraphQLError {
+  const message = `the fragment ${shortened(spread.name.value)} ${problem}`
+  return requestError(new GraphQLError(message, { nodes: [spread] }))
 }
 
 function checkExtent(what: string, amount: number, limit: number): void {

@@ -42,7 +42,7 @@ import { notFoundByUid } from './live-read-errors.ts'
 import { LiveReads } from './live-reads.ts'
 import { liveRelated } from './live-relation.ts'
 import { mixedParts } from './mixed-relation.ts'
-import { namedKinds } from './named-kinds.ts'
+import { kindsServedBy, namedKinds } from './named-kinds.ts'
 import { objectMeant } from './object-meant.ts'
 import { type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
 import type { SchemaRelation } from './schema-relations.ts'
@@ -132,10 +132,10 @@ export class StoreReader implements StoreReads {
     const { cluster, object } = row
     const { uid = '' } = object.metadata
     const condition = hasValue('ownerUid', uid === '' ? [] : [uid])
-    const { parts, failures } = this.#ownedKinds(row, args.kinds)
+    const { parts, ...others } = this.#ownedKinds(row, args.kinds)
     const owned = parts.map((part) => ({ ...part, condition }))
     const list = `${cluster}/owned/${uid}`
-    return mixedConnection({ ...this.#means, parts: owned, failures, cluster, list }, args)
+    return mixedConnection({ ...this.#means, ...others, parts: owned, cluster, list }, args)
   }
 
   usedBy(row: Row, args: UsedByArguments): UsedByConnectionSource {
@@ -181,11 +181,11 @@ export class StoreReader implements StoreReads {
     const named = namedKinds(served, args.kinds)
     const at = this.#originOf(row)
     const { relations, kindOf } = served
-    const means = { relations, kinds: served.kinds.values(), kindOf, parts: this.#parts }
+    const means = { relations, kinds: kindsServedBy(served, cluster), kindOf, parts: this.#parts }
     const origin = at && { view: at.part.view, id: at.id, object, budget }
     const found =
       origin === undefined
-        ? { parts: [], failures: [] }
+        ? { parts: [], failures: [], notLookedAt: () => [] }
         : mixedParts(field, { ...means, cluster, named, origin })
     const from = object.metadata.uid ?? objectKey(object.metadata)
     const list = `${cluster}/${kind.typeName}.${field.name}/${from}`

@@ -2,9 +2,8 @@ import type { FieldNode } from 'graphql'
 import { clusterAsKnown } from '../operation/fleet-state.ts'
 import type { ClusterState, PermissionState, ResourceState } from '../schema/read-context.ts'
 import { NotCoveredError } from '../operation/not-covered.ts'
-import { plainWriter, valueMembers } from './plain-writer.ts'
+import { type PlainWriter, plainWriter, valueMembers } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
-import type { PlanRun } from './plan-run.ts'
 import type { RowWriter } from './writers.ts'
 
 type PermissionResource = PermissionState['resources'][number]
@@ -32,17 +31,15 @@ export function clusterWriter(nodes: readonly FieldNode[], compiler: PlanCompile
     const state = clusterAsKnown(run.served, run.access, cluster, withResources)
     if (state === null) return 'null'
     if (state === undefined) throw new NotCoveredError('permissions that are not known yet')
-    const text = write(run, state)
     run.budget.spend('fields', 1 + state.resources.length)
-    run.budget.spend('bytes', text.length)
-    return text
+    return write(run, state)
   }
 }
 
 function permissionsWriter(
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
-): (run: PlanRun, state: PermissionState) => string {
+): PlainWriter<PermissionState> {
   return plainWriter<PermissionState>('GatewayPermissions', nodes, compiler, (name, same) => {
     if (name !== 'resources') return permissionMember(name)
     const type = 'GatewayPermissionResource'

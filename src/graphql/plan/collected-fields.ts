@@ -11,7 +11,12 @@ import { compactText } from '../../lib/compact-text.ts'
 export interface CollectContext {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly flags: ReadonlyMap<string, boolean>
+  /** Told how many bytes are made of what is collected. */
+  readonly grown: (bytes: number) => void
 }
+
+/** What a field becomes in a plan takes about so many bytes, besides its name. */
+const bytesPerField = 700
 
 /** The fields of one object, by response key, in the order in which they are answered; each with all nodes that ask for it. */
 export type CollectedFields = ReadonlyMap<string, readonly FieldNode[]>
@@ -56,6 +61,9 @@ export function collectFields(
     }
   }
   for (const one of selectionSets) collect(one)
+  let bytes = 0
+  for (const key of fields.keys()) bytes += bytesPerField + 2 * key.length
+  context.grown(bytes)
   return fields
 }
 

@@ -4,9 +4,15 @@ import type { FacetArguments } from '../schema/read-arguments.ts'
 import type { Facet } from '../schema/read-context.ts'
 import { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from '../operation/not-covered.ts'
-import { plainWriter } from './plain-writer.ts'
+import { plainWriter, valueMembers } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PageWriter } from './writers.ts'
+
+type FacetValue = Facet['values'][number]
+
+const facetMember = valueMembers<Facet>(['by', 'distinctCount', 'missingCount'])
+
+const valueMember = valueMembers<FacetValue>(['value', 'count'])
 
 /** Compiles the `facets` of a connection. */
 export function facetsWriter(
@@ -19,26 +25,9 @@ export function facetsWriter(
   if (node === undefined || field === undefined) throw new NotCoveredError('facets')
   const args = new FieldArguments(field, node)
   const write = plainWriter<Facet>('Facet', nodes, compiler, (name, same) => {
-    switch (name) {
-      case 'by':
-        return (_run, { by }) => JSON.stringify(by)
-      case 'distinctCount':
-        return (_run, { distinctCount }) => String(distinctCount)
-      case 'missingCount':
-        return (_run, { missingCount }) => String(missingCount)
-      case 'values': {
-        const one = plainWriter<Facet['values'][number]>('FacetValue', same, compiler, (member) =>
-          member === 'value'
-            ? (_run, { value }) => JSON.stringify(value)
-            : member === 'count'
-              ? (_run, { count }) => String(count)
-              : undefined,
-        )
-        return (run, { values }) => run.list(values, (value) => one(run, value))
-      }
-      default:
-        return undefined
-    }
+    if (name !== 'values') return facetMember(name)
+    const one = plainWriter<FacetValue>('FacetValue', same, compiler, valueMember)
+    return (run, { values }) => run.list(values, (value) => one(run, value))
   })
   return (run, part, page) => {
     const facets = facetsOf(page, part, run.argumentsOf(args) as unknown as FacetArguments)

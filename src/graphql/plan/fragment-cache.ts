@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 
@@ -5,13 +6,17 @@ import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 export interface FragmentCounts {
   readonly hits: number
   readonly misses: number
-  /** UTF-16 units of the texts that are kept now. */
-  readonly size: number
+  /** What the texts take that are kept now, and that by which they are found. */
+  readonly bytes: number
 }
 
 /** Ids of one page stand together: a list of texts with holes for all others would be slow to fill. */
 const chunkBits = 8
 const chunkSize = 1 << chunkBits
+/** Of a chunk without its texts; of a place for one; of what a selection over a store takes besides. */
+const chunkBytes = 2 * chunkSize * 8 + 200
+const placeBytes = 8
+const memoBytes = 500
 
 /** The texts of some ids in a row, each good for one held row only. */
 class Chunk {
@@ -29,28 +34,35 @@ class Generation {
     return chunk?.helds[at] === held ? chunk.texts[at] : undefined
   }
 
-  /** Returns by how much the texts have grown. */
+  /** Returns by how many bytes it has grown. */
   set(id: ObjectId, held: HeldObject, text: string): number {
     const number = id >>> chunkBits
-    while (this.#chunks.length < number) this.#chunks.push(undefined)
-    const chunk = (this.#chunks[number] ??= new Chunk())
+    let grown = 0
+    for (; this.#chunks.length < number; grown += placeBytes) this.#chunks.push(undefined)
+    let chunk = this.#chunks[number]
+    if (chunk === undefined) {
+      chunk = this.#chunks[number] = new Chunk()
+      grown += chunkBytes
+    }
     const at = id & (chunkSize - 1)
     const before = chunk.texts[at]?.length ?? 0
     chunk.helds[at] = held
     chunk.texts[at] = text
-    return text.length - before
+    return grown + 2 * (text.length - before)
   }
 }
 
 /** The texts of one selection over the objects of one store. */
 export class FragmentMemo {
+  readonly selection: string
   readonly #cache: FragmentCache
   #young: Generation | undefined
   #old: Generation | undefined
   #generation = 0
 
-  constructor(cache: FragmentCache) {
+  constructor(cache: FragmentCache, selection: string) {
     this.#cache = cache
+    this.selection = selection
   }
 
   /** The text for this version of the object; `undefined` where it is not kept. */
@@ -76,8 +88,11 @@ export class FragmentMemo {
   }
 
   #keep(id: ObjectId, held: HeldObject, text: string): void {
-    const young = (this.#young ??= new Generation())
-    this.#cache.grown(young.set(id, held, text))
+    if (this.#young === undefined) {
+      this.#young = new Generation()
+      this.#cache.holds(this)
+    }
+    this.#cache.grown(this.#young.set(id, held, text))
   }
 
   /** Takes part in the turns of the cache that have happened since it was last asked. */
@@ -104,54 +119,62 @@ export class FragmentMemo {
  * changed object has another one. Texts are of an object's own fields only, nothing of what depends on who asks.
  */
 export class FragmentCache {
-  readonly #maxUnits: number
+  readonly #maxBytes: number
+  /** By a hash of the selection. */
   readonly #memos = new Map<string, WeakMap<StoreView, FragmentMemo>>()
-  #stores = new Set<WeakRef<FragmentMemo>>()
-  #youngUnits = 0
-  #oldUnits = 0
+  /** Those that have texts. */
+  readonly #holding = new Set<FragmentMemo>()
+  #youngBytes = 0
+  #oldBytes = 0
   generation = 0
   hits = 0
   misses = 0
 
-  /** `maxBytes` bounds the texts, counted as two bytes a UTF-16 unit, which is what they take at the most. */
+  /** `maxBytes` bounds all that is kept; a UTF-16 unit counts as two bytes, which is what it takes at the most. */
   constructor(maxBytes: number) {
-    this.#maxUnits = maxBytes / 2
+    this.#maxBytes = maxBytes
   }
 
   get counts(): FragmentCounts {
-    return { hits: this.hits, misses: this.misses, size: this.#youngUnits + this.#oldUnits }
+    return { hits: this.hits, misses: this.misses, bytes: this.#youngBytes + this.#oldBytes }
   }
 
   /** The texts of a selection, which its signature stands for, over a store. */
   memo(signature: string, view: StoreView): FragmentMemo {
-    let ofSelection = this.#memos.get(signature)
-    if (ofSelection === undefined) {
-      if (this.#memos.size >= maxSelections) this.#memos.clear()
-      this.#memos.set(signature, (ofSelection = new WeakMap()))
-    }
+    const selection = createHash('sha256').update(signature).digest('base64url')
+    let ofSelection = this.#memos.get(selection)
+    if (ofSelection === undefined) this.#memos.set(selection, (ofSelection = new WeakMap()))
     let memo = ofSelection.get(view)
     if (memo === undefined) {
-      ofSelection.set(view, (memo = new FragmentMemo(this)))
-      this.#stores.add(new WeakRef(memo))
+      ofSelection.set(view, (memo = new FragmentMemo(this, selection)))
+      this.grown(memoBytes)
     }
     return memo
   }
 
-  /** A memo's: the young texts have grown. */
-  grown(units: number): void {
-    this.#youngUnits += units
-    if (this.#youngUnits * 2 > this.#maxUnits) this.#turn()
+  /** A memo's: it has texts. */
+  holds(memo: FragmentMemo): void {
+    this.#holding.add(memo)
+  }
+
+  /** A memo's: what is young has grown. */
+  grown(bytes: number): void {
+    this.#youngBytes += bytes
+    if (this.#youngBytes * 2 > this.#maxBytes) this.#turn()
   }
 
   #turn(): void {
     this.generation += 1
-    this.#oldUnits = this.#youngUnits
-    this.#youngUnits = 0
-    const left = new Set<WeakRef<FragmentMemo>>()
-    for (const reference of this.#stores) {
-      if (reference.deref()?.sweep() === true) left.add(reference)
+    this.#oldBytes = this.#youngBytes
+    this.#youngBytes = 0
+    const selections = new Set<string>()
+    for (const memo of this.#holding) {
+      if (memo.sweep()) selections.add(memo.selection)
+      else this.#holding.delete(memo)
     }
-    this.#stores = left
+    for (const selection of this.#memos.keys()) {
+      if (!selections.has(selection)) this.#memos.delete(selection)
+    }
   }
 }
 
@@ -162,6 +185,3 @@ export class FragmentCache {
 function flatten(text: string): void {
   text.charCodeAt(0)
 }
-
-/** Selections that are told apart; beyond, all texts are made anew. */
-const maxSelections = 10_000

@@ -37,7 +37,7 @@ export function graphEdgesWriter(
       // Of an edge of which nothing is included.
       let text = texts.length === 0 ? '{' : ''
       for (const textOf of texts) text += textOf(edge)
-      return run.paid(`${text}}`)
+      return `${text}}`
     })
   }
 }

@@ -24,10 +24,13 @@ const typeName = 'GraphNode'
 
 /** Compiles what is written of the objects of graphs. Throws {@link NotCoveredError}. */
 export function graphNodeWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): NodeWriter {
-  const writers: NodeWriter[] = []
+  const members: { readonly before: string; readonly write: NodeWriter }[] = []
+  const add = (before: string, write: NodeWriter): void => {
+    members.push({ before: `${members.length === 0 ? '' : ','}${before}`, write })
+  }
   let own: { readonly name: string; readonly before: string; readonly text: OwnText }[] = []
   const endFragment = (): void => {
-    if (own.length > 0) writers.push(fragmentWriter(own))
+    if (own.length > 0) add('', fragmentWriter(own))
     own = []
   }
   for (const [key, same] of collectFields(
@@ -45,13 +48,10 @@ export function graphNodeWriter(nodes: readonly FieldNode[], compiler: PlanCompi
     endFragment()
     const hole = compiler.within(key, () => holeWriter(name, same, compiler))
     const type = fieldType(compiler.objectType(typeName), name)
-    const write = answered({ key, type, nodes: same }, hole)
-    writers.push((run, node) => run.paid(before) + write(run, node))
+    add(before, answered({ key, type, nodes: same }, hole))
   }
   endFragment()
-  const [first] = writers
-  if (first !== undefined && writers.length === 1) return (run, node) => `{${first(run, node)}}`
-  return (run, node) => `{${writers.map((write) => write(run, node)).join(',')}}`
+  return (run, node) => run.object(members, node)
 }
 
 /** Members that stand together are kept as fragments of the object. */
@@ -62,7 +62,7 @@ function fragmentWriter(
   const texts = new GraphTexts(signature, members.length, (part, id) =>
     members.map(({ before, text }) => before + text(part, id)).join(),
   )
-  return (run, { part, id }) => run.paid(texts.of(run, part, id))
+  return (run, { part, id }) => texts.of(run, part, id)
 }
 
 /** What is not the object's own. */

@@ -5,10 +5,9 @@ import type { GraphArguments } from '../schema/read-arguments.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { graphEdgesWriter } from './graph-edges-writer.ts'
 import { graphIdOf, graphNodeWriter } from './graph-node-writer.ts'
-import { plainWriter } from './plain-writer.ts'
+import { type PlainWriter, plainWriter } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import { neededKinds } from './plan-needs.ts'
-import type { PlanRun } from './plan-run.ts'
 import type { RootWriter } from './writers.ts'
 
 /**
@@ -53,7 +52,7 @@ function memberWriter(
   name: string,
   same: readonly FieldNode[],
   compiler: PlanCompiler,
-): ((run: PlanRun, graph: ReadGraph) => string) | undefined {
+): PlainWriter<ReadGraph> | undefined {
   switch (name) {
     case 'nodes': {
       const one = graphNodeWriter(same, compiler)

@@ -2,10 +2,10 @@ import type { FieldNode } from 'graphql'
 import { idOfObjectRef } from '../schema/object-ref.ts'
 import type { ObjectRef } from '../schema/read-context.ts'
 import { anyRowWriter } from './any-row-writer.ts'
-import { collectFields, selectionsOf } from './collected-fields.ts'
+import { selectionsOf } from './collected-fields.ts'
 import { referenced } from '../operation/object-read.ts'
-import { answered, fieldType } from './field-errors.ts'
 import { NotCoveredError } from '../operation/not-covered.ts'
+import { writtenMembers } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 
@@ -20,28 +20,21 @@ export function objectRefWriter(
   compiler: PlanCompiler,
 ): ObjectRefWriter {
   const type = compiler.objectType(typeName)
-  const members = Array.from(
-    collectFields(selectionsOf(nodes), new Set([typeName]), compiler.collect),
-    ([key, same]) => {
-      const write = compiler.within(key, () => memberWriter(same, compiler))
-      const field = { key, type: fieldType(type, same[0]?.name.value ?? ''), nodes: same }
-      return { before: `${JSON.stringify(key)}:`, write: answered(field, write) }
-    },
+  const members = writtenMembers(type, selectionsOf(nodes), compiler, (name, same, key) =>
+    compiler.within(key, () => memberWriter(name, same, compiler)),
   )
   return (run, ref) => {
     run.budget.spend('fields', members.length)
-    const texts = members.map(({ before, write }) => before + write(run, ref))
-    const text = `{${texts.join(',')}}`
-    run.budget.spend('bytes', text.length)
-    return text
+    return run.object(members, ref)
   }
 }
 
-function memberWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): ObjectRefWriter {
-  const name = nodes[0]?.name.value ?? ''
+function memberWriter(
+  name: string,
+  nodes: readonly FieldNode[],
+  compiler: PlanCompiler,
+): ObjectRefWriter {
   switch (name) {
-    case '__typename':
-      return () => JSON.stringify(typeName)
     case 'id':
       return (_run, ref) => JSON.stringify(idOfObjectRef(ref))
     case 'apiVersion':

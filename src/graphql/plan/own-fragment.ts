@@ -38,6 +38,8 @@ export class OwnFragment {
   readonly #arguments = new Map<FieldNode, FieldArguments>()
   readonly #isConstant: boolean
   #variations = new Map<string, WeakMap<StoreView, StoreFragment>>()
+  /** What the variations take. */
+  #bytes = 0
   /** What the last fragment was for: mostly the next row's, too. One without variables serves every run. */
   #lastRun = 0
   #lastView: StoreView | undefined
@@ -88,7 +90,10 @@ export class OwnFragment {
     const variation = this.#isConstant ? '' : this.#variationOf(run)
     let ofView = this.#variations.get(variation)
     if (ofView === undefined) {
-      if (this.#variations.size >= maxVariations) this.#variations = new Map()
+      if (this.#variations.size >= maxVariations) {
+        this.#variations = new Map()
+        this.#grown(-this.#bytes)
+      }
       this.#variations.set(variation, (ofView = new WeakMap()))
     }
     let fragment = ofView.get(view)
@@ -97,6 +102,7 @@ export class OwnFragment {
         const args = this.#arguments.get(node)
         return args === undefined ? {} : run.argumentsOf(args)
       })
+      this.#grown(2 * variation.length)
       const text = `${this.#isWhole ? '{}' : ''}${signature}`
       fragment = {
         memo: run.fragments.memo(text, view),
@@ -115,6 +121,11 @@ export class OwnFragment {
     return JSON.stringify(Array.from(this.#arguments.values(), (args) => run.argumentsOf(args)))
   }
 
+  #grown(bytes: number): void {
+    this.#bytes += bytes
+    this.#compiler.collect.grown(bytes)
+  }
+
   #select(
     cluster: string,
     argumentsOf: (
@@ -131,7 +142,7 @@ export class OwnFragment {
     const selection = ownSelection(this.#type, this.#fields, {
       kind: this.#kind,
       cluster,
-      collect: this.#compiler.collect,
+      collect: { ...this.#compiler.collect, grown: (bytes) => this.#grown(bytes) },
       argumentsOf,
       note: (line) => notes.push(line),
       charge: (fields) => void (charged += fields),

@@ -15,6 +15,12 @@ export interface PlanRunOptions extends ReadRunOptions {
   readonly parts: SettledParts
 }
 
+/** A member of an object in an answer: its name as JSON, with what stands before it, and how it is written from its source. */
+export interface WrittenMember<Source extends readonly unknown[]> {
+  readonly before: string
+  readonly write: (run: PlanRun, ...source: Source) => string
+}
+
 /** One run of a plan: the request's variables, and what is worked out of them once. */
 export class PlanRun extends ReadRun {
   static #runs = 0
@@ -62,15 +68,32 @@ export class PlanRun extends ReadRun {
     return value as T
   }
 
-  /** A text that is written besides the rows, once it is paid for. */
-  paid(text: string): string {
-    this.budget.spend('bytes', text.length)
+  /**
+   * The text of an object, whose source has up to three parts. All that an answer is made of goes through this and {@link list},
+   * which pay for what of it their members have not paid for.
+   */
+  object<Source extends readonly unknown[]>(
+    members: readonly WrittenMember<Source>[],
+    ...source: Source
+  ): string
+  object(
+    members: readonly WrittenMember<unknown[]>[],
+    a?: unknown,
+    b?: unknown,
+    c?: unknown,
+  ): string {
+    const paid = this.budget.spent('bytes')
+    // Not joined: what is put together is copied once, when all of the answer is.
+    let text = '{'
+    for (const { before, write } of members) text += before + write(this, a, b, c)
+    text += '}'
+    this.#pay(text, paid)
     return text
   }
 
-  /** The texts of a list's members as the text of a list. */
-  list<T>(members: readonly T[], write: (member: T, position: number) => string): string {
-    // Not joined: what is put together is copied once, when all of the answer is.
+  /** The text of a list. */
+  list<T>(members: readonly T[], write: (member: T) => string): string {
+    const paid = this.budget.spent('bytes')
     let text = '['
     let position = 0
     const { errors } = this
@@ -78,7 +101,7 @@ export class PlanRun extends ReadRun {
     try {
       for (const member of members) {
         if (position > 0) text += ','
-        text += write(member, position)
+        text += write(member)
         if (errors.count > before) {
           errors.within(before, position)
           before = errors.count
@@ -89,6 +112,14 @@ export class PlanRun extends ReadRun {
       errors.within(before, position)
       throw error
     }
-    return `${text}]`
+    text += ']'
+    this.#pay(text, paid)
+    return text
+  }
+
+  /** Pays for what of a text is not paid for, where so many characters of the answer were before it. */
+  #pay({ length }: string, before: number): void {
+    const unpaid = length - (this.budget.spent('bytes') - before)
+    if (unpaid > 0) this.budget.spend('bytes', unpaid)
   }
 }

@@ -1,7 +1,7 @@
 import {
   type DocumentNode,
+  type FieldNode,
   type FragmentDefinitionNode,
-  getOperationAST,
   getVariableValues,
   type GraphQLError,
   Kind as NodeKind,
@@ -15,13 +15,12 @@ import { clusterNamed } from '../operation/cluster-argument.ts'
 import { fragmentsOf } from '../operation/document-fragments.ts'
 import type { KindAt } from '../operation/kind-part.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
-import { collectFields } from './collected-fields.ts'
 import { connectionWriter } from './connection-writer.ts'
-import { answered, fieldType } from './field-errors.ts'
 import { NotCoveredError } from '../operation/not-covered.ts'
+import { writtenMembers } from './plain-writer.ts'
 import { PlanCompiler, type PlanWriters } from './plan-compiler.ts'
 import { neededKinds } from './plan-needs.ts'
-import type { PlanRun } from './plan-run.ts'
+import type { PlanRun, WrittenMember } from './plan-run.ts'
 import { rowWriter } from './row-writer.ts'
 import { rootWriter } from './root-writer.ts'
 import type { RootWriter } from './writers.ts'
@@ -44,17 +43,18 @@ export class Plan<V = PlanVariation> {
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly #flags: readonly string[]
   readonly #variations = new Map<string, V>()
+  readonly #grown: (bytes: number) => void
   readonly #compile: CompileVariation<V>
 
   constructor(
     served: ServedSchema,
-    document: DocumentNode,
-    operation: OperationDefinitionNode,
+    { document, operation, grown }: PlannedOperation,
     compile: CompileVariation<V>,
   ) {
     this.#compile = compile
     this.#served = served
     this.#operation = operation
+    this.#grown = grown
     this.#fragments = fragmentsOf(document)
     this.#flags = flagsOf(document)
     if (this.#flags.length > maxFlags) throw new NotCoveredError(`${this.#flags.length} flags`)
@@ -76,7 +76,7 @@ export class Plan<V = PlanVariation> {
     const key = this.#flags.map((name) => Number(flags.get(name))).join('')
     let variation = this.#variations.get(key)
     if (variation === undefined) {
-      const context = { fragments: this.#fragments, flags }
+      const context = { fragments: this.#fragments, flags, grown: this.#grown }
       variation = this.#compile(this.#operation, new PlanCompiler(this.#served, context, writers))
       this.#variations.set(key, variation)
     }
@@ -93,26 +93,25 @@ const none: RequestVariables = { variableValues: { sources: {}, coerced: {} } }
 
 /** A plan for one combination of the variables in `@skip` and `@include`. */
 export class PlanVariation {
-  readonly #members: readonly { readonly before: string; readonly root: RootWriter | string }[]
+  readonly #roots: readonly RootWriter[]
+  readonly #members: readonly WrittenMember<[]>[]
 
   constructor(operation: OperationDefinitionNode, compiler: PlanCompiler) {
     const query = compiler.served.schema.getQueryType()
     if (query === undefined || query === null) throw new NotCoveredError('no Query')
-    const fields = collectFields([operation.selectionSet], new Set([query.name]), compiler.collect)
-    this.#members = Array.from(fields, ([key, nodes], position) => {
-      const name = nodes[0]?.name.value ?? ''
-      const before = `${position === 0 ? '' : ','}${JSON.stringify(key)}:`
-      if (name === '__typename') return { before, root: JSON.stringify(query.name) }
+    const roots: RootWriter[] = []
+    const compile = (_name: string, nodes: readonly FieldNode[], key: string) => {
       const root = compiler.within(key, () => rootWriter(nodes, compiler))
-      const write = answered({ key, type: fieldType(query, name), nodes }, (run) => root.write(run))
-      return { before, root: { ...root, write } }
-    })
+      roots.push(root)
+      return (run: PlanRun): string => root.write(run)
+    }
+    this.#members = writtenMembers(query, [operation.selectionSet], compiler, compile)
+    this.#roots = roots
   }
 
   /** The kinds that it reads, each in the cluster of its root field. Throws {@link NotCoveredError}. */
   kinds(served: ServedSchema, variables: VariableValues): readonly KindAt[] {
-    return this.#members.flatMap(({ root }) => {
-      if (typeof root === 'string') return []
+    return this.#roots.flatMap((root) => {
       try {
         const args = root.args.coerce(variables)
         if (args['live'] === true) throw new NotCoveredError('a live read')
@@ -132,54 +131,44 @@ export class PlanVariation {
    * {@link NotCoveredError}.
    */
   write(run: PlanRun): string {
-    let text = '{'
     try {
-      for (const { before, root } of this.#members) {
-        run.budget.spend('bytes', before.length)
-        text += before + (typeof root === 'string' ? root : root.write(run))
-      }
+      return run.object(this.#members)
     } catch (error) {
       if (!(error instanceof QueryTooCostlyError)) throw error
       run.errors.costly(error)
       return 'null'
     }
-    return `${text}}`
   }
 }
 
 /** Compiles one variation of an operation. Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
 type CompileVariation<V> = (operation: OperationDefinitionNode, compiler: PlanCompiler) => V
 
+/** An operation that is to have a plan. */
+export interface PlannedOperation {
+  readonly document: DocumentNode
+  readonly operation: OperationDefinitionNode
+  /** Told how many bytes its plan takes, and takes more. */
+  readonly grown: (bytes: number) => void
+}
+
 /** The plan of an operation; `undefined` for what is no query, or is not covered. */
-export function compilePlan(
-  served: ServedSchema,
-  document: DocumentNode,
-  operationName: string | null | undefined,
-): Plan | undefined {
-  const type = OperationTypeNode.QUERY
-  return compileOperation(served, { document, operationName, type }, (operation, compiler) => {
-    return new PlanVariation(operation, compiler)
+export function compilePlan(served: ServedSchema, operation: PlannedOperation): Plan | undefined {
+  return compileOperation(served, operation, OperationTypeNode.QUERY, (node, compiler) => {
+    return new PlanVariation(node, compiler)
   })
 }
 
 /** The same for operations of any type. */
 export function compileOperation<V>(
   served: ServedSchema,
-  {
-    document,
-    operationName,
-    type,
-  }: {
-    readonly document: DocumentNode
-    readonly operationName: string | null | undefined
-    readonly type: OperationTypeNode
-  },
+  planned: PlannedOperation,
+  type: OperationTypeNode,
   compile: CompileVariation<V>,
 ): Plan<V> | undefined {
-  const operation = getOperationAST(document, operationName)
-  if (operation?.operation !== type) return undefined
+  if (planned.operation.operation !== type) return undefined
   try {
-    return new Plan(served, document, operation, compile)
+    return new Plan(served, planned, compile)
   } catch (error) {
     if (error instanceof NotCoveredError) return undefined
     throw error

@@ -1,4 +1,9 @@
-import { type DocumentNode, getOperationAST, type GraphQLError } from 'graphql'
+import {
+  type DocumentNode,
+  getOperationAST,
+  type GraphQLError,
+  type OperationDefinitionNode,
+} from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'
 import { WorkBudget } from '../../query/condition/work-budget.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
@@ -8,7 +13,6 @@ import { explain, type Explanation } from '../operation/explanation.ts'
 import type { OperationRequest } from '../operation/execution.ts'
 import type { KindAt } from '../operation/kind-part.ts'
 import { problemOfVariables } from '../operation/document-bounds.ts'
-import { documentCache } from '../operation/document-cache.ts'
 import type { OperationObserver } from '../operation/operation-observer.ts'
 import type { OperationDocuments } from '../operation/operation-documents.ts'
 import { problemOfPages } from '../operation/page-rows.ts'
@@ -45,19 +49,17 @@ export interface PlannedQueriesOptions {
   readonly unexpected: (error: GraphQLError) => void
 }
 
-/** A document that has been asked: its plans, by the name of the operation. */
-interface KnownDocument {
+/** An operation that has been asked. */
+interface KnownOperation {
   readonly served: ServedSchema
-  /** `undefined`: it is not valid, so the pipeline says why. */
-  readonly document: DocumentNode | undefined
-  readonly plans: Map<string, KnownPlan | undefined>
+  /** `undefined`: it has none. */
+  readonly plan: KnownPlan | undefined
 }
 
 /** A plan, and whether its pages may be too large for one operation, as the variables of a request will tell. */
 interface KnownPlan {
   readonly plan: Plan
   readonly document: DocumentNode
-  readonly operationName: string | null | undefined
   /** The operation's own. */
   readonly name: string | undefined
   readonly mayBeTooLarge: boolean
@@ -98,7 +100,7 @@ interface WholeAnswer {
 /** Answers queries by their plans: compiled once per schema, document and operation, run within one tick. */
 export class PlannedQueries {
   readonly #options: PlannedQueriesOptions
-  readonly #documents = documentCache<KnownDocument>()
+  readonly #operations = new WeakMap<OperationDefinitionNode, KnownOperation>()
 
   constructor(options: PlannedQueriesOptions) {
     this.#options = options
@@ -114,7 +116,10 @@ export class PlannedQueries {
   ): string | undefined | Promise<string | undefined> {
     try {
       const served = this.#options.served()
-      const known = this.#planOf(served, request)
+      const { documents } = this.#options
+      const document = documents.parse(request.query)
+      if (documents.validate(served.schema, document).length > 0) return undefined
+      const known = this.#planOf(served, document, request.operationName)
       if (known === undefined) return undefined
       const startedMs = performance.now()
       return this.#run(served, known, request.variables ?? {}, {
@@ -138,7 +143,7 @@ export class PlannedQueries {
     viewer: Viewer | undefined,
   ): Promise<ExplainedText | undefined> {
     try {
-      const known = this.#compiled(served, document, operationName)
+      const known = this.#planOf(served, document, operationName)
       if (known === undefined) return undefined
       let report = new ReadReport()
       const access = viewer && new ViewerAccess(served, viewer)
@@ -182,7 +187,7 @@ export class PlannedQueries {
 
   #run<T extends string | ExplainedText>(
     served: ServedSchema,
-    { plan, document, operationName, mayBeTooLarge }: KnownPlan,
+    { plan, document, name, mayBeTooLarge }: KnownPlan,
     inputs: Readonly<Record<string, unknown>>,
     { budget, viewer, started, answered }: RunOptions<T>,
   ): T | undefined | Promise<T | undefined> {
@@ -192,7 +197,7 @@ export class PlannedQueries {
     if ('errors' in coerced) return undefined
     const { variableValues: variables } = coerced
     if (mayBeTooLarge) {
-      const pages = { document, operationName, variables }
+      const pages = { document, operationName: name, variables }
       if (problemOfPages(served, limits, pages) !== undefined) return undefined
     }
     const variation = plan.variation(variables)
@@ -236,39 +241,34 @@ export class PlannedQueries {
     return { text: `{"errors":${JSON.stringify(errors)},"data":${data}}`, errors }
   }
 
-  #planOf(served: ServedSchema, { query, operationName }: QueryRequest): KnownPlan | undefined {
-    let known = this.#documents.get(query)
+  #planOf(
+    served: ServedSchema,
+    document: DocumentNode,
+    operationName: string | null | undefined,
+  ): KnownPlan | undefined {
+    const operation = getOperationAST(document, operationName)
+    // A name that no operation has is not remembered.
+    if (operation === null || operation === undefined) return undefined
+    let known = this.#operations.get(operation)
     if (known?.served !== served) {
-      known = { served, document: this.#validDocument(served, query), plans: new Map() }
-      this.#documents.set(query, known)
+      known = { served, plan: this.#compiled(served, document, operation) }
+      this.#operations.set(operation, known)
     }
-    const { document, plans } = known
-    if (document === undefined) return undefined
-    const name = operationName ?? ''
-    if (!plans.has(name)) plans.set(name, this.#compiled(served, document, operationName))
-    return plans.get(name)
+    return known.plan
   }
 
   #compiled(
     served: ServedSchema,
     document: DocumentNode,
-    operationName: string | null | undefined,
+    operation: OperationDefinitionNode,
   ): KnownPlan | undefined {
-    const plan = compilePlan(served, document, operationName)
+    const { documents, limits } = this.#options
+    const grown = (bytes: number): void => documents.grown(document, bytes)
+    const plan = compilePlan(served, { document, operation, grown })
     if (plan === undefined) return undefined
-    const pages = { document, operationName, variables: undefined }
-    const problem = problemOfPages(served, this.#options.limits, pages)
-    const name = getOperationAST(document, operationName)?.name?.value
-    return { plan, document, operationName, name, mayBeTooLarge: problem !== undefined }
-  }
-
-  #validDocument(served: ServedSchema, query: string): DocumentNode | undefined {
-    try {
-      const { documents } = this.#options
-      const document = documents.parse(query)
-      return documents.validate(served.schema, document).length === 0 ? document : undefined
-    } catch {
-      return undefined
-    }
+    const name = operation.name?.value
+    const pages = { document, operationName: name, variables: undefined }
+    const problem = problemOfPages(served, limits, pages)
+    return { plan, document, name, mayBeTooLarge: problem !== undefined }
   }
 }

@@ -58,16 +58,10 @@ export function rowWriter(
   endFragment(false)
   // As few pieces as can be: each is copied once more when the answer is put together.
   const parts = members.map(({ name, write }, at) => ({
-    before: `${at === 0 ? '{' : ','}${name}`,
+    before: `${at === 0 ? '' : ','}${name}`,
     write,
   }))
-  const names = members.reduce((sum, { name }) => sum + name.length, 0)
-  return (run, part, id) => {
-    run.budget.spend('bytes', names)
-    let text = ''
-    for (const { before, write } of parts) text += before + write(run, part, id)
-    return `${text}}`
-  }
+  return (run, part, id) => run.object(parts, part, id)
 }
 
 /** What is written of a row in one piece: fields of its own, or one field with its name. */

@@ -6,12 +6,9 @@ import type { SearchCount, SearchResultSource, SearchSource } from '../schema/re
 import type { FieldArguments } from './field-arguments.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
 import { pageInfoWriter } from './page-info-writer.ts'
-import { plainWriter, valueMembers } from './plain-writer.ts'
+import { type PlainWriter, plainWriter, valueMembers } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
-import type { PlanRun } from './plan-run.ts'
 import type { RootWriter } from './writers.ts'
-
-type FoundWriter<T> = (run: PlanRun, found: T) => string
 
 type SearchEdge = ReturnType<SearchSource['edges']>[number]
 
@@ -50,7 +47,7 @@ function pageMember(
   name: string,
   same: readonly FieldNode[],
   compiler: PlanCompiler,
-): FoundWriter<SearchSource> | undefined {
+): PlainWriter<SearchSource> | undefined {
   switch (name) {
     case 'nodes': {
       const one = resultWriter(same, compiler)
@@ -71,17 +68,17 @@ function pageMember(
       return (run, found) => run.list(found.counts(), (count) => one(run, count))
     }
     case 'kinds':
-      return (run, found) => run.paid(JSON.stringify(found.kinds()))
+      return (_run, found) => JSON.stringify(found.kinds())
     default:
       return undefined
   }
   function edgeMember(
     member: string,
     nodes: readonly FieldNode[],
-  ): FoundWriter<SearchEdge> | undefined {
+  ): PlainWriter<SearchEdge> | undefined {
     switch (member) {
       case 'cursor':
-        return (run, found) => run.paid(JSON.stringify(found.cursor))
+        return (_run, found) => JSON.stringify(found.cursor)
       case 'node': {
         const node = resultWriter(nodes, compiler)
         return (run, found) => node(run, found.node)
@@ -97,7 +94,7 @@ const countMember = valueMembers<SearchCount>(['kind', 'count'])
 function resultWriter(
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
-): FoundWriter<SearchResultSource> {
+): PlainWriter<SearchResultSource> {
   return plainWriter<SearchResultSource>('SearchResult', nodes, compiler, (name, same) => {
     switch (name) {
       case 'object': {
@@ -106,7 +103,7 @@ function resultWriter(
       }
       case 'matched':
       case 'value':
-        return (run, found) => run.paid(JSON.stringify(found[name]))
+        return (_run, found) => JSON.stringify(found[name])
       default:
         return undefined
     }

@@ -4,7 +4,7 @@ import { everything, hasValue } from '../../query/condition/condition.ts'
 import type { Kind, MixedRelationField } from '../model/kind.ts'
 import { choosingNeeds } from '../operation/chosen-objects.ts'
 import { mixedParts } from '../operation/mixed-relation.ts'
-import { knownKinds, namedKinds } from '../operation/named-kinds.ts'
+import { knownKinds, kindsServedBy, namedKinds } from '../operation/named-kinds.ts'
 import { ownedKindsOf, relatedOwnedKinds } from '../operation/owned-kinds.ts'
 import type { RelatedNeed } from '../operation/schema-relations.ts'
 import type { OwnedArguments } from '../schema/read-arguments.ts'
@@ -42,11 +42,15 @@ export function ownedWriter(
     })
     const uid = view.uidOf(id)
     const condition = hasValue('ownerUid', uid === '' ? [] : [uid])
-    const { failures } = places
+    const { failures, notLookedAt } = places
     const reads = places.parts.map(({ kind }) => kind)
     run.followed?.({ reads, condition, isSaid: false, owner: uid })
     const parts = places.parts.map((part) => ({ ...part, condition }))
-    return write(run, { cluster, list: `${cluster}/owned/${uid}`, parts, failures }, asked)
+    return write(
+      run,
+      { cluster, list: `${cluster}/owned/${uid}`, parts, failures, notLookedAt },
+      asked,
+    )
   }
 }
 
@@ -77,10 +81,12 @@ export function mixedRelationWriter(
     const { budget, parts, served } = run
     budget.report?.at(place)
     const asked: OwnedArguments = run.argumentsOf(args)
-    const named = run.once(args, '', () => namedKinds(served, asked.kinds))
+    const { named, kinds } = run.once(args, cluster, () => ({
+      named: namedKinds(served, asked.kinds),
+      kinds: kindsServedBy(served, cluster),
+    }))
     const origin = { view, id, budget }
     const { kindOf } = served
-    const kinds = served.kinds.values()
     const found = mixedParts(field, { relations, kinds, kindOf, parts, cluster, named, origin })
     const object = view.uidOf(id) || view.keyOf(id)
     run.followed?.({ reads: found.reads, condition: everything, isSaid: false })

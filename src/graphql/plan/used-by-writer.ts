@@ -6,9 +6,8 @@ import type { RelatedNeed } from '../operation/schema-relations.ts'
 import type { UsedByArguments } from '../schema/read-arguments.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
-import { plainWriter } from './plain-writer.ts'
+import { type PlainWriter, plainWriter } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
-import type { PlanRun } from './plan-run.ts'
 import { unionConnectionWriter } from './union-connection-writer.ts'
 import type { RowWriter } from './writers.ts'
 
@@ -59,10 +58,7 @@ export function usedByWriter(
 
 type Use = ReturnType<UsedByPage['useOf']>
 
-function useWriter(
-  nodes: readonly FieldNode[],
-  compiler: PlanCompiler,
-): (run: PlanRun, use: Use) => string {
+function useWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): PlainWriter<Use> {
   return plainWriter<Use>('UsedBy', nodes, compiler, (name, same) => {
     switch (name) {
       case 'object': {
@@ -70,7 +66,7 @@ function useWriter(
         return (run, use) => write(run, use.object)
       }
       case 'paths':
-        return (run, use) => run.paid(JSON.stringify(use.paths()))
+        return (_run, use) => JSON.stringify(use.paths())
       default:
         return undefined
     }

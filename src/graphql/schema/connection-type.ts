@@ -26,15 +26,18 @@ export interface ConnectionOptions {
   readonly typeName: string
   readonly pageInfo: GraphQLObjectType
   readonly facet: GraphQLObjectType
-  /** Whether all nodes are of one kind, so that there is one resource version; else its source is an `OwnedConnectionSource`. */
-  readonly ofOneKind: boolean
+  /**
+   * Of one kind there is one resource version. Of several it is told which were looked into; where those are the ones that happen
+   * to be loaded, also which were not: its source is an `OwnedConnectionSource` then.
+   */
+  readonly of: 'oneKind' | 'severalKinds' | 'loadedKinds'
   /** The type of its nodes. */
   readonly nodeType: () => NodeType
 }
 
 /** `PodConnection` and `PodEdge`. Its source is a {@link ConnectionSource}. */
 export function buildConnectionType(options: ConnectionOptions): GraphQLObjectType {
-  const { typeName, pageInfo, facet, ofOneKind, nodeType } = options
+  const { typeName, pageInfo, facet, of, nodeType } = options
   const edge = new GraphQLObjectType<EdgeSource, ResolverContext>({
     name: `${typeName}Edge`,
     description: `One object of a ${typeName}Connection, with its place in the list.`,
@@ -72,7 +75,8 @@ export function buildConnectionType(options: ConnectionOptions): GraphQLObjectTy
           description: 'The number of objects on all pages.',
           resolve: (connection) => connection.totalCount(),
         },
-        ...(ofOneKind ? oneKindFields(facet) : severalKindsFields),
+        ...(of === 'oneKind' ? oneKindFields(facet) : severalKindsFields),
+        ...(of === 'loadedKinds' ? loadedKindsFields : {}),
       }),
   })
 }
@@ -109,6 +113,15 @@ const severalKindsFields: ConnectionFields = {
     type: new GraphQLNonNull(new GraphQLList(text)),
     description: 'The types of the kinds that were looked into.',
     resolve: (connection) => (connection as OwnedConnectionSource).kinds(),
+  },
+}
+
+const loadedKindsFields: ConnectionFields = {
+  notLookedAt: {
+    type: new GraphQLNonNull(new GraphQLList(text)),
+    description:
+      'The types of the kinds that might hold more and were not looked into, as they are not loaded or may not be listed: name them in `kinds`.',
+    resolve: (connection) => (connection as OwnedConnectionSource).notLookedAt(),
   },
 }
 

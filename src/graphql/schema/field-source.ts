@@ -98,6 +98,7 @@ interface OwnParts {
     | 'resourceVersion'
     | 'resumeToken'
     | 'kinds'
+    | 'notLookedAt'
     | 'counts'
   readonly edge: 'cursor' | 'node'
   readonly pageInfo: 'hasNextPage' | 'hasPreviousPage' | 'startCursor' | 'endCursor'

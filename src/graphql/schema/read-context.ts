@@ -68,6 +68,8 @@ export interface ConnectionSource<T = Row> {
 export interface OwnedConnectionSource extends ConnectionSource {
   /** The type names of the kinds that were looked into, sorted. */
   kinds(): readonly string[]
+  /** Those of kinds that might hold more and were not: not loaded, or not allowed. Sorted. */
+  notLookedAt(): readonly string[]
   /** Why others could not be. */
   readonly failures: readonly Error[]
 }

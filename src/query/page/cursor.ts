@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ArgumentError } from '../condition/argument-error.ts'
 import type { ListArguments } from '../condition/list-condition.ts'
+import type { WorkBudget } from '../condition/work-budget.ts'
 import type { OrderPosition } from './list-order.ts'
 
 /** Raised when what stands in a cursor, or the order that it counts on, changes. */
@@ -36,10 +37,16 @@ export interface ListIdentity extends ListArguments {
   readonly orderBy?: unknown
 }
 
+/** A cursor is made in the time of so many tests. */
+const testsPerCursor = 8
+/** So many characters of an identity are put together and hashed in the time of one test. */
+const charactersPerTest = 16
+
 /** A short hash of a list's identity: equal on every replica, whatever the order of fields and of namespaces. */
-export function listHash({ namespaces, ...rest }: ListIdentity): string {
+export function listHash({ namespaces, ...rest }: ListIdentity, budget?: WorkBudget): string {
   const sorted = namespaces === undefined || namespaces === null ? null : namespaces.toSorted()
   const text = JSON.stringify(canonical({ ...rest, namespaces: sorted }))
+  budget?.spend('tests', Math.ceil(text.length / charactersPerTest))
   return createHash('sha256').update(text).digest('base64url').slice(0, 12)
 }
 
@@ -59,7 +66,12 @@ function canonical(value: unknown): unknown {
  * A keyset cursor: the place of an object in the order of its list, whether or not the object still exists. Opaque, the same on
  * every replica, bound to one list by its hash. Not signed: a forged one can only move its owner's own position.
  */
-export function encodeCursor(hash: string, { key, values }: OrderPosition): string {
+export function encodeCursor(
+  hash: string,
+  { key, values }: OrderPosition,
+  budget: WorkBudget,
+): string {
+  budget.spend('tests', testsPerCursor)
   // JSON has no undefined: a missing value is written as null.
   return Buffer.from(JSON.stringify([version, hash, key, ...values])).toString('base64url')
 }

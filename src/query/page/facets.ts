@@ -78,8 +78,10 @@ export function spreadOf({ view, index, members, top, budget }: SpreadOptions): 
       having = membersWithValue(index, members)
     }
   }
+  const values = top === 0 ? [] : first.rows()
+  budget.spend('tests', testsPerAnswered * values.length)
   return {
-    values: top === 0 ? [] : first.rows(),
+    values,
     distinctCount,
     missingCount: total - having,
   }
@@ -93,6 +95,8 @@ function membersWithValue(index: IndexView, members: Members): number {
   return having.size
 }
 
+/** A value and its count are answered in the time of so many tests. */
+const testsPerAnswered = 3
 /** Taking a value and its count takes as long as passing by so many ids of postings. */
 const examinedPerValue = 3
 /** Asking an object for its values takes as long as passing by so many ids of postings. */

@@ -97,7 +97,7 @@ export function listPage(options: PageOptions): Page {
   const { view, identity, terms = [], budget } = options
   const { size, backwards } = pageSizeOf(options, options.maxPageSize ?? defaultMaxPageSize)
   let hash: string | undefined
-  const hashOnce = () => (hash ??= listHash(identity))
+  const hashOnce = () => (hash ??= listHash(identity, budget))
   const after = positionAt(options.after, 'after', terms, hashOnce)
   const before = positionAt(options.before, 'before', terms, hashOnce)
   const order = { terms, backwards }
@@ -119,14 +119,15 @@ export function listPage(options: PageOptions): Page {
   const ids = within.slice(0, size)
   if (backwards) ids.reverse()
   budget.report?.returned(ids.length, terms)
+  let unordered: string | undefined
   let members: Members | undefined
   const isEverything = () => set.count() === view.size
   return {
     ids,
     hasNextPage: backwards ? before !== undefined : isCut,
     hasPreviousPage: backwards ? isCut : after !== undefined,
-    listHash: () => listHash({ ...identity, orderBy: null }),
-    cursorOf: (id) => encodeCursor(hashOnce(), positionOf(view, terms, id)),
+    listHash: () => (unordered ??= listHash({ ...identity, orderBy: null }, budget)),
+    cursorOf: (id) => encodeCursor(hashOnce(), positionOf(view, terms, id), budget),
     totalCount: () =>
       from === undefined && bound === undefined && !isCut
         ? ids.length

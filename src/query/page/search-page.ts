@@ -74,7 +74,11 @@ export function searchPage(options: SearchPageOptions): SearchPage {
     hasNextPage: hits.length > size,
     hasPreviousPage: after !== undefined,
     cursorOf: ({ part, id, rank }) =>
-      encodeCursor(hash, { key: `${part.type}:${part.view.keyOf(id)}`, values: [String(rank)] }),
+      encodeCursor(
+        hash,
+        { key: `${part.type}:${part.view.keyOf(id)}`, values: [String(rank)] },
+        budget,
+      ),
     matchOf: ({ part, id }) => part.matchOf(id),
     totalCount: () => parts.reduce((sum, { size: found }) => sum + found, 0),
     counts: () =>

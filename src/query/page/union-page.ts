@@ -77,7 +77,7 @@ export function listUnionPage(options: UnionPageOptions): UnionPage {
     hasNextPage: backwards ? before !== undefined : isCut,
     hasPreviousPage: backwards ? isCut : after !== undefined,
     cursorOf: ({ part, id }) =>
-      encodeCursor(hash, { key: `${part.type}:${part.view.keyOf(id)}`, values: [] }),
+      encodeCursor(hash, { key: `${part.type}:${part.view.keyOf(id)}`, values: [] }, budget),
     totalCount: () => parts.reduce((sum, part) => sum + countObjects({ ...part, budget }), 0),
   }
 }
