@@ -197,6 +197,7 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
   log: anObject,
   metrics: anObject,
   audit: anObject,
+  requireViewer: aFlag,
   signal: anObject,
 }
 

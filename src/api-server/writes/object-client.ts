@@ -171,7 +171,7 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     const { metadata: given } = object
     const wasRead = (given.resourceVersion ?? '') !== '' || (given.uid ?? '') !== ''
     if (!wasRead || hasManagers(given)) return
-    const { metadata: current } = await this.get(given, options)
+    const { metadata: current } = await this.#send('GET', this.#pathOf(given), options)
     const lacksAnnotation = given.annotations?.[lastAppliedAnnotation] === undefined
     if (
       hasManagers(current) ||
