@@ -182,7 +182,6 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
   profile: anObject,
   relay: aFlag,
   secretData: aFlag,
-  requireViewer: aFlag,
   indexers: anObject,
   limits: optionsOf(checksLike(defaultOperationLimits)),
   cache: optionsOf(checksLike(defaultCacheLimits)),

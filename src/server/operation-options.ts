@@ -35,6 +35,10 @@ export interface OperationContext {
  */
 export type ServerPlugin = object
 
+/**
+ * Makes the `contextValue` of the resolvers for one operation; its `viewer` is the caller. What it throws is the answer, as an error of the
+ * operation: `UnauthenticatedError` is a 401.
+ */
 export type MakeContext = (origin: OperationOrigin) => OperationContext | Promise<OperationContext>
 
 /** How operations are answered. */
