@@ -30,7 +30,7 @@ export class FrameSink {
   send(stream: PlannedStream, write: (payload: Buffer) => void): Promise<StreamEnd> {
     return new Promise((resolve) => {
       const pump = (): void => {
-        while (this.#hasRoom(pump)) {
+        while (stream.isHeld === true || this.#hasRoom(pump)) {
           const payload = stream.take()
           if (payload !== undefined) {
             write(payload)

@@ -14,6 +14,8 @@ export type StreamEnd =
 export interface PlannedStream {
   /** The payload of the next frame, UTF-8; `undefined` where there is none now. */
   take(): Buffer | undefined
+  /** Whether the next frame is in memory for this reader alone: to wait for room with it would not spare any. */
+  readonly isHeld?: boolean
   /** How it has ended, where it has. */
   readonly end: StreamEnd | undefined
   /** Whether it has been closed: what it still had is not wanted any more. */
@@ -33,6 +35,9 @@ export function oneFrame(text: string): PlannedStream {
       const taken = frame
       frame = undefined
       return taken
+    },
+    get isHeld() {
+      return frame !== undefined
     },
     end: { form: 'complete' },
     get isClosed() {
