@@ -16,7 +16,7 @@ import { metricsPath, MetricsServer, type MetricsSource } from './http/metrics-e
 import type { ServerObserver } from './server-observer.ts'
 import { HttpTransport } from './http/http-transport.ts'
 import { KnownDocuments } from './http/known-documents.ts'
-import type { PlannedQueries } from './http/planned-edge.ts'
+import type { PlannedQueries } from './http/query-fast-path.ts'
 import { HostList } from './guard/host-list.ts'
 import { checkAddress, isLoopback } from './guard/loopback.ts'
 import {

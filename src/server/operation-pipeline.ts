@@ -16,7 +16,7 @@ import {
   clientResult,
   isUnexpected,
 } from '../graphql/operation/client-error.ts'
-import type { OperationWishes } from '../graphql/operation/execution.ts'
+import type { OperationOptions } from '../graphql/operation/execution.ts'
 import { quoted } from '../lib/shortened.ts'
 import { asksForExplanation } from './guard/operation-request.ts'
 import { type DocumentSource, observedDocument } from './document-source.ts'
@@ -42,7 +42,7 @@ export interface TransportContext {
   readonly viewer?: Viewer | undefined
   /** What they have shown; absent where it is no bearer token. */
   readonly callerToken?: CallerToken | undefined
-  readonly secretRead?: OperationWishes['secretRead']
+  readonly secretRead?: OperationOptions['secretRead']
   /** The operation as it was sent. */
   readonly params?: {
     readonly operationName?: string | null | undefined
@@ -100,7 +100,7 @@ export function createOperationPipeline({
       if (made !== undefined && 'error' in made) throw made.error
       const context = made?.context ?? (await contextOf(originOf(initial)))
       const { viewer } = context
-      const wishes: OperationWishes = {
+      const wishes: OperationOptions = {
         explain: isExplained(initial),
         viewer,
         callerToken,
@@ -120,7 +120,7 @@ export function createOperationPipeline({
 
 /** The same operation, whose deadline counts from before it comes to the pipeline, as something else has been tried first. */
 export function begunAt<Args extends ExecutionArgs>(args: Args, beganMs: number): Args {
-  const wishes: OperationWishes = { beganMs }
+  const wishes: OperationOptions = { beganMs }
   return { ...args, contextValue: { ...(args.contextValue as object), ...wishes } }
 }
 

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import type { StoreView } from '../../src/informer/store/store-view.ts'
 import type { Kind } from '../../src/graphql/model/kind.ts'
-import type { KindPart } from '../../src/graphql/operation/kind-part.ts'
+import type { KindView } from '../../src/graphql/operation/kind-view.ts'
 import { accessFingerprint } from '../../src/graphql/operation/access-fingerprint.ts'
 import { type Scope, unrestricted } from '../../src/query/condition/scope.ts'
 
-const part = (resource: string, scope: Scope, viewer?: string): KindPart => ({
+const part = (resource: string, scope: Scope, viewer?: string): KindView => ({
   cluster: 'one',
   incarnation: '',
   kind: {

@@ -34,7 +34,7 @@ describeWithControlPlane('a cluster whose history ends', (plane) => {
     if (status !== 404) return
     await plane().request(path, { method: 'POST', body: { metadata: { name }, data } })
   }
-  /** Beyond what a starting server writes itself. */
+  /** MissingRead what a starting server writes itself. */
   const writeMuch = async (name: string): Promise<void> => {
     for (let round = 0; round < 300; round += 1) {
       // oxlint-disable-next-line no-await-in-loop -- in order

@@ -167,7 +167,7 @@ describeWithControlPlane(
       await using running = await syncedInformer(setting(plane()))
       const handler = foldingHandler()
       running.informer.addEventHandler(handler)
-      // Beyond what a starting server writes itself.
+      // MissingRead what a starting server writes itself.
       for (let round = 0; round < 200; round++)
         await write(plane(), 'lost', { round: String(round) })
       await equal(plane(), running)

@@ -85,7 +85,7 @@ export function fixedReader(
       failures: [],
     }),
     printerColumns: (row) => Promise.reject(new Error(`nobody prints ${row.kind.typeName}`)),
-    followMixed: () => ({
+    followPolymorphic: () => ({
       ...connectionOf([]),
       kinds: () => [],
       notLookedAt: () => [],

@@ -6,7 +6,7 @@ import {
   isObjectType,
   type OperationDefinitionNode,
 } from 'graphql'
-import type { ToldStep } from '../../query/page/page-steps.ts'
+import type { SentStep } from '../../query/page/page-steps.ts'
 import type { Kind } from '../model/kind.ts'
 import type { RelatedNeed } from '../operation/schema-relations.ts'
 import { collectFields, selectionsOf } from '../plan/collected-fields.ts'
@@ -41,7 +41,7 @@ export interface ChangeParts {
 }
 
 /** What a frame says of one row of a page, whose text is `object`. */
-export interface PageStepParts extends ToldStep {
+export interface PageStepParts extends SentStep {
   readonly object: string
 }
 
@@ -183,7 +183,7 @@ function objectWriter(
   known: RowWriter | undefined,
 ): RowWriter {
   if (known !== undefined) throw new NotCoveredError('an object under two names')
-  return compiler.heard(true, () => compiler.row(kind, selectionsOf(nodes)))
+  return compiler.observed(true, () => compiler.row(kind, selectionsOf(nodes)))
 }
 
 /** Writes the fields of one of the gateway's own types. */

@@ -1,7 +1,7 @@
 import { encodeResumeToken, type ResumePosition } from '../operation/resume-token.ts'
 import type { FramePlan } from './frame-plan.ts'
 import type { PageState } from './group-content.ts'
-import type { ToldChange } from './live-change.ts'
+import type { SentChange } from './live-change.ts'
 
 /** The resource version of each kind that is read, by type name; the followed kind's is the first. */
 export type Positions = Readonly<Record<string, string>>
@@ -14,7 +14,7 @@ export interface FrameWriterOptions extends Omit<ResumePosition, 'positions' | '
 
 /** Some changes that fit into one frame. */
 interface FramePart {
-  readonly changes: readonly ToldChange[]
+  readonly changes: readonly SentChange[]
   readonly text: string
 }
 
@@ -34,7 +34,7 @@ export interface FramesAt {
 
 /** A frame as it is sent, and what it says. */
 export interface WrittenFrame {
-  readonly changes: readonly ToldChange[]
+  readonly changes: readonly SentChange[]
   /** The payload, UTF-8. */
   readonly payload: Buffer
   readonly positions: Positions
@@ -55,7 +55,7 @@ export class FrameWriter {
    * Changes as frames within the limits, at least one, each written when it is asked for. Only behind the last of them has
    * everything been sent that led to its position, so the others keep the one before.
    */
-  *frames(changes: readonly ToldChange[], at: FramesAt): Generator<WrittenFrame, void> {
+  *frames(changes: readonly SentChange[], at: FramesAt): Generator<WrittenFrame, void> {
     let waiting: FramePart | undefined
     let { reset } = at
     const { wasSynced, before, positions, page } = at
@@ -95,7 +95,7 @@ export class FrameWriter {
     return { changes, payload: utf8(payload), positions, isAhead, rows }
   }
 
-  *#parts(changes: readonly ToldChange[]): Generator<FramePart, void> {
+  *#parts(changes: readonly SentChange[]): Generator<FramePart, void> {
     const { plan, maxFrameObjects, maxFrameBytes } = this.#options
     let texts: string[] = []
     let length = 0

@@ -1,8 +1,8 @@
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
-import type { KindPart } from '../operation/kind-part.ts'
+import type { KindView } from '../operation/kind-view.ts'
 import type { PlanRun } from '../plan/plan-run.ts'
 import type { GroupRun } from './group-run.ts'
-import type { ToldChange } from './live-change.ts'
+import type { SentChange } from './live-change.ts'
 import type { RowDependencies } from './row-dependencies.ts'
 
 /** What is known of objects from their changes alone. */
@@ -35,12 +35,12 @@ export interface GroupContent {
   /** What it takes, at the most. */
   readonly bytes: number
   /** The keys of what is to be told first: {@link changes} says of each, when it is to be sent, what that is. */
-  matching(part: KindPart, run: PlanRun): readonly string[]
+  matching(part: KindView, run: PlanRun): readonly string[]
   /**
    * The keys that {@link changes} is to be asked of, as they may have come to match or match no more because of other objects: some
    * of `keys`, or of all that there are. Throws `QueryTooCostlyError` and whatever reading throws.
    */
-  turned(part: KindPart, run: PlanRun, keys?: readonly string[]): readonly string[]
+  turned(part: KindView, run: PlanRun, keys?: readonly string[]): readonly string[]
   /**
    * What is to be told of keys that something happened to, or that are written from objects that something happened to. Nothing
    * where what is written is as it was. Throws `QueryTooCostlyError`, `NotCoveredError`, and whatever reading throws; then nothing
@@ -48,14 +48,14 @@ export interface GroupContent {
    */
   changes(
     keys: Iterable<string>,
-    part: KindPart,
+    part: KindView,
     options: GroupRun,
     seen: SeenChanges,
-  ): readonly ToldChange[]
+  ): readonly SentChange[]
   /** The keys of all rows that have been told. */
   keys(): readonly string[]
   /** What leads from nothing to what has been told. */
-  all(): readonly ToldChange[]
+  all(): readonly SentChange[]
   /** The latest of what has been told as fewer changes that lead to the same. */
-  merged(changes: readonly ToldChange[]): readonly ToldChange[]
+  merged(changes: readonly SentChange[]): readonly SentChange[]
 }

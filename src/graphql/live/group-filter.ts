@@ -1,8 +1,8 @@
 import { turns } from '../operation/operation-turns.ts'
 import { FollowedFilter } from '../operation/followed-filter.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
-import type { KindPart } from '../operation/kind-part.ts'
-import type { SettledKinds } from '../operation/settled-kinds.ts'
+import type { KindView } from '../operation/kind-view.ts'
+import type { ReadSnapshot } from '../operation/read-snapshot.ts'
 import { PlanRun, type PlanRunOptions } from '../plan/plan-run.ts'
 import type { Positions } from './frame-writer.ts'
 import type { StreamEnd } from './group-member.ts'
@@ -54,7 +54,7 @@ export class GroupFilter {
   }
 
   /** To be called in the tick in which the rows are first decided. Throws where a kind cannot be read. */
-  listen(settled: SettledKinds): void {
+  listen(settled: ReadSnapshot): void {
     this.#followed?.listen(settled)
   }
 
@@ -100,7 +100,7 @@ export class GroupFilter {
   due(
     keys: readonly string[],
     { rows }: DecidedRows,
-    part: KindPart,
+    part: KindView,
     run: PlanRunOptions,
   ): readonly string[] {
     const concerned = rows.size === 0 ? [] : keys.filter((key) => rows.has(key))

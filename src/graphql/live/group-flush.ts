@@ -7,7 +7,7 @@ import {
   type ResourceVersion,
   resourceVersion,
 } from '../../kubernetes/resource-version.ts'
-import type { SettledKinds } from '../operation/settled-kinds.ts'
+import type { ReadSnapshot } from '../operation/read-snapshot.ts'
 import { PlanRun } from '../plan/plan-run.ts'
 import type { FramePlan } from './frame-plan.ts'
 import type { FrameRing } from './frame-ring.ts'
@@ -17,7 +17,7 @@ import { type DecidedRows, type GroupFilter, nothingDecided } from './group-filt
 import type { HeldContent } from './group-forms.ts'
 import type { GroupReading } from './group-reading.ts'
 import type { GroupRun } from './group-run.ts'
-import type { ToldChange } from './live-change.ts'
+import type { SentChange } from './live-change.ts'
 import { PendingChanges } from './pending-changes.ts'
 
 export interface GroupFlushOptions {
@@ -80,7 +80,7 @@ export class GroupFlush {
   }
 
   /** Writes what is there, of which nobody has been told yet. Rejects with what makes that impossible. */
-  async begin(settled: SettledKinds): Promise<void> {
+  async begin(settled: ReadSnapshot): Promise<void> {
     const { rows, reading, written } = this.#options
     this.reachPresent()
     const keys = rows.matching(reading.followed(settled), new PlanRun(reading.run(settled)))
@@ -170,7 +170,7 @@ export class GroupFlush {
   async #inChunks(
     keys: readonly string[],
     after: Positions,
-    tell: (changes: readonly ToldChange[], isLast: boolean) => void,
+    tell: (changes: readonly SentChange[], isLast: boolean) => void,
     seen: SeenChanges = nothingSeen,
     decided: DecidedRows = nothingDecided,
   ): Promise<void> {

@@ -2,7 +2,7 @@ import type { FollowedList } from '../operation/followed-list.ts'
 import type { FramePlan } from './frame-plan.ts'
 import { GroupPage } from './group-page.ts'
 import { GroupRows } from './group-rows.ts'
-import type { ToldChange } from './live-change.ts'
+import type { SentChange } from './live-change.ts'
 import { missedOnPage, type MissedOnPageOptions } from './page-resumption.ts'
 import { missedByOne } from './resumption.ts'
 
@@ -23,7 +23,7 @@ export function missedBy({
   rows,
   ...options
 }: Omit<MissedOnPageOptions, 'held' | 'page'> & { readonly rows: HeldContent }):
-  | readonly ToldChange[]
+  | readonly SentChange[]
   | undefined {
   if (rows instanceof GroupRows) return missedByOne({ ...options, rows })
   const { page } = options.list

@@ -2,20 +2,20 @@ import { sleep } from '../../lib/backoff.ts'
 import type { ClusterCache } from '../../cache/cluster-cache.ts'
 import type { Listener } from '../../informer/delivery/listener.ts'
 import type { Kind } from '../model/kind.ts'
-import type { SettledKinds } from '../operation/settled-kinds.ts'
+import type { ReadSnapshot } from '../operation/read-snapshot.ts'
 import type { GroupContent } from './group-content.ts'
 import type { GroupFilter } from './group-filter.ts'
 import type { GroupFlush } from './group-flush.ts'
 import type { StreamEnd } from './group-member.ts'
 import type { GroupReading } from './group-reading.ts'
-import type { GroupSeats } from './group-seats.ts'
+import type { GroupMemberships } from './group-memberships.ts'
 
 export interface GroupListenersOptions {
   readonly reading: GroupReading
   readonly rows: Pick<GroupContent, 'dependencies'>
   readonly filter: GroupFilter
   readonly flush: GroupFlush
-  readonly seats: GroupSeats
+  readonly memberships: GroupMemberships
   /** The caches of the cluster. */
   readonly cache: ClusterCache | undefined
   /** The kinds that only objects have named. */
@@ -63,7 +63,7 @@ export class GroupListeners {
   }
 
   /** To be called in the tick in which the kinds are first read: whatever is not there then is heard. Throws where one cannot be. */
-  listen(settled: SettledKinds): void {
+  listen(settled: ReadSnapshot): void {
     const { reading, rows, filter } = this.#options
     const listeners = reading.listeners(settled)
     this.#listeners = listeners
@@ -95,9 +95,9 @@ export class GroupListeners {
   }
 
   async #follow(kind: Kind, listener: Listener): Promise<void> {
-    const { reading, flush, seats, further, leaving, ended } = this.#options
+    const { reading, flush, memberships, further, leaving, ended } = this.#options
     for await (const batch of listener.gathered(this.#pause)) {
-      seats.heard(kind, batch.changes)
+      memberships.heard(kind, batch.changes)
       flush.take(kind.typeName, batch)
       // What the listeners of other kinds have at the same time goes into the same frame.
       if (reading.needs.length > 1) await new Promise<void>((resolve) => setImmediate(resolve))

@@ -2,7 +2,7 @@ import type { Condition } from '../../query/condition/condition.ts'
 import type { RelatedStores } from '../../query/condition/related-by.ts'
 import { type Scope, unrestricted } from '../../query/condition/scope.ts'
 import { type LiveChange, LiveSet } from '../../query/live-set.ts'
-import type { KindPart } from '../operation/kind-part.ts'
+import type { KindView } from '../operation/kind-view.ts'
 import type { PlanRun } from '../plan/plan-run.ts'
 
 /** The live set of a group's list. What its condition asks of related objects is read as they are in the tick of each call. */
@@ -28,14 +28,14 @@ export class GroupLiveSet {
   }
 
   /** Begins anew, as `LiveSet.matching` does, by what may be seen of the part. */
-  matching({ view, scope, cluster }: KindPart, run: PlanRun): readonly string[] {
+  matching({ view, scope, cluster }: KindView, run: PlanRun): readonly string[] {
     this.#set = this.#newSet(scope)
     this.#related = run.related(cluster)
     return this.#set.matching(view, run.budget)
   }
 
   /** What has come to match, or matches no more, of all that there is, or of `keys`, as `LiveSet.turned` tells it. */
-  turned({ view, cluster }: KindPart, run: PlanRun, keys?: readonly string[]): readonly string[] {
+  turned({ view, cluster }: KindView, run: PlanRun, keys?: readonly string[]): readonly string[] {
     this.#related = run.related(cluster)
     if (keys === undefined) return this.#set.turned(view, run.budget)
     return this.#set.turnedOf(keys, view, run.budget)
@@ -44,7 +44,7 @@ export class GroupLiveSet {
   /** What to send for keys, as `LiveSet.changes` tells it. */
   changes(
     keys: Iterable<string>,
-    { view, cluster }: KindPart,
+    { view, cluster }: KindView,
     run: PlanRun,
   ): readonly LiveChange[] {
     this.#related = run.related(cluster)

@@ -1,4 +1,4 @@
-import type { KindPart } from '../operation/kind-part.ts'
+import type { KindView } from '../operation/kind-view.ts'
 import type { FrameRing } from './frame-ring.ts'
 import type { FrameWriter, Positions } from './frame-writer.ts'
 import { type Resumption, resumptionBy } from './group-member.ts'
@@ -9,12 +9,12 @@ import {
   additionOf,
   type LiveChangeText,
   removalNow,
-  type ToldChange,
-  type ToldObject,
+  type SentChange,
+  type SentObject,
 } from './live-change.ts'
 
 /** An object as a member of a group has been told of it; what was written of it is not always known. */
-type HeldObject = Pick<ToldObject, 'key' | 'uid'> & { readonly text?: string }
+type HeldObject = Pick<SentObject, 'key' | 'uid'> & { readonly text?: string }
 
 /** Where members come from. */
 interface LeftGroup {
@@ -33,7 +33,7 @@ export interface GroupMovesOptions {
     readonly isAhead: boolean
   }
   /** What is seen there of the followed kind. */
-  readonly part: KindPart
+  readonly part: KindView
 }
 
 /** How members of one group come to be members of another, within one tick: found out once for all who stand at the same frame. */
@@ -68,10 +68,10 @@ export class GroupMoves {
 /** By the form of the subscription, which is the same for both groups. */
 function movedChanges(
   from: HeldContent,
-  unread: readonly ToldChange[],
+  unread: readonly SentChange[],
   to: HeldContent,
-  part: KindPart,
-): readonly ToldChange[] {
+  part: KindView,
+): readonly SentChange[] {
   if (from instanceof GroupPage && to instanceof GroupPage) return to.stepsFor(from, unread)
   if (from instanceof GroupRows && to instanceof GroupRows) {
     return movedRows(heldBy(from, unread), to, part)
@@ -86,7 +86,7 @@ function movedChanges(
 function movedRows(
   held: ReadonlyMap<string, HeldObject>,
   to: GroupRows,
-  part: KindPart,
+  part: KindView,
 ): readonly LiveChangeText[] {
   const now = to.told()
   const stays = new Set(now.map(({ objectId }) => objectId))
@@ -102,8 +102,8 @@ function movedRows(
 }
 
 /** What a member has not been given that is to be given the frame with this number next. */
-function unreadOf(ring: FrameRing, next: number): readonly ToldChange[] {
-  const unread: ToldChange[] = []
+function unreadOf(ring: FrameRing, next: number): readonly SentChange[] {
+  const unread: SentChange[] = []
   for (let number = next; number < ring.next; number += 1) {
     unread.push(...(ring.get(number)?.changes ?? []))
   }
@@ -111,7 +111,7 @@ function unreadOf(ring: FrameRing, next: number): readonly ToldChange[] {
 }
 
 /** What a member holds that has not been given these changes. */
-function heldBy(rows: GroupRows, unread: readonly ToldChange[]): ReadonlyMap<string, HeldObject> {
+function heldBy(rows: GroupRows, unread: readonly SentChange[]): ReadonlyMap<string, HeldObject> {
   const held = new Map<string, HeldObject>(rows.told().map((one) => [one.objectId, one]))
   for (const { type, objectId, key, uid } of rows.merged(unread)) {
     if (type === 'ADDED') held.delete(objectId)

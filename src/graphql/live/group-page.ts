@@ -1,18 +1,18 @@
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { positionOf } from '../../query/page/list-order.ts'
-import { type FrontRow, OrderedFront } from '../../query/page/ordered-front.ts'
+import { type FrontRow, TopWindow } from '../../query/page/top-window.ts'
 import { listPage } from '../../query/page/page.ts'
-import { idsBefore, isShown, toldSteps } from '../../query/page/page-steps.ts'
+import { idsBefore, isShown, sentSteps } from '../../query/page/page-steps.ts'
 import { type MarkedRow, markOf, rowsText } from '../../query/page/row-marks.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import type { FollowedList, FollowedPage } from '../operation/followed-list.ts'
-import type { KindPart } from '../operation/kind-part.ts'
+import type { KindView } from '../operation/kind-view.ts'
 import { PlanRun, type PlanRunOptions } from '../plan/plan-run.ts'
 import type { FramePlan, PageStepParts } from './frame-plan.ts'
 import type { GroupContent, PageState } from './group-content.ts'
 import { GroupLiveSet } from './group-live-set.ts'
 import type { GroupRun } from './group-run.ts'
-import type { ToldChange } from './live-change.ts'
+import type { SentChange } from './live-change.ts'
 import { RowDependencies } from './row-dependencies.ts'
 
 /** A row of a page as the members of a group have been told of it. */
@@ -36,7 +36,7 @@ export class GroupPage implements GroupContent {
   readonly #plan: FramePlan
   readonly #list: FollowedList
   readonly #wanted: FollowedPage
-  #front: OrderedFront
+  #front: TopWindow
   readonly #held: GroupLiveSet
   #told: readonly PageRow[] = []
   #rowsText = rowsText([])
@@ -58,11 +58,11 @@ export class GroupPage implements GroupContent {
     return this.#held.size * memberBytes + units * 2 + this.dependencies.bytes
   }
 
-  matching(part: KindPart, run: PlanRun): readonly string[] {
+  matching(part: KindView, run: PlanRun): readonly string[] {
     return this.#held.matching(part, run)
   }
 
-  turned(part: KindPart, run: PlanRun, keys?: readonly string[]): readonly string[] {
+  turned(part: KindView, run: PlanRun, keys?: readonly string[]): readonly string[] {
     // Which rows stand ready may have been read before it was heard that they match.
     if (keys !== undefined) return keys
     this.#front = this.#newFront()
@@ -73,7 +73,7 @@ export class GroupPage implements GroupContent {
     return this.#told.map(({ key }) => key)
   }
 
-  changes(keys: Iterable<string>, part: KindPart, options: GroupRun): readonly PageStepParts[] {
+  changes(keys: Iterable<string>, part: KindView, options: GroupRun): readonly PageStepParts[] {
     const changed = new Set<string>()
     const asked = [...keys]
     // Also those that stand ready, as they were read before they were heard of, and match no more: nobody was told of them.
@@ -92,12 +92,12 @@ export class GroupPage implements GroupContent {
     return stepsTo(this.#told, [])
   }
 
-  merged(changes: readonly ToldChange[]): readonly PageStepParts[] {
+  merged(changes: readonly SentChange[]): readonly PageStepParts[] {
     return this.stepsFor(this, changes)
   }
 
   /** What leads to this page whoever holds another one, of the same list, but for these changes that it has not been told of. */
-  stepsFor(held: GroupPage, unread: readonly ToldChange[]): readonly PageStepParts[] {
+  stepsFor(held: GroupPage, unread: readonly SentChange[]): readonly PageStepParts[] {
     const steps = unread.filter((change) => 'step' in change)
     const shown = new Set(steps.filter(isShown).map(({ objectId }) => objectId))
     const versions = new Map(held.#told.map(({ id, version }) => [id, version]))
@@ -125,9 +125,9 @@ export class GroupPage implements GroupContent {
     return this.#told.map(({ id }) => id)
   }
 
-  #newFront(): OrderedFront {
+  #newFront(): TopWindow {
     const { terms, size } = this.#wanted
-    return new OrderedFront(terms, size, Math.max(leastReady, size))
+    return new TopWindow(terms, size, Math.max(leastReady, size))
   }
 
   #rowOf(view: StoreView, id: number, uid: string): FrontRow {
@@ -136,7 +136,7 @@ export class GroupPage implements GroupContent {
   }
 
   /** The rows of the page that are there. What has gone, or come, and was not heard of yet, will be. */
-  #present(part: KindPart, options: PlanRunOptions): readonly FrontRow[] {
+  #present(part: KindView, options: PlanRunOptions): readonly FrontRow[] {
     const { view } = part
     const isThere = ({ key, uid }: FrontRow): boolean => {
       const id = view.idOf(key)
@@ -150,7 +150,7 @@ export class GroupPage implements GroupContent {
     }
   }
 
-  #fill({ view, scope }: KindPart, { budget }: PlanRunOptions): void {
+  #fill({ view, scope }: KindView, { budget }: PlanRunOptions): void {
     const { capacity } = this.#front
     const { ids, hasNextPage } = listPage({
       view,
@@ -170,7 +170,7 @@ export class GroupPage implements GroupContent {
   #written(
     rows: readonly FrontRow[],
     changed: ReadonlySet<string>,
-    part: KindPart,
+    part: KindView,
     options: PlanRunOptions,
   ): readonly PageRow[] {
     let key = ''
@@ -225,7 +225,7 @@ function stepsTo(
   now: readonly PageRow[],
   before: readonly Pick<PageRow, 'id' | 'version'>[],
 ): readonly PageStepParts[] {
-  return toldSteps(before, now).map(({ entry, ...step }) => ({
+  return sentSteps(before, now).map(({ entry, ...step }) => ({
     ...step,
     object: entry?.text ?? 'null',
   }))

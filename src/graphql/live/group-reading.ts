@@ -4,9 +4,9 @@ import { type ResourceVersion, resourceVersion } from '../../kubernetes/resource
 import { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
-import type { KindAt, KindPart } from '../operation/kind-part.ts'
-import type { PreparedKinds } from '../operation/prepared-kinds.ts'
-import type { SettledKinds } from '../operation/settled-kinds.ts'
+import type { ClusterKind, KindView } from '../operation/kind-view.ts'
+import type { KindLeases } from '../operation/kind-leases.ts'
+import type { ReadSnapshot } from '../operation/read-snapshot.ts'
 import { subscriptionListener } from '../operation/subscription-listener.ts'
 import type { PlanRunOptions } from '../plan/plan-run.ts'
 import { plannedWork } from '../plan/planned-work.ts'
@@ -14,45 +14,45 @@ import type { Positions } from './frame-writer.ts'
 import type { GroupFilter } from './group-filter.ts'
 import { groupParts, type GroupRun } from './group-run.ts'
 import { listenerRoute } from './listener-route.ts'
-import { filterPositionsAt } from './missed-concerns.ts'
+import { filterPositionsAt } from './affected-since.ts'
 import { settledNeeds } from './settled-needs.ts'
-import type { Sight } from './sight.ts'
-import type { WithheldPrivileges } from './withheld-privileges.ts'
+import type { GroupAccess } from './group-access.ts'
+import type { WithheldChecks } from './withheld-checks.ts'
 
 export interface GroupReadingOptions extends Omit<PlanRunOptions, 'parts' | 'budget' | 'followed'> {
   /** Whether rows may be written from objects of the followed kind that are not followed themselves. */
   readonly leadsBack: boolean
   readonly list: FollowedList
   /** What all members see. */
-  readonly sight: Sight
+  readonly groupAccess: GroupAccess
   /** Leases of the kinds that are read, which the group gives back at its end. */
-  readonly prepared: PreparedKinds
+  readonly prepared: KindLeases
 }
 
 /** What a group reads at one moment. */
 interface Moment {
   /** The followed one first. */
   readonly kinds: readonly Kind[]
-  readonly settled: SettledKinds
+  readonly settled: ReadSnapshot
   /** What of the followed kind may be seen. */
-  readonly part: KindPart
+  readonly part: KindView
   readonly budget: WorkBudget
 }
 
 /** What a group reads: the kinds of which its members may see something, as they see them. */
 export class GroupReading {
   /** The kinds, the followed one first. */
-  readonly needs: readonly KindAt[]
+  readonly needs: readonly ClusterKind[]
   readonly #options: GroupReadingOptions
-  readonly #withheld: WithheldPrivileges
+  readonly #withheld: WithheldChecks
   /** What is heard of the followed kind. */
   readonly #route: ListenerRoute | undefined
   #looksAround = false
 
-  constructor(options: GroupReadingOptions, withheld: WithheldPrivileges) {
+  constructor(options: GroupReadingOptions, withheld: WithheldChecks) {
     this.#options = options
     this.#withheld = withheld
-    this.needs = options.sight.visible
+    this.needs = options.groupAccess.visible
     this.#route = options.leadsBack ? undefined : listenerRoute(options.list.condition)
   }
 
@@ -70,17 +70,17 @@ export class GroupReading {
   }
 
   /** The kinds as they are now. Rejects where one of them cannot be read. */
-  settled(): Promise<SettledKinds> {
+  settled(): Promise<ReadSnapshot> {
     return settledNeeds(this.#options.prepared, this.needs)
   }
 
   /** The part of the followed kind; of this tick unless something else is given. */
-  followed(settled: SettledKinds = this.#options.prepared.settle()): KindPart {
-    return this.#options.sight.followed(settled)
+  followed(settled: ReadSnapshot = this.#options.prepared.settle()): KindView {
+    return this.#options.groupAccess.followed(settled)
   }
 
   /** The kinds as they are in this tick. */
-  now(): SettledKinds {
+  now(): ReadSnapshot {
     return this.#options.prepared.settle()
   }
 
@@ -108,7 +108,7 @@ export class GroupReading {
   }
 
   /** Resolves when as much is known of what was before positions as can be known. Never rejects. */
-  async reach(settled: SettledKinds, positions: Positions): Promise<void> {
+  async reach(settled: ReadSnapshot, positions: Positions): Promise<void> {
     const own = this.needs.map((at) => ({ name: at.kind.typeName, at }))
     const all = [...own, ...filterPositionsAt(this.#options.list)]
     await Promise.all(
@@ -121,7 +121,7 @@ export class GroupReading {
   }
 
   /** Listeners to the changes of each kind, in their order. */
-  listeners(settled: SettledKinds): Listener[] {
+  listeners(settled: ReadSnapshot): Listener[] {
     const { list } = this.#options
     return this.needs.map((at) =>
       subscriptionListener(
@@ -132,8 +132,8 @@ export class GroupReading {
   }
 
   /** What rows are written with. */
-  run(settled: SettledKinds): GroupRun {
-    const { served, limits, variables, fragments, sight, list } = this.#options
+  run(settled: ReadSnapshot): GroupRun {
+    const { served, limits, variables, fragments, groupAccess, list } = this.#options
     const looksAround = (): void => {
       this.#looksAround = true
     }
@@ -144,7 +144,7 @@ export class GroupReading {
       variables,
       fragments,
       budget: new WorkBudget(plannedWork(limits.work)),
-      ...groupParts(sight.over(settled, this.#withheld), followed),
+      ...groupParts(groupAccess.over(settled, this.#withheld), followed),
     }
   }
 }

@@ -2,7 +2,7 @@ import type { HeldObject } from '../../informer/codec/object-codec.ts'
 import type { Condition } from '../../query/condition/condition.ts'
 import type { LiveChange } from '../../query/live-set.ts'
 import { objectIdOf } from '../model/object-id.ts'
-import type { KindPart } from '../operation/kind-part.ts'
+import type { KindView } from '../operation/kind-view.ts'
 import { removals } from '../operation/removals.ts'
 import { PlanRun } from '../plan/plan-run.ts'
 import type { FramePlan } from './frame-plan.ts'
@@ -14,8 +14,8 @@ import {
   type LiveChangeText,
   mergedChanges,
   removalOf,
-  type ToldChange,
-  type ToldObject,
+  type SentChange,
+  type SentObject,
 } from './live-change.ts'
 import { RowDependencies } from './row-dependencies.ts'
 
@@ -28,7 +28,7 @@ export class GroupRows implements GroupContent {
   readonly dependencies: RowDependencies = new RowDependencies()
   readonly #plan: FramePlan
   readonly #held: GroupLiveSet
-  readonly #told = new Map<string, ToldObject>()
+  readonly #told = new Map<string, SentObject>()
   /** UTF-16 units of the texts. */
   #units = 0
 
@@ -47,7 +47,7 @@ export class GroupRows implements GroupContent {
   }
 
   /** The keys of what is to be told first. Throws `QueryTooCostlyError`. */
-  matching(part: KindPart, run: PlanRun): readonly string[] {
+  matching(part: KindView, run: PlanRun): readonly string[] {
     return this.#held.matching(part, run)
   }
 
@@ -55,12 +55,12 @@ export class GroupRows implements GroupContent {
    * The keys of what has come to match, or matches no more, of all that there is, or of `keys`. Throws `QueryTooCostlyError` and
    * whatever reading throws.
    */
-  turned(part: KindPart, run: PlanRun, keys?: readonly string[]): readonly string[] {
+  turned(part: KindView, run: PlanRun, keys?: readonly string[]): readonly string[] {
     return this.#held.turned(part, run, keys)
   }
 
   /** All that has been told, as it is now: a copy. */
-  told(): readonly ToldObject[] {
+  told(): readonly SentObject[] {
     return [...this.#told.values()]
   }
 
@@ -72,11 +72,11 @@ export class GroupRows implements GroupContent {
     return this.told().map(additionOf)
   }
 
-  merged(changes: readonly ToldChange[]): readonly LiveChangeText[] {
+  merged(changes: readonly SentChange[]): readonly LiveChangeText[] {
     return mergedChanges(changes.filter((change) => 'type' in change))
   }
 
-  toldOf(key: string): ToldObject | undefined {
+  toldOf(key: string): SentObject | undefined {
     return this.#told.get(key)
   }
 
@@ -87,7 +87,7 @@ export class GroupRows implements GroupContent {
    */
   changes(
     keys: Iterable<string>,
-    part: KindPart,
+    part: KindView,
     options: GroupRun,
     { isFinalStateKnown, previousOf }: SeenChanges,
   ): readonly LiveChangeText[] {
@@ -111,7 +111,7 @@ export class GroupRows implements GroupContent {
       held === undefined ? undefined : selected.map((field) => field.text(run, view, held))
     const changes: LiveChangeText[] = []
     // Nothing has been told before all of it is known.
-    const told = new Map<string, ToldObject | undefined>()
+    const told = new Map<string, SentObject | undefined>()
     for (const change of this.#held.changes(keys, part, run)) {
       const { key, uid } = change
       const before = told.has(key) ? told.get(key) : this.#told.get(key)
@@ -152,7 +152,7 @@ export class GroupRows implements GroupContent {
     return changes
   }
 
-  #tell(now: ToldObject): void {
+  #tell(now: SentObject): void {
     this.#units += now.text.length - (this.#told.get(now.key)?.text.length ?? 0)
     this.#told.set(now.key, now)
   }

@@ -1,16 +1,16 @@
 import type { ListenerRoute } from '../../informer/delivery/route.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
-import type { KindAt } from '../operation/kind-part.ts'
+import type { ClusterKind } from '../operation/kind-view.ts'
 import type { SettledParts } from '../operation/preparation.ts'
 import { NotCoveredError } from '../operation/not-covered.ts'
 import type { PlanRunOptions } from '../plan/plan-run.ts'
 import type { FollowedRelation } from '../operation/read-run.ts'
-import { type Beyond, BeyondSightError, beyondText, type SightedKinds } from './sight.ts'
+import { type MissingRead, MissingKindError, missingText, type GroupKinds } from './group-access.ts'
 
 /** What the rows of a group are written with, within one tick. */
 export interface GroupRun extends PlanRunOptions {
   /**
-   * Throws `BeyondSightError` where rows have led to where the group does not follow: then what was written of them is not all of
+   * Throws `MissingKindError` where rows have led to where the group does not follow: then what was written of them is not all of
    * it.
    */
   readonly check: () => void
@@ -19,11 +19,11 @@ export interface GroupRun extends PlanRunOptions {
 /** What a group follows. */
 export interface Followed {
   /** The followed kind. */
-  readonly at: KindAt
+  readonly at: ClusterKind
   /** What is heard of that kind; `undefined`: everything. */
   readonly route: ListenerRoute | undefined
   /** The kinds that are read, with the indexes that they are read by. */
-  readonly needs: readonly KindAt[]
+  readonly needs: readonly ClusterKind[]
   /** Is told that something depends on which kinds are in memory. */
   readonly looksAround: () => void
 }
@@ -33,16 +33,16 @@ export interface Followed {
  * has prepared the kinds releases them.
  */
 export function groupParts(
-  settled: SightedKinds,
+  settled: GroupKinds,
   followed: Followed,
 ): Pick<GroupRun, 'parts' | 'followed' | 'check'> {
-  const beyond = new Map<string, Beyond>()
-  const note = (one: Beyond): void => void beyond.set(beyondText(one), one)
+  const beyond = new Map<string, MissingRead>()
+  const note = (one: MissingRead): void => void beyond.set(missingText(one), one)
   const noting = <T>(reading: () => T): T => {
     try {
       return reading()
     } catch (error) {
-      if (error instanceof BeyondSightError) error.beyond.forEach(note)
+      if (error instanceof MissingKindError) error.beyond.forEach(note)
       throw error
     }
   }
@@ -51,12 +51,12 @@ export function groupParts(
     try {
       return noting(reading)
     } catch (error) {
-      if (error instanceof BeyondSightError) return otherwise
+      if (error instanceof MissingKindError) return otherwise
       throw error
     }
   }
-  const indexed = new Set<KindAt['indexes']>()
-  const isIndexed = ({ kind, indexes }: KindAt): boolean => {
+  const indexed = new Set<ClusterKind['indexes']>()
+  const isIndexed = ({ kind, indexes }: ClusterKind): boolean => {
     if (indexes === undefined || indexed.has(indexes)) return true
     const need = followed.needs.find((one) => one.kind === kind)
     const there = new Set(need?.indexes?.needed)
@@ -66,15 +66,15 @@ export function groupParts(
     indexed.add(indexes)
     return true
   }
-  const read = <T>(at: KindAt, reading: () => T): T =>
+  const read = <T>(at: ClusterKind, reading: () => T): T =>
     noting(() => {
-      if (!isIndexed(at)) throw new BeyondSightError([{ form: 'kind', at }])
+      if (!isIndexed(at)) throw new MissingKindError([{ form: 'kind', at }])
       return reading()
     })
   const { may } = settled
   const parts: SettledParts = {
     part: (at, reading) => read(at, () => settled.part(at, reading)),
-    named: (at, keys) => read(at, () => settled.named(at, keys)),
+    forLookup: (at, keys) => read(at, () => settled.forLookup(at, keys)),
     cachedPart(at, reading) {
       followed.looksAround()
       return unlessBeyond(() => settled.cachedPart(at, reading), undefined)
@@ -102,7 +102,7 @@ export function groupParts(
       if (keys?.every((key) => isHeard(route, key)) !== true) note({ form: 'own', at })
     },
     check() {
-      if (beyond.size > 0) throw new BeyondSightError([...beyond.values()])
+      if (beyond.size > 0) throw new MissingKindError([...beyond.values()])
     },
   }
 }

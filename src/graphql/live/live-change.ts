@@ -1,11 +1,11 @@
 import { removalCause } from '../../query/live-set.ts'
 import { objectIdOf } from '../model/object-id.ts'
-import type { KindPart } from '../operation/kind-part.ts'
+import type { KindView } from '../operation/kind-view.ts'
 import { removals } from '../operation/removals.ts'
 import type { ChangeParts, PageStepParts } from './frame-plan.ts'
 
 /** An object as the members of a group have been told of it. */
-export interface ToldObject {
+export interface SentObject {
   readonly key: string
   readonly uid: string
   readonly objectId: string
@@ -20,10 +20,10 @@ export interface LiveChangeText extends ChangeParts {
 }
 
 /** What members are told of one row: a change of an object, or a step of a page. */
-export type ToldChange = LiveChangeText | PageStepParts
+export type SentChange = LiveChangeText | PageStepParts
 
 /** The addition of an object, as a snapshot tells it. */
-export function additionOf({ key, uid, objectId, text }: ToldObject): LiveChangeText {
+export function additionOf({ key, uid, objectId, text }: SentObject): LiveChangeText {
   return {
     key,
     uid,
@@ -37,7 +37,7 @@ export function additionOf({ key, uid, objectId, text }: ToldObject): LiveChange
 
 /** The removal of an object that is no more, as far as is known. */
 export function removalOf(
-  { key, uid, objectId, text }: ToldObject,
+  { key, uid, objectId, text }: SentObject,
   removal: Exclude<ChangeParts['removal'], null>,
   finalStateKnown = true,
   previous?: ChangeParts['previous'],
@@ -48,8 +48,8 @@ export function removalOf(
 
 /** The same of one that was held, by what there is and may be seen now; nothing is told but its identity. */
 export function removalNow(
-  part: KindPart,
-  { key, uid }: Pick<ToldObject, 'key' | 'uid'>,
+  part: KindView,
+  { key, uid }: Pick<SentObject, 'key' | 'uid'>,
 ): LiveChangeText {
   const object = { key, uid, objectId: objectIdOf(part, { key, uid }), text: 'null' }
   return removalOf(object, removals[removalCause(part, object)])

@@ -20,14 +20,14 @@ import { GroupSnapshot } from './group-snapshot.ts'
 import { GroupSnapshots } from './group-snapshots.ts'
 import { type ByteHolder, NoRoomError } from './held-bytes.ts'
 import { MergedFrames } from './merged-frames.ts'
-import { Announcer } from './announcer.ts'
+import { MemberNotifier } from './member-notifier.ts'
 import { GroupReading, type GroupReadingOptions } from './group-reading.ts'
-import { GroupSeats, type Leaving } from './group-seats.ts'
+import { GroupMemberships, type Leaving } from './group-memberships.ts'
 import { GroupMoves } from './group-moves.ts'
-import { type Beyond, BeyondSightError, type Sight } from './sight.ts'
-import type { Privilege } from './privilege.ts'
-import type { ViewerSeat } from './viewer-seat.ts'
-import { WithheldPrivileges } from './withheld-privileges.ts'
+import { type MissingRead, MissingKindError, type GroupAccess } from './group-access.ts'
+import type { PermissionCheck } from './permission-check.ts'
+import type { ViewerMembership } from './viewer-membership.ts'
+import { WithheldChecks } from './withheld-checks.ts'
 import type { Kind } from '../model/kind.ts'
 import { enterLive } from '../operation/operation-turns.ts'
 import type { ViewerAccess } from '../operation/viewer-access.ts'
@@ -35,11 +35,11 @@ import type { ViewerAccess } from '../operation/viewer-access.ts'
 export interface LiveGroupOptions extends GroupReadingOptions {
   readonly plan: FramePlan
   /** What a viewer sees now. Rejects with the `ClientError` that ends the subscriptions. */
-  readonly decide: (access: ViewerAccess) => Promise<Sight>
+  readonly decide: (access: ViewerAccess) => Promise<GroupAccess>
   /** What is withheld of whom has to be known by names, as somebody has it; false where that is too much. */
-  readonly named: (privileges: ReadonlyMap<string, Privilege>) => boolean
+  readonly named: (privileges: ReadonlyMap<string, PermissionCheck>) => boolean
   /** Finds another group for members whose viewer sees something else now. */
-  readonly move: (from: LiveGroup, seat: ViewerSeat) => Promise<void>
+  readonly move: (from: LiveGroup, membership: ViewerMembership) => Promise<void>
   /** Who began it; absent where nobody is asked who they are. */
   readonly viewer?: Viewer | undefined
   /** More or less may be held than before, or is about to be: why there is no room for it, where there is none. */
@@ -47,7 +47,7 @@ export interface LiveGroupOptions extends GroupReadingOptions {
   /** The kinds that only objects have named. */
   readonly further: ReadonlySet<Kind>
   /** Rows have led to where the group does not follow. */
-  readonly beyond: (beyond: readonly Beyond[]) => void
+  readonly beyond: (beyond: readonly MissingRead[]) => void
   /** Finds another group for all members, which follows that, too; or ends them. Never rejects. */
   readonly leave: (from: LiveGroup) => Promise<void>
   readonly coalesceMs: number
@@ -71,9 +71,9 @@ export class LiveGroup implements MemberGroup, ByteHolder {
   readonly merged: MergedFrames
   readonly #options: LiveGroupOptions
   readonly #members = new Set<GroupMember>()
-  readonly #announcer = new Announcer(this.#members)
+  readonly #announcer = new MemberNotifier(this.#members)
   readonly #leaving = new AbortController()
-  readonly #seats: GroupSeats
+  readonly #memberships: GroupMemberships
   readonly #reading: GroupReading
   readonly #filter: GroupFilter
   readonly #listeners: GroupListeners
@@ -86,7 +86,7 @@ export class LiveGroup implements MemberGroup, ByteHolder {
   #isLeft = false
 
   constructor(options: LiveGroupOptions) {
-    const { plan, list, sight, limits, counts, coalesceMs } = options
+    const { plan, list, groupAccess, limits, counts, coalesceMs } = options
     const { cluster } = list.at
     const cache = options.served.clusters.get(cluster)
     const leaving = this.#leaving.signal
@@ -94,7 +94,7 @@ export class LiveGroup implements MemberGroup, ByteHolder {
     this.#options = options
     this.counts = counts
     this.incarnation = cache?.incarnation ?? ''
-    const { fingerprint: access } = sight
+    const { fingerprint: access } = groupAccess
     const known = { cluster, incarnation: this.incarnation, list: list.list, access }
     const ring = (this.ring = new FrameRing(options.ring))
     const rows = (this.rows = contentOf(plan, list))
@@ -106,7 +106,7 @@ export class LiveGroup implements MemberGroup, ByteHolder {
       hasRoomFor: (bytes) => this.#problemOfHolding(bytes) === undefined,
     })
     this.#snapshots = new GroupSnapshots(ring)
-    const withheld = new WithheldPrivileges(() => this.#seats.askMore())
+    const withheld = new WithheldChecks(() => this.#memberships.askMore())
     const enter = (): Promise<void> | undefined => enterLive(this.users)
     const reading = (this.#reading = new GroupReading(options, withheld))
     const filter = (this.#filter = new GroupFilter(list, rows, reading, enter))
@@ -119,12 +119,20 @@ export class LiveGroup implements MemberGroup, ByteHolder {
       written: () => this.#written(),
     }))
     const { decide, named, further } = options
-    const move = async (seat: ViewerSeat): Promise<void> => options.move(this, seat)
-    const seats = (this.#seats = new GroupSeats({ cluster, sight, withheld, decide, named, move }))
+    const move = async (membership: ViewerMembership): Promise<void> =>
+      options.move(this, membership)
+    const memberships = (this.#memberships = new GroupMemberships({
+      cluster,
+      groupAccess,
+      withheld,
+      decide,
+      named,
+      move,
+    }))
     this.#listeners = new GroupListeners({
       ...parts,
       flush,
-      seats,
+      memberships,
       cache,
       further,
       ended: (end) => this.end(end),
@@ -140,13 +148,13 @@ export class LiveGroup implements MemberGroup, ByteHolder {
   }
 
   /** Where the members of a viewer sit. */
-  seatOf(access: ViewerAccess): ViewerSeat {
-    return this.#seats.of(access)
+  membershipOf(access: ViewerAccess): ViewerMembership {
+    return this.#memberships.of(access)
   }
 
   /** Nobody is to sit there any more, where nobody does. */
-  dropSeat(seat: ViewerSeat): void {
-    this.#seats.drop(seat)
+  dropMembership(membership: ViewerMembership): void {
+    this.#memberships.drop(membership)
   }
 
   /** Where the members are when they have read all. */
@@ -180,7 +188,7 @@ export class LiveGroup implements MemberGroup, ByteHolder {
 
   /** Its members by whose they are, while they are finding another group. */
   get leaving(): readonly Leaving[] {
-    return this.#seats.leaving(this.#members)
+    return this.#memberships.leaving(this.#members)
   }
 
   /**
@@ -201,20 +209,20 @@ export class LiveGroup implements MemberGroup, ByteHolder {
   }
 
   /** One more subscriber, from the beginning or from where it stood. */
-  join(member: (group: MemberGroup) => GroupMember, seat?: ViewerSeat): GroupMember {
+  join(member: (group: MemberGroup) => GroupMember, membership?: ViewerMembership): GroupMember {
     const joined = member(this)
     if (this.#end === undefined) {
       this.#members.add(joined)
-      if (seat !== undefined) this.#seats.sit(joined, seat)
+      if (membership !== undefined) this.#memberships.sit(joined, membership)
     } else joined.finish(this.#end)
     return joined
   }
 
   /**
    * Takes over the members of a viewer who sees what this group does now, each told what that changes; within one tick, in which
-   * the seat here is open. Without a seat they are those who are not asked who they are.
+   * the membership here is open. Without a membership they are those who are not asked who they are.
    */
-  takeOver(from: LiveGroup, left: Leaving, seat: ViewerSeat | undefined): void {
+  takeOver(from: LiveGroup, left: Leaving, membership: ViewerMembership | undefined): void {
     const part = this.#reading.followed()
     const { positions, rows, writer, ring } = this
     const { isAhead } = this.#flush
@@ -223,9 +231,13 @@ export class LiveGroup implements MemberGroup, ByteHolder {
     for (const member of left.members) {
       const { standsAt } = member
       this.join((group) => {
-        member.move(group, standsAt === undefined ? this.snapshot() : moves.from(standsAt), seat)
+        member.move(
+          group,
+          standsAt === undefined ? this.snapshot() : moves.from(standsAt),
+          membership,
+        )
         return member
-      }, seat)
+      }, membership)
       member.announce()
     }
     this.#hold()
@@ -245,7 +257,7 @@ export class LiveGroup implements MemberGroup, ByteHolder {
   }
 
   leave(member: GroupMember): void {
-    this.#seats.leave(member)
+    this.#memberships.leave(member)
     if (this.#members.delete(member)) this.#endIfEmpty()
   }
 
@@ -298,13 +310,13 @@ export class LiveGroup implements MemberGroup, ByteHolder {
 
   get users(): ReadonlySet<string> {
     const { viewer } = this.#options
-    const { users } = this.#seats
+    const { users } = this.#memberships
     // Nobody sits there before it is known what there is.
     return users.size > 0 || viewer === undefined ? users : new Set([viewer.username])
   }
 
   heldBytesFor(user: string): number {
-    return this.#sharedBytes / this.users.size + bytesAhead(this.#seats.membersOf(user))
+    return this.#sharedBytes / this.users.size + bytesAhead(this.#memberships.membersOf(user))
   }
 
   get #sharedBytes(): number {
@@ -332,7 +344,7 @@ export class LiveGroup implements MemberGroup, ByteHolder {
     this.#leaving.abort()
     this.#listeners.close()
     this.#options.prepared[Symbol.dispose]()
-    this.#seats.retire()
+    this.#memberships.retire()
     this.#options.ended(end)
     for (const member of this.#members) member.finish(end)
     this.#members.clear()
@@ -341,18 +353,18 @@ export class LiveGroup implements MemberGroup, ByteHolder {
   /** Whatever it is, graphql-js finds it too, and says which field it belongs to. */
   #failed(error: unknown): void {
     if (this.#isLeft) return
-    if (error instanceof BeyondSightError && !this.isOver) this.#left(error)
+    if (error instanceof MissingKindError && !this.isOver) this.#left(error)
     else if (error instanceof QueryTooCostlyError) this.end({ form: 'failed', error })
     else this.#refused(error)
   }
 
   #refused(error: unknown): void {
-    if (error instanceof BeyondSightError) this.#options.beyond(error.beyond)
+    if (error instanceof MissingKindError) this.#options.beyond(error.beyond)
     this.end({ form: 'refused' })
   }
 
   /** Members go on in a group that follows more. */
-  #left({ beyond }: BeyondSightError): void {
+  #left({ beyond }: MissingKindError): void {
     this.#options.beyond(beyond)
     this.#leave()
   }

@@ -2,23 +2,23 @@ import { LRUCache } from 'lru-cache'
 import type { Kind } from '../model/kind.ts'
 import { checkedCoalesceMs } from '../operation/followed-list.ts'
 import type { OpenSubscription, OpenSubscriptions } from '../operation/open-subscriptions.ts'
-import { PreparedKinds } from '../operation/prepared-kinds.ts'
+import { KindLeases } from '../operation/kind-leases.ts'
 import { decodeResumeToken, type ResumePosition } from '../operation/resume-token.ts'
 import type { OperationLimits } from '../operation/served-schema.ts'
 import { ViewerAccess } from '../operation/viewer-access.ts'
 import type { FragmentCache } from '../plan/fragment-cache.ts'
 import type { ListSubscriptionArguments } from '../schema/read-arguments.ts'
-import { decideSight, type Sought } from './decide-sight.ts'
+import { resolveGroupAccess, type Sought } from './resolve-group-access.ts'
 import type { FramePlan } from './frame-plan.ts'
 import { GroupMember, type StreamEnd } from './group-member.ts'
 import { HeldBytes, NoRoomError } from './held-bytes.ts'
 import { Attempts } from './attempts.ts'
-import type { Leaving } from './group-seats.ts'
+import type { Leaving } from './group-memberships.ts'
 import { LiveGroup } from './live-group.ts'
 import { isReadable, neededBy } from './needed-kinds.ts'
-import { Reach } from './reach.ts'
-import { BeyondSightError, type Sight } from './sight.ts'
-import type { ViewerSeat } from './viewer-seat.ts'
+import { DiscoveredKinds } from './discovered-kinds.ts'
+import { MissingKindError, type GroupAccess } from './group-access.ts'
+import type { ViewerMembership } from './viewer-membership.ts'
 import type { LiveCounts, LiveLimits, LiveState } from './live-limits.ts'
 import { followedBy, type Joining, type StartedGroup, type WantedGroup } from './wanted-group.ts'
 
@@ -49,7 +49,7 @@ export class LiveGroups {
   readonly #wide = new WeakMap<FramePlan, Set<Kind>>()
   readonly #held: HeldBytes
   /** Of those who ask the same, as long as there is a group of them. */
-  readonly #reach = new LRUCache<string, Reach>({ max: 1000 })
+  readonly #discovered = new LRUCache<string, DiscoveredKinds>({ max: 1000 })
   #plans = 0
 
   constructor(options: LiveGroupsOptions) {
@@ -70,10 +70,10 @@ export class LiveGroups {
     const from = resumeFrom === null ? undefined : decodeResumeToken(resumeFrom)
     const wanted = { ...joining, list, coalesceMs }
     const access = viewer && new ViewerAccess(served, viewer)
-    const attempts = new Attempts(() => this.#reachOf(wanted).learnt)
-    const reach = this.#reachOf(wanted)
+    const attempts = new Attempts(() => this.#discoveredOf(wanted).learnt)
+    const discovered = this.#discoveredOf(wanted)
     // What one attempt has learnt is there for the next one, though the group between them ends.
-    reach.users += 1
+    discovered.users += 1
     try {
       while (attempts.another()) {
         // oxlint-disable-next-line no-await-in-loop -- a group may end while one waits for it to begin
@@ -85,7 +85,7 @@ export class LiveGroups {
       }
       return undefined
     } finally {
-      reach.users -= 1
+      discovered.users -= 1
     }
   }
 
@@ -96,28 +96,31 @@ export class LiveGroups {
     from: ResumePosition | undefined,
   ): Promise<GroupMember | undefined | 'again'> {
     const joined = group.expect()
-    const seat = access && group.seatOf(access)
+    const membership = access && group.membershipOf(access)
     const { syncDeadlineMs } = this.#options.limits
     try {
       await started
       const resumed = from === undefined ? undefined : await group.resume(from)
-      await seat?.ready(syncDeadlineMs)
-      if (seat?.isAllowedMore === true) return undefined
+      await membership?.ready(syncDeadlineMs)
+      if (membership?.isAllowedMore === true) return undefined
       if (group.problem !== undefined) throw group.problem
-      if (group.isOver || seat?.isOpen === false) return 'again'
+      if (group.isOver || membership?.isOpen === false) return 'again'
       const { counts } = this.#options
       // A snapshot is shared, and these frames are not.
       const problem = resumed && this.#held.hold(group, resumed.bytes, access?.viewer.username)
       const begun = problem === undefined ? resumed : undefined
       if (begun !== undefined) counts.resumed += 1
       else if (from !== undefined) counts.notResumed += 1
-      return group.join((one) => new GroupMember(one, begun ?? one.snapshot(), seat), seat)
+      return group.join(
+        (one) => new GroupMember(one, begun ?? one.snapshot(), membership),
+        membership,
+      )
     } catch (error) {
-      if (error instanceof BeyondSightError) return 'again'
+      if (error instanceof MissingKindError) return 'again'
       throw error
     } finally {
       joined()
-      if (seat !== undefined) group.dropSeat(seat)
+      if (membership !== undefined) group.dropMembership(membership)
     }
   }
 
@@ -140,45 +143,45 @@ export class LiveGroups {
     const { served } = wanted
     const { syncDeadlineMs } = this.#options.limits
     // What may be seen of kinds is decided beside them.
-    const prepared = new PreparedKinds({ served, syncDeadlineMs })
-    const reach = this.#reachOf(wanted)
-    const { text } = reach
-    const sought = this.#soughtBy(wanted, reach)
+    const prepared = new KindLeases({ served, syncDeadlineMs })
+    const discovered = this.#discoveredOf(wanted)
+    const { text } = discovered
+    const sought = this.#soughtBy(wanted, discovered)
     let isHandedOver = false
     try {
       access?.begin()
-      let sight = await decideSight(access, sought)
-      await prepared.prepare(sight.visible)
+      let groupAccess = await resolveGroupAccess(access, sought)
+      await prepared.prepare(groupAccess.visible)
       // What is there is known now, so that nobody is asked about anything else.
       if (access !== undefined) {
-        sight = await decideSight(access, sought)
-        await prepared.prepare(sight.visible)
+        groupAccess = await resolveGroupAccess(access, sought)
+        await prepared.prepare(groupAccess.visible)
       }
-      if (reach.isFull) return undefined
-      const key = this.#keyOf(wanted, sight, text)
+      if (discovered.isFull) return undefined
+      const key = this.#keyOf(wanted, groupAccess, text)
       if (this.#refused.has(key)) return undefined
       const known = this.#groups.get(key)
       if (known !== undefined) return known
-      if (!isReadable(prepared, sight)) {
+      if (!isReadable(prepared, groupAccess)) {
         if (text !== '') {
           // What leads there will do so again.
-          this.#reach.delete(this.#askedBy(wanted))
-          this.#refused.set(this.#keyOf(wanted, sight, ''), true)
+          this.#discovered.delete(this.#askedBy(wanted))
+          this.#refused.set(this.#keyOf(wanted, groupAccess, ''), true)
         }
         return undefined
       }
       isHandedOver = true
-      return this.#start(key, { ...wanted, sought, sight, prepared, reach })
+      return this.#start(key, { ...wanted, sought, groupAccess, prepared, discovered })
     } finally {
       if (!isHandedOver) prepared[Symbol.dispose]()
     }
   }
 
-  #keyOf(wanted: WantedGroup, { fingerprint }: Sight, reach: string): string {
+  #keyOf(wanted: WantedGroup, { fingerprint }: GroupAccess, discovered: string): string {
     const { served, list, coalesceMs, viewer } = wanted
     const isAnybody = viewer === undefined
     const incarnation = served.clusters.get(list.at.cluster)?.incarnation
-    const sees = [isAnybody, fingerprint, reach]
+    const sees = [isAnybody, fingerprint, discovered]
     return JSON.stringify([this.#askedBy(wanted), incarnation, ...sees, coalesceMs])
   }
 
@@ -186,19 +189,19 @@ export class LiveGroups {
     return JSON.stringify([this.#numberOf(plan), list.at.cluster, asked])
   }
 
-  #reachOf(wanted: WantedGroup): Reach {
+  #discoveredOf(wanted: WantedGroup): DiscoveredKinds {
     const asked = this.#askedBy(wanted)
-    const known = this.#reach.get(asked)
+    const known = this.#discovered.get(asked)
     if (known !== undefined) return known
     const { plan } = wanted
     let wide = this.#wide.get(plan)
     if (wide === undefined) this.#wide.set(plan, (wide = new Set()))
-    const reach = new Reach(wide)
-    this.#reach.set(asked, reach)
-    return reach
+    const discovered = new DiscoveredKinds(wide)
+    this.#discovered.set(asked, discovered)
+    return discovered
   }
 
-  #soughtBy(wanted: WantedGroup, { wide, further, privileges }: Reach): Sought {
+  #soughtBy(wanted: WantedGroup, { wide, further, privileges }: DiscoveredKinds): Sought {
     const { list } = wanted
     const { syncDeadlineMs } = this.#options.limits
     // What the list is filtered by may be anywhere.
@@ -208,14 +211,14 @@ export class LiveGroups {
   }
 
   #start(key: string, wanted: StartedGroup): KnownGroup {
-    const { served, document, supporting, plan, sought, reach } = wanted
+    const { served, document, supporting, plan, sought, discovered } = wanted
     const { limits, live, fragments, subscriptions, counts } = this.#options
     const forget = (): void => {
       if (this.#groups.get(key)?.group === group) this.#groups.delete(key)
     }
     let isBeyond = false
-    reach.users += 1
-    this.#reach.set(this.#askedBy(wanted), reach)
+    discovered.users += 1
+    this.#discovered.set(this.#askedBy(wanted), discovered)
     const open: OpenSubscription = {
       served,
       document,
@@ -231,19 +234,19 @@ export class LiveGroups {
       ring: live,
       counts,
       decide: (access) => {
-        const { privileges } = this.#reachOf(wanted)
-        return decideSight(access, { ...sought, privileges })
+        const { privileges } = this.#discoveredOf(wanted)
+        return resolveGroupAccess(access, { ...sought, privileges })
       },
-      leadsBack: plan.leadsBack || reach.leadsBack,
-      further: new Set(reach.further.map(({ kind }) => kind)),
-      named: (privileges) => this.#reachOf(wanted).addNames(privileges),
-      move: (from, seat) => this.#move(from, seat, wanted),
+      leadsBack: plan.leadsBack || discovered.leadsBack,
+      further: new Set(discovered.further.map(({ kind }) => kind)),
+      named: (privileges) => this.#discoveredOf(wanted).addNames(privileges),
+      move: (from, membership) => this.#move(from, membership, wanted),
       hold: (moreBytes) => this.#held.hold(group, moreBytes),
       beyond: (beyond) => {
         // Whoever comes finds a group that follows that, too.
         isBeyond = true
         forget()
-        reach.add(beyond)
+        discovered.add(beyond)
       },
       leave: (from) => {
         forget()
@@ -253,9 +256,9 @@ export class LiveGroups {
         closed()
         this.#held.release(group)
         forget()
-        reach.users -= 1
+        discovered.users -= 1
         if (isBeyond) return
-        if (reach.users === 0) this.#reach.delete(this.#askedBy(wanted))
+        if (discovered.users === 0) this.#discovered.delete(this.#askedBy(wanted))
         if (end.form === 'refused') this.#refused.set(key, true)
       },
     })
@@ -269,7 +272,7 @@ export class LiveGroups {
   }
 
   /** Finds members of a group another one, as their viewer sees something else now. Rejects where that is nothing. */
-  async #move(from: LiveGroup, left: ViewerSeat, wanted: WantedGroup): Promise<void> {
+  async #move(from: LiveGroup, left: ViewerMembership, wanted: WantedGroup): Promise<void> {
     const outcome = await this.#moved(from, left, wanted)
     if (outcome === 'refused') left.finish({ form: 'refused' })
     if (outcome === 'again') left.recheck()
@@ -279,7 +282,7 @@ export class LiveGroups {
   async #leave(from: LiveGroup, wanted: WantedGroup): Promise<void> {
     await Promise.all(
       from.leaving.map(async (left) => {
-        const attempts = new Attempts(() => this.#reachOf(wanted).learnt)
+        const attempts = new Attempts(() => this.#discoveredOf(wanted).learnt)
         let outcome: MoveOutcome | NoRoomError = 'again'
         while (outcome === 'again' && left.members.size > 0 && attempts.another()) {
           // oxlint-disable-next-line no-await-in-loop -- a group may end while one waits for it to begin
@@ -304,24 +307,24 @@ export class LiveGroups {
     // It sees again what it saw before.
     if (group === from) return 'again'
     const joined = group.expect()
-    const seat = access && group.seatOf(access)
+    const membership = access && group.membershipOf(access)
     try {
       const failure = await started.then(
         () => undefined,
         (error: unknown) => error,
       )
-      if (failure !== undefined) return failure instanceof BeyondSightError ? 'again' : 'refused'
+      if (failure !== undefined) return failure instanceof MissingKindError ? 'again' : 'refused'
       // What has been told is not to be told as it was before.
       if (group.incarnation === from.incarnation) await group.hasReached(from.positions)
-      await seat?.ready(this.#options.limits.syncDeadlineMs)
-      if (seat?.isAllowedMore === true) return 'refused'
+      await membership?.ready(this.#options.limits.syncDeadlineMs)
+      if (membership?.isAllowedMore === true) return 'refused'
       if (group.problem !== undefined) throw group.problem
-      if (group.isOver || from.hasEnded || seat?.isOpen === false) return 'again'
-      group.takeOver(from, left, seat)
+      if (group.isOver || from.hasEnded || membership?.isOpen === false) return 'again'
+      group.takeOver(from, left, membership)
       return 'moved'
     } finally {
       joined()
-      if (seat !== undefined) group.dropSeat(seat)
+      if (membership !== undefined) group.dropMembership(membership)
     }
   }
 

@@ -2,12 +2,12 @@ import type { VariableValues } from 'graphql'
 import type { Kind } from '../model/kind.ts'
 import { ClientError } from '../operation/client-error.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
-import type { KindAt } from '../operation/kind-part.ts'
-import type { PreparedKinds } from '../operation/prepared-kinds.ts'
+import type { ClusterKind } from '../operation/kind-view.ts'
+import type { KindLeases } from '../operation/kind-leases.ts'
 import type { RelatedNeed } from '../operation/schema-relations.ts'
 import { neededKinds } from '../plan/plan-needs.ts'
 import type { FramePlan } from './frame-plan.ts'
-import type { Sight } from './sight.ts'
+import type { GroupAccess } from './group-access.ts'
 
 /** What a group is wanted for. */
 interface Wanted {
@@ -23,10 +23,13 @@ interface Wanted {
 export function neededBy(
   { plan, list, variables }: Wanted,
   further: readonly RelatedNeed[],
-): readonly KindAt[] {
+): readonly ClusterKind[] {
   const { cluster } = list.at
   const named = neededKinds({ kinds: plan.needs, asked: plan.asked }, cluster, variables)
-  const needs = new Map<Kind, KindAt & { readonly indexes: { readonly needed: Set<string> } }>()
+  const needs = new Map<
+    Kind,
+    ClusterKind & { readonly indexes: { readonly needed: Set<string> } }
+  >()
   for (const { kind, indexes } of [...named, ...list.needs, ...further]) {
     const known = needs.get(kind)
     const needed = known?.indexes.needed ?? new Set<string>()
@@ -37,7 +40,7 @@ export function neededBy(
 }
 
 /** Whether all kinds can be read of which something may be seen; else graphql-js tells which fields that is the error of. */
-export function isReadable(prepared: PreparedKinds, { visible }: Sight): boolean {
+export function isReadable(prepared: KindLeases, { visible }: GroupAccess): boolean {
   const settled = prepared.settle()
   try {
     for (const at of visible) settled.part(at)

@@ -9,7 +9,7 @@ import type { ResumePosition } from '../operation/resume-token.ts'
 import type { PageStepParts } from './frame-plan.ts'
 import type { FrameRing } from './frame-ring.ts'
 import type { GroupPage } from './group-page.ts'
-import type { ToldChange } from './live-change.ts'
+import type { SentChange } from './live-change.ts'
 import { changesSince, type MissedOptions, relatedRows } from './resumption.ts'
 
 export interface MissedOnPageOptions extends Omit<MissedOptions, 'rows'> {
@@ -45,8 +45,8 @@ export function missedOnPage(options: MissedOnPageOptions): readonly PageStepPar
 }
 
 /** What a group has sent since it sent this position, if that is still in its ring: of several frames with the same, since the first. */
-function sentSince(ring: FrameRing, from: ResumePosition): readonly ToldChange[] | undefined {
-  const sent: (readonly ToldChange[])[] = []
+function sentSince(ring: FrameRing, from: ResumePosition): readonly SentChange[] | undefined {
+  const sent: (readonly SentChange[])[] = []
   let known: number | undefined
   for (let number = ring.next - 1; number >= ring.first; number -= 1) {
     const frame = ring.get(number)

@@ -13,9 +13,9 @@ import { clientErrorOf } from '../operation/client-error.ts'
 import { problemOfVariables } from '../operation/document-bounds.ts'
 import type { OperationDocuments } from '../operation/operation-documents.ts'
 import { operationKinds, supportingKinds } from '../operation/operation-kinds.ts'
-import type { KindAt } from '../operation/kind-part.ts'
+import type { ClusterKind } from '../operation/kind-view.ts'
 import type { OperationObserver, OperationReport } from '../operation/operation-observer.ts'
-import { problemOfPages } from '../operation/page-rows.ts'
+import { checkPageSizes } from '../operation/page-rows.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import type { Plan } from '../plan/plan.ts'
@@ -79,7 +79,7 @@ export class PlannedSubscriptions {
       const { variableValues } = coerced
       const variables = variableValues
       const read = { document, operation, variables }
-      if (problemOfPages(served, this.#options.limits, read) !== undefined) return undefined
+      if (checkPageSizes(served, this.#options.limits, read) !== undefined) return undefined
       const startMs = performance.now()
       const member = await this.#joined({
         served,
@@ -91,7 +91,8 @@ export class PlannedSubscriptions {
         viewer,
       })
       if (member !== undefined) {
-        const kinds = (): readonly KindAt[] => operationKinds(served, { ...read, variableValues })
+        const kinds = (): readonly ClusterKind[] =>
+          operationKinds(served, { ...read, variableValues })
         const operationName = operation.name?.value
         this.#observe(member, { document, operationName, kinds, viewer }, startMs)
       }

@@ -4,22 +4,22 @@ import { objectTest, type ObjectTest } from '../../query/condition/object-test.t
 import { isInScope } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
-import type { KindPart } from '../operation/kind-part.ts'
-import type { SettledKinds } from '../operation/settled-kinds.ts'
+import type { KindView } from '../operation/kind-view.ts'
+import type { ReadSnapshot } from '../operation/read-snapshot.ts'
 import type { ResumePosition } from '../operation/resume-token.ts'
 import type { Positions } from './frame-writer.ts'
 import type { GroupContent } from './group-content.ts'
 import type { GroupRows } from './group-rows.ts'
 import { additionOf, type LiveChangeText, removalNow } from './live-change.ts'
-import { missedConcerns } from './missed-concerns.ts'
+import { affectedSince } from './affected-since.ts'
 
 export interface MissedOptions {
   /** The kinds that are read, the followed one first. */
   readonly kinds: readonly Kind[]
   readonly list: FollowedList
   /** What of the followed kind may be seen. */
-  readonly part: KindPart
-  readonly settled: SettledKinds
+  readonly part: KindView
+  readonly settled: ReadSnapshot
   /** What the members of the group hold, which is what the changes are to lead to. */
   readonly rows: GroupRows
   readonly from: ResumePosition
@@ -44,7 +44,7 @@ const maxRowsAnew = 500
 export function missedByOne(options: MissedOptions): readonly LiveChangeText[] | undefined {
   const { kinds, list, part, rows, from } = options
   const since = changesSince(options)
-  const decided = missedConcerns(list, options.settled, from.positions)
+  const decided = affectedSince(list, options.settled, from.positions)
   if (since === undefined || decided === undefined) return undefined
   if (isAnyRow(since) && rows.size > maxRowsAnew) return undefined
   const { changes } = since
@@ -74,7 +74,7 @@ export function missedByOne(options: MissedOptions): readonly LiveChangeText[] |
 }
 
 /** What is to be told of a row that may have come to match, or match no more, since nobody knows which. */
-function whereItIsNow(key: string, part: KindPart, rows: GroupRows): readonly LiveChangeText[] {
+function whereItIsNow(key: string, part: KindView, rows: GroupRows): readonly LiveChangeText[] {
   const now = rows.toldOf(key)
   if (now !== undefined) return [additionOf(now)]
   const id = part.view.idOf(key)

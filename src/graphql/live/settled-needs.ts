@@ -1,13 +1,13 @@
-import type { KindAt } from '../operation/kind-part.ts'
+import type { ClusterKind } from '../operation/kind-view.ts'
 import { maxRounds } from '../operation/preparation.ts'
-import type { PreparedKinds } from '../operation/prepared-kinds.ts'
-import type { SettledKinds } from '../operation/settled-kinds.ts'
+import type { KindLeases } from '../operation/kind-leases.ts'
+import type { ReadSnapshot } from '../operation/read-snapshot.ts'
 
 /** Kinds as they are now, all of which can be read. Rejects with why one of them cannot be. */
 export async function settledNeeds(
-  prepared: PreparedKinds,
-  needs: readonly KindAt[],
-): Promise<SettledKinds> {
+  prepared: KindLeases,
+  needs: readonly ClusterKind[],
+): Promise<ReadSnapshot> {
   for (let round = 1; ; round += 1) {
     const settled = prepared.settle()
     try {

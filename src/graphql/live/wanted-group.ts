@@ -6,13 +6,13 @@ import {
   objectToFollow,
   pageToFollow,
 } from '../operation/followed-list.ts'
-import type { PreparedKinds } from '../operation/prepared-kinds.ts'
+import type { KindLeases } from '../operation/kind-leases.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
 import type { LookupSubscriptionArguments } from '../schema/read-arguments.ts'
-import type { Sought } from './decide-sight.ts'
+import type { Sought } from './resolve-group-access.ts'
 import type { FramePlan } from './frame-plan.ts'
-import type { Reach } from './reach.ts'
-import type { Sight } from './sight.ts'
+import type { DiscoveredKinds } from './discovered-kinds.ts'
+import type { GroupAccess } from './group-access.ts'
 
 /** One subscriber to come. */
 export interface Joining {
@@ -37,9 +37,9 @@ export interface WantedGroup extends Joining {
 /** The same, of a group that is begun for it. */
 export interface StartedGroup extends WantedGroup {
   readonly sought: Sought
-  readonly sight: Sight
-  readonly prepared: PreparedKinds
-  readonly reach: Reach
+  readonly groupAccess: GroupAccess
+  readonly prepared: KindLeases
+  readonly discovered: DiscoveredKinds
 }
 
 /** What a subscriber follows. Throws `ArgumentError` and `ClientError`. */

@@ -13,8 +13,8 @@ import { healthIndex } from './health-index.ts'
 import { everyKindType, ofEachKind } from './every-kind.ts'
 import { functionIndexes, type IndexFunctions, unknownListFields } from './index-functions.ts'
 import { inferredReferences, referencedByOf } from './inferred-references.ts'
-import type { BareKind, Kind, MixedRelationField, RelationField } from './kind.ts'
-import { mixedRelationsOf, reversesOf } from './mixed-relations.ts'
+import type { BareKind, Kind, PolymorphicRelationField, RelationField } from './kind.ts'
+import { polymorphicRelationsOf, reversesOf } from './polymorphic-relations.ts'
 import { endedRuleOf, isUse, usedByField, usersOf } from './uses.ts'
 import { isInjectedField, nativePropertiesOf } from './native-properties.ts'
 import { schemaAtPath, type SchemaAtPath } from './schema-at-path.ts'
@@ -123,7 +123,7 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
   problems.push(...ofChoices)
   const mixed = new Map(
     typeNames.map((typeName) => {
-      const found = mixedRelationsOf(typeName, ofType.get(typeName) ?? [], {
+      const found = polymorphicRelationsOf(typeName, ofType.get(typeName) ?? [], {
         relationsOf,
         typeNames,
         hasField: hasOwnField,
@@ -224,7 +224,7 @@ function definitionOf(
 function instancesOf(
   typeNames: readonly string[],
   relationsOf: (typeName: string) => readonly RelationField[],
-): MixedRelationField {
+): PolymorphicRelationField {
   const [name, from, field] = ['instances', definitionType, 'definition']
   const relations = reversesOf({ name, from, field }, typeNames, relationsOf)
   return { name, relations, description: 'The objects of the kind that it defines.' }

@@ -2,7 +2,7 @@ import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
 import type { BareKind } from './kind.ts'
 import type { Definitions, DefinitionScope } from './definitions.ts'
-import type { MixedRelationField, RelationField } from './kind.ts'
+import type { PolymorphicRelationField, RelationField } from './kind.ts'
 
 /** What references are inferred from. */
 export interface InferenceContext {
@@ -115,7 +115,7 @@ export function referencedByOf(
   typeName: string,
   inferred: readonly TypeExtension[],
   relationsOf: (typeName: string) => readonly RelationField[],
-): MixedRelationField | undefined {
+): PolymorphicRelationField | undefined {
   const relations = inferred.flatMap(({ typeName: to, relations: declared }) =>
     declared.flatMap(({ name, form }): readonly RelationField[] => {
       const target = relationsOf(to).find(({ definition }) => definition.name === name)

@@ -26,7 +26,7 @@ export interface ChosenObjects {
 }
 
 /** A field that leads to objects of several kinds: a relation of each of them, read backwards. */
-export interface MixedRelationField {
+export interface PolymorphicRelationField {
   readonly name: string
   /** One for each kind. */
   readonly relations: readonly RelationField[]
@@ -77,7 +77,7 @@ export interface Kind {
   /** `namespace` of namespaced kinds, then the declared relations, in the order of their declaration. */
   readonly relations: readonly RelationField[]
   readonly objectRefs: readonly ObjectRefField[]
-  readonly mixed: readonly MixedRelationField[]
+  readonly mixed: readonly PolymorphicRelationField[]
   /** Those that make use of its objects: each `@reference` with `uses` onto the kind, read backwards. */
   readonly usedBy: readonly RelationField[]
   /** Which of its objects use nothing any more. */

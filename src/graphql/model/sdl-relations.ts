@@ -16,7 +16,7 @@ import {
   uidOf,
 } from './declared-relation.ts'
 import type { RelationField } from './kind.ts'
-import { isMixed } from './mixed-relations.ts'
+import { isPolymorphic } from './polymorphic-relations.ts'
 import { inOrderOfSteps, stepsOf } from './relation-steps.ts'
 import type { SchemaAtPath } from './schema-at-path.ts'
 import { pathProblem } from './sdl-indexes.ts'
@@ -108,7 +108,7 @@ export class SdlRelations {
     for (const extension of extensions) {
       for (const declaration of extension.relations) {
         const { form, name } = declaration
-        if (isMixed(declaration)) continue
+        if (isPolymorphic(declaration)) continue
         const written = { extension, declaration }
         const fullName = `${extension.typeName}.${name}`
         if (form.directive === 'objectRef') {

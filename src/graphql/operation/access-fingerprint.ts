@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Scope } from '../../query/condition/scope.ts'
 import { apiVersionOf } from '../../kubernetes/api-resource.ts'
-import type { KindPart } from './kind-part.ts'
+import type { KindView } from './kind-view.ts'
 
 /** What may be seen of a kind in a cluster. */
-export interface SeenKind extends Pick<KindPart, 'cluster' | 'kind' | 'scope' | 'byName'> {
+export interface SeenKind extends Pick<KindView, 'cluster' | 'kind' | 'scope' | 'byName'> {
   /** What may be looked up by names, where that is decided by namespaces. */
   readonly look?: Scope | undefined
 }

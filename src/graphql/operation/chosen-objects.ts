@@ -15,9 +15,9 @@ import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { valueAt } from '../../query/index/path.ts'
 import { choiceAt, choiceIndex, placesChoosing } from '../../query/relation/object-choice.ts'
 import { visibleIds } from '../../query/relation/visible-ids.ts'
-import type { ChosenObjects, Kind, MixedRelationField } from '../model/kind.ts'
+import type { ChosenObjects, Kind, PolymorphicRelationField } from '../model/kind.ts'
 import type { KindOf } from '../schema/object-ref.ts'
-import type { CachedParts, KindPart } from './kind-part.ts'
+import type { CachedParts, KindView } from './kind-view.ts'
 import type { RelatedNeed, SchemaRelations } from './schema-relations.ts'
 
 export interface ChoosingOptions {
@@ -41,11 +41,11 @@ interface Choice {
   readonly condition: Condition
 }
 
-type FoundPart = KindPart & { readonly condition: Condition }
+type FoundPart = KindView & { readonly condition: Condition }
 
 /** The kinds that have to be read to tell what is chosen, or by what. */
 export function choosingNeeds(
-  { chosen, chosenBy = [] }: MixedRelationField,
+  { chosen, chosenBy = [] }: PolymorphicRelationField,
   relations: SchemaRelations,
 ): readonly RelatedNeed[] {
   const needsOf = ({ relation }: ChosenObjects): readonly RelatedNeed[] => [
@@ -106,7 +106,7 @@ function partOf(
   { relation: { definition }, relation }: ChosenObjects,
   { relations, parts, cluster }: ChoosingOptions,
   type: string,
-): KindPart {
+): KindView {
   const need = relations.byField.get(relation)?.needs.get(type)
   if (need === undefined) throw new TypeError(`${definition.name} does not read ${type}`)
   return parts.part({ cluster, ...need })
@@ -120,7 +120,7 @@ function choiceOf(
   const { relations, kindOf, budget } = options
   const known = relations.byField.get(chosen.relation)
   if (known === undefined) return undefined
-  const part = (type: string): KindPart => partOf(chosen, options, type)
+  const part = (type: string): KindView => partOf(chosen, options, type)
   const teller = part(known.to.typeName)
   const [told] = visibleIds(known.relation.follow({ view, id, part, budget }), teller, budget) ?? []
   if (told === undefined) return undefined

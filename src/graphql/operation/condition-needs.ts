@@ -1,5 +1,5 @@
 import { type Condition, indexesOf } from '../../query/condition/condition.ts'
-import type { KindAt } from './kind-part.ts'
+import type { ClusterKind } from './kind-view.ts'
 import type { RelatedNeed } from './schema-relations.ts'
 import type { ServedSchema } from './served-schema.ts'
 
@@ -19,7 +19,7 @@ export function isServed(
  */
 export function conditionNeeds(
   served: ServedSchema,
-  { cluster, kind }: KindAt,
+  { cluster, kind }: ClusterKind,
   condition: Condition,
 ): readonly RelatedNeed[] {
   const needed = new Map<string, Set<string>>()

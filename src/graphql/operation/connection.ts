@@ -14,19 +14,19 @@ import type {
 } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
 import { facetsOf } from './facets.ts'
-import type { KindPart } from './kind-part.ts'
+import type { KindView } from './kind-view.ts'
 import { accessFingerprint } from './access-fingerprint.ts'
-import { mixedPage, type MixedPageOptions } from './mixed-page.ts'
+import { polymorphicPage, type PolymorphicPageOptions } from './polymorphic-page.ts'
 import type { UsedByPage } from './used-by.ts'
 import { encodeResumeToken } from './resume-token.ts'
 
-export interface MixedConnectionOptions extends MixedPageOptions {
+export interface PolymorphicConnectionOptions extends PolymorphicPageOptions {
   /** Why other kinds cannot be looked into. */
   readonly failures: readonly Error[]
 }
 
 /** A page of objects of one kind as a connection. */
-export function storeConnection(page: Page, part: KindPart, budget: WorkBudget): ConnectionSource {
+export function storeConnection(page: Page, part: KindView, budget: WorkBudget): ConnectionSource {
   const { view, kind, cluster } = part
   return new PageConnection(budget, {
     ...page,
@@ -45,7 +45,7 @@ const testsPerToken = 80
 
 /** A subscription to the list that goes on where the part's store is now. */
 export function resumeTokenOf(
-  part: KindPart,
+  part: KindView,
   page: Pick<Page, 'listHash'>,
   budget: WorkBudget,
 ): string {
@@ -62,12 +62,12 @@ export function resumeTokenOf(
 }
 
 /** The objects of some kinds that meet a condition of each, as a connection. */
-export function mixedConnection(
-  options: MixedConnectionOptions,
+export function polymorphicConnection(
+  options: PolymorphicConnectionOptions,
   args: PageArguments,
 ): OwnedConnectionSource {
   const { cluster, budget, failures } = options
-  const { page, partOf, kinds, notLookedAt } = mixedPage(options, args)
+  const { page, partOf, kinds, notLookedAt } = polymorphicPage(options, args)
   const connection = new PageConnection(budget, {
     ...page,
     entries: page.rows,

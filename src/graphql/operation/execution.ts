@@ -30,12 +30,12 @@ import type { OperationDocuments } from './operation-documents.ts'
 import type { OpenSubscriptions } from './open-subscriptions.ts'
 import type { OperationRecord } from './operation-record.ts'
 import { permissionsOf } from './permissions.ts'
-import { problemOfPages } from './page-rows.ts'
-import { prepareOperation, inRounds } from './preparation.ts'
+import { checkPageSizes } from './page-rows.ts'
+import { prepareOperation, runUntilPrepared } from './preparation.ts'
 import { executePriced } from './priced-executor.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 import type { SecretReader } from './secret-loader.ts'
-import type { SettledKinds } from './settled-kinds.ts'
+import type { ReadSnapshot } from './read-snapshot.ts'
 import { StoreReader } from './store-reader.ts'
 import { subscriptionAnswers } from './subscription-answers.ts'
 import { ViewerAccess } from './viewer-access.ts'
@@ -73,7 +73,7 @@ export interface ExplainingPlans {
 }
 
 /** What the transports say of an operation in its `contextValue`, besides what is theirs. */
-export interface OperationWishes {
+export interface OperationOptions {
   /** Whether the answer is to say in `extensions.explain` how it was come by. */
   readonly explain?: boolean
   /** Who asks; absent where nobody is asked who they are, and everything may be seen. */
@@ -114,7 +114,7 @@ export class Execution {
     record?.reads(() => operationKinds(this.#options.served, validated))
     const access = this.#accessOf(args)
     using prepared = await prepareOperation(this.#options, validated, access)
-    const wishes = args.contextValue as OperationWishes | undefined
+    const wishes = args.contextValue as OperationOptions | undefined
     const live = this.#liveLoader(access, {
       access,
       token: wishes?.callerToken,
@@ -123,7 +123,7 @@ export class Execution {
         wishes?.secretRead?.()
       },
     })
-    const answered = await inRounds(
+    const answered = await runUntilPrepared(
       prepared,
       () => turns.enter(queryLane(access?.viewer)),
       async (settled) => {
@@ -179,7 +179,7 @@ export class Execution {
       enterLive(access === undefined ? [] : [access.viewer.username])
     let source: AsyncIterable<unknown> | ExecutionResult
     try {
-      source = await inRounds(prepared, enter, async (settled) => {
+      source = await runUntilPrepared(prepared, enter, async (settled) => {
         const { contextValue } = this.#context({
           args,
           access,
@@ -200,7 +200,7 @@ export class Execution {
     }
     const answer = async (event: unknown): Promise<ExecutionResult> => {
       const live = this.#liveLoader(access)
-      const answered = await inRounds(prepared, enter, async (settled) => {
+      const answered = await runUntilPrepared(prepared, enter, async (settled) => {
         const { contextValue, failures, budget } = this.#context({ args, access, settled, live })
         const frame = { ...validated, rootValue: event, contextValue }
         const result = await executePriced(frame, budget)
@@ -238,7 +238,7 @@ export class Execution {
     const { document, operationName } = args
     const { served, limits } = this.#options
     const pages = { document, operationName, variables: validated.variableValues }
-    const tooLarge = problemOfPages(served, limits, pages)
+    const tooLarge = checkPageSizes(served, limits, pages)
     return tooLarge === undefined ? validated : { errors: [tooLarge] }
   }
 
@@ -285,11 +285,11 @@ export class Execution {
 }
 
 function viewerOf({ contextValue }: ExecutionArgs): Viewer | undefined {
-  return (contextValue as OperationWishes | undefined)?.viewer
+  return (contextValue as OperationOptions | undefined)?.viewer
 }
 
 function isExplained({ contextValue }: ExecutionArgs): boolean {
-  return (contextValue as OperationWishes | undefined)?.explain === true
+  return (contextValue as OperationOptions | undefined)?.explain === true
 }
 
 /** What is refused before anything is prepared. */
@@ -305,7 +305,7 @@ interface ContextParts {
   readonly args: ExecutionArgs
   /** What whoever asks may see; `undefined`: everything. */
   readonly access: ViewerAccess | undefined
-  readonly settled: SettledKinds
+  readonly settled: ReadSnapshot
   readonly live: LiveLoader
 }
 

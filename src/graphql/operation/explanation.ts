@@ -2,7 +2,7 @@ import { apiVersionOf, type ApiResource } from '../../kubernetes/api-resource.ts
 import type { StoreView } from '../../informer/store/store-view.ts'
 import type { Access, FieldReads, ReadReport } from '../../query/condition/read-report.ts'
 import type { CacheStateName } from '../../cache/cached-resource-state.ts'
-import type { KindAt } from './kind-part.ts'
+import type { ClusterKind } from './kind-view.ts'
 import type { ServedSchema } from './served-schema.ts'
 import type { ViewerAccess } from './viewer-access.ts'
 
@@ -67,7 +67,7 @@ export interface Explained {
   readonly served: ServedSchema
   readonly report: ReadReport
   /** The kinds that were prepared, read or not. */
-  readonly kinds: readonly KindAt[]
+  readonly kinds: readonly ClusterKind[]
   /** What the viewer may see; `undefined`: everything. */
   readonly access: ViewerAccess | undefined
   /** `undefined`: graphql-js has answered. */
@@ -100,7 +100,7 @@ function explainedField(
     order,
     ...counts
   }: FieldReads,
-  cached: ReadonlyMap<StoreView, KindAt>,
+  cached: ReadonlyMap<StoreView, ClusterKind>,
   viewer: ViewerAccess | undefined,
 ): ExplainedField {
   const { examined, tests } = counts
@@ -127,8 +127,8 @@ function explainedField(
 }
 
 /** The kinds that are in memory, by their stores. */
-function cachedKinds({ clusters, kinds }: ServedSchema): ReadonlyMap<StoreView, KindAt> {
-  const cached = new Map<StoreView, KindAt>()
+function cachedKinds({ clusters, kinds }: ServedSchema): ReadonlyMap<StoreView, ClusterKind> {
+  const cached = new Map<StoreView, ClusterKind>()
   for (const [cluster, cache] of clusters) {
     for (const kind of kinds.values()) {
       const view = cache.synced(kind.resource)
@@ -139,7 +139,7 @@ function cachedKinds({ clusters, kinds }: ServedSchema): ReadonlyMap<StoreView, 
 }
 
 /** How much of a kind a viewer may list, as far as that is known. */
-function listedOf(at: KindAt, access: ViewerAccess | undefined): 'all' | 'some' | 'none' {
+function listedOf(at: ClusterKind, access: ViewerAccess | undefined): 'all' | 'some' | 'none' {
   if (access === undefined) return 'all'
   const list = access.list(at, { watch: false })
   if (list.state !== 'allowed') return 'none'
@@ -148,7 +148,7 @@ function listedOf(at: KindAt, access: ViewerAccess | undefined): 'all' | 'some' 
 
 function explainedKinds(
   { clusters }: ServedSchema,
-  kinds: readonly KindAt[],
+  kinds: readonly ClusterKind[],
   access: ViewerAccess | undefined,
 ): readonly ExplainedKind[] {
   const wanted = new Map(kinds.map((at) => [keyOf(at.cluster, at.kind.resource), at]))

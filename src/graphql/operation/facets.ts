@@ -5,7 +5,7 @@ import type { Page } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
 import type { FacetArguments } from '../schema/read-arguments.ts'
 import type { Facet } from '../schema/read-context.ts'
-import type { KindPart } from './kind-part.ts'
+import type { KindView } from './kind-view.ts'
 
 const defaultTop = 10
 const maxTop = 1_000
@@ -17,7 +17,7 @@ const maxFacets = 20
  */
 export function facetsOf(
   page: Page,
-  { kind, view }: KindPart,
+  { kind, view }: KindView,
   { by, top }: FacetArguments,
 ): readonly Facet[] {
   if (by.length > maxFacets) {

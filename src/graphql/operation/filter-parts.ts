@@ -2,11 +2,11 @@ import type { StoreView } from '../../informer/store/store-view.ts'
 import type { Condition } from '../../query/condition/condition.ts'
 import type { RelatedBy, RelatedPart, RelatedStores } from '../../query/condition/related-by.ts'
 import { ClientError, type ClientErrorCode } from './client-error.ts'
-import type { KindParts } from './kind-part.ts'
+import type { KindViews } from './kind-view.ts'
 import { isServed } from './condition-needs.ts'
 import type { ServedSchema } from './served-schema.ts'
 
-type ReadableParts = Pick<KindParts, 'part'>
+type ReadableParts = Pick<KindViews, 'part'>
 
 /** What the conditions on related objects of one cluster read in one execution: kinds as it has settled them. */
 class FilterParts implements RelatedStores {

@@ -5,8 +5,8 @@ import { unrestricted } from '../../query/condition/scope.ts'
 import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import type { FollowedList } from './followed-list.ts'
-import type { KindAt } from './kind-part.ts'
-import type { SettledKinds } from './settled-kinds.ts'
+import type { ClusterKind } from './kind-view.ts'
+import type { ReadSnapshot } from './read-snapshot.ts'
 
 /** What is to be decided anew. */
 export interface ConcernedTaken {
@@ -79,7 +79,7 @@ export class FollowedFilter {
   }
 
   /** To be called in the tick in which the rows are first decided. Throws where a kind cannot be read. */
-  listen(settled: Pick<SettledKinds, 'informer'>): void {
+  listen(settled: Pick<ReadSnapshot, 'informer'>): void {
     const list = this.#list
     for (const at of [list.at, ...followedNeeds(list)]) {
       this.#views.set(at.kind.typeName, settled.informer(at, { watch: true }).store)
@@ -203,6 +203,6 @@ export function filterKinds({ concerned, needs }: FollowedList): readonly Kind[]
 }
 
 /** The kinds that a list's filter rests on besides its own, with the indexes that they are read by. */
-export function followedNeeds({ at, needs }: FollowedList): readonly KindAt[] {
+export function followedNeeds({ at, needs }: FollowedList): readonly ClusterKind[] {
   return needs.map((need) => ({ cluster: at.cluster, ...need }))
 }

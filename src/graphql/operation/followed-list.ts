@@ -1,5 +1,5 @@
 import { objectKey } from '../../kubernetes/object.ts'
-import { ConcernedRows } from '../../query/condition/concerned-rows.ts'
+import { AffectedRows } from '../../query/condition/affected-rows.ts'
 import {
   allOf,
   type Condition,
@@ -21,13 +21,13 @@ import { ClientError } from './client-error.ts'
 import { clusterNamed } from './cluster-argument.ts'
 import { conditionNeeds, isServed } from './condition-needs.ts'
 import { idsCondition } from './ids-condition.ts'
-import type { KindAt } from './kind-part.ts'
+import type { ClusterKind } from './kind-view.ts'
 import type { RelatedNeed } from './schema-relations.ts'
 import type { ServedSchema } from './served-schema.ts'
 
 /** What a subscription follows: some objects of one kind. */
 export interface FollowedList {
-  readonly at: KindAt
+  readonly at: ClusterKind
   readonly condition: Condition
   /** The namespaces that it keeps to; `undefined` where it keeps to none. */
   readonly within: readonly string[] | undefined
@@ -38,7 +38,7 @@ export interface FollowedList {
   /** The kinds that a condition on related objects rests on, its own among them, with the indexes that it asks. */
   readonly needs: readonly RelatedNeed[]
   /** Which of its objects a change of another concerns; absent where the condition is about the objects alone. */
-  readonly concerned?: ConcernedRows | undefined
+  readonly concerned?: AffectedRows | undefined
 }
 
 /** The beginning of a list in an order. */
@@ -62,7 +62,7 @@ export function listToFollow(
   const condition = allOf([idsCondition(args.ids, at), filtered])
   const followed = { at, condition, within: namespacesOf(condition), list: listHash(identity) }
   if (relatedIn(condition) === undefined) return { ...followed, needs: [] }
-  const concerned = new ConcernedRows(condition, {
+  const concerned = new AffectedRows(condition, {
     definitionsOf: (type) => served.kinds.get(type)?.indexes ?? [],
     has: (type) => isServed(served, at.cluster, type),
   })

@@ -4,16 +4,16 @@ import type { Lead, WalkStep } from '../../query/relation/graph-walk.ts'
 import type { Kind } from '../model/kind.ts'
 import type { GraphLink } from './graph-links.ts'
 import type { GraphPicks } from './graph-request.ts'
-import type { KindPart } from './kind-part.ts'
+import type { KindView } from './kind-view.ts'
 
 export interface CommonStepsOptions {
   /** The kinds that are in memory, in the cluster where the steps begin. */
-  readonly inMemory: readonly KindPart[]
+  readonly inMemory: readonly KindView[]
   /** Where the steps begin. */
-  readonly part: KindPart
+  readonly part: KindView
   readonly picks: GraphPicks | undefined
   /** The owners and owned objects that relations of the schema lead to from here, which need not be looked for again. */
-  readonly declared: readonly { readonly link: GraphLink; readonly to: KindPart }[]
+  readonly declared: readonly { readonly link: GraphLink; readonly to: KindView }[]
 }
 
 /**
@@ -21,12 +21,12 @@ export interface CommonStepsOptions {
  * knows. An edge leads from the object to its owner.
  */
 export function commonSteps(options: CommonStepsOptions): {
-  readonly steps: readonly WalkStep<KindPart>[]
+  readonly steps: readonly WalkStep<KindView>[]
   readonly kinds: readonly Kind[]
 } {
   const { part, picks, declared, inMemory: others } = options
   const { kind, view } = part
-  const steps: WalkStep<KindPart>[] = []
+  const steps: WalkStep<KindView>[] = []
   const kinds: Kind[] = []
   const isPicked = (field: 'owners' | 'owned'): boolean => picks?.hasCommon(field, kind) ?? true
   if (isPicked('owners') && view.index('ownerUid').objectCount > 0) {
@@ -61,13 +61,13 @@ export function commonSteps(options: CommonStepsOptions): {
 }
 
 function* ownersOf(
-  { view }: KindPart,
+  { view }: KindView,
   id: ObjectId,
-  known: readonly KindPart[],
-  others: readonly KindPart[],
-): IterableIterator<Lead<KindPart>> {
+  known: readonly KindView[],
+  others: readonly KindView[],
+): IterableIterator<Lead<KindView>> {
   for (const uid of view.index('ownerUid').valuesOf(id)) {
-    const has = (one: KindPart): boolean => one.view.idOfUid(uid) !== undefined
+    const has = (one: KindView): boolean => one.view.idOfUid(uid) !== undefined
     if (known.some(has)) continue
     const to = others.find(has)
     if (to !== undefined) yield { to, condition: hasValue('uid', [uid]) }

@@ -10,7 +10,7 @@ import { ClientError } from './client-error.ts'
 import { type GraphLink, graphLinksOf } from './graph-links.ts'
 import { commonSteps } from './graph-ownership.ts'
 import type { GraphRequest } from './graph-request.ts'
-import type { CachedParts, KindPart } from './kind-part.ts'
+import type { CachedParts, KindView } from './kind-view.ts'
 import type { RelatedNeed } from './schema-relations.ts'
 import type { ServedSchema } from './served-schema.ts'
 
@@ -21,7 +21,7 @@ export interface GraphReaderOptions {
 }
 
 /** A graph as it was read. Valid within the tick. */
-export interface ReadGraph extends Walk<KindPart> {
+export interface ReadGraph extends Walk<KindView> {
   /** The type names of the kinds that were looked into, sorted. */
   readonly kinds: readonly string[]
   /** Relations of kinds that were reached which were not followed, since what they lead to is not in memory; sorted. */
@@ -36,7 +36,7 @@ export function readGraph(options: GraphReaderOptions, request: GraphRequest): R
   const { depth, maxNodes } = request
   const reader = new GraphReader(options, request)
   const roots = reader.roots()
-  const stepsOf = (part: KindPart): readonly WalkStep<KindPart>[] => reader.stepsOf(part)
+  const stepsOf = (part: KindView): readonly WalkStep<KindView>[] => reader.stepsOf(part)
   const walk = budget.because(costlyArgument(request), () =>
     walkGraph({ roots, depth, maxNodes, budget, stepsOf }),
   )
@@ -57,9 +57,9 @@ class GraphReader {
   readonly #notFollowed = new Set<string>()
   readonly #failures = new Set<ClientError>()
   /** What is in memory, by cluster. */
-  readonly #inMemory = new Map<string, readonly KindPart[]>()
+  readonly #inMemory = new Map<string, readonly KindView[]>()
   /** The same by kind, as far as it was asked for: relations lead to few kinds. */
-  readonly #cached = new Map<string, Map<Kind, KindPart | undefined>>()
+  readonly #cached = new Map<string, Map<Kind, KindView | undefined>>()
 
   constructor(options: GraphReaderOptions, request: GraphRequest) {
     this.#options = options
@@ -67,12 +67,15 @@ class GraphReader {
   }
 
   /** Those that are there and may be seen. */
-  roots(): readonly { readonly part: KindPart; readonly id: ObjectId }[] {
+  roots(): readonly { readonly part: KindView; readonly id: ObjectId }[] {
     const { served, parts, budget } = this.#options
     return this.#request.roots.flatMap(({ cluster, group, kind: name, object }) => {
       const kind = served.kindOf(group, name)
       if (kind === undefined || !served.clusters.has(cluster)) return []
-      const part = parts.named({ cluster, kind }, 'uid' in object ? undefined : [objectKey(object)])
+      const part = parts.forLookup(
+        { cluster, kind },
+        'uid' in object ? undefined : [objectKey(object)],
+      )
       if (part === undefined) return []
       this.#kinds.add(kind.typeName)
       const options = { ...part, budget }
@@ -82,12 +85,12 @@ class GraphReader {
     })
   }
 
-  stepsOf(part: KindPart): readonly WalkStep<KindPart>[] {
+  stepsOf(part: KindView): readonly WalkStep<KindView>[] {
     const { served } = this.#options
     const { picks } = this.#request
     const links = graphLinksOf(served.relations).get(part.kind.typeName) ?? []
-    const followed: { readonly link: GraphLink; readonly to: KindPart }[] = []
-    const steps: WalkStep<KindPart>[] = []
+    const followed: { readonly link: GraphLink; readonly to: KindView }[] = []
+    const steps: WalkStep<KindView>[] = []
     for (const link of links) {
       if (picks === undefined ? !link.isDefault : !picks.has(link)) continue
       const read = this.#partsOf(part, link)
@@ -116,13 +119,13 @@ class GraphReader {
   }
 
   #step(
-    { view }: KindPart,
+    { view }: KindView,
     link: GraphLink,
-    read: ReadonlyMap<string, KindPart>,
-    to: KindPart,
-  ): WalkStep<KindPart> {
+    read: ReadonlyMap<string, KindView>,
+    to: KindView,
+  ): WalkStep<KindView> {
     const { budget } = this.#options
-    const part = (type: string): KindPart => {
+    const part = (type: string): KindView => {
       const found = read.get(type)
       if (found === undefined) throw new TypeError(`${link.name} does not read ${type}`)
       return found
@@ -144,11 +147,11 @@ class GraphReader {
 
   /** What a relation reads, by type; `undefined` where it cannot be followed. */
   #partsOf(
-    { cluster, view }: KindPart,
+    { cluster, view }: KindView,
     { start, reads }: GraphLink,
-  ): ReadonlyMap<string, KindPart> | undefined {
+  ): ReadonlyMap<string, KindView> | undefined {
     if (!isIndexed(view, start)) return undefined
-    const read = new Map<string, KindPart>()
+    const read = new Map<string, KindView>()
     for (const need of reads) {
       const part = this.#partOf(cluster, need)
       if (part === undefined) return undefined
@@ -157,7 +160,7 @@ class GraphReader {
     return read
   }
 
-  #allOf(cluster: string): readonly KindPart[] {
+  #allOf(cluster: string): readonly KindView[] {
     const { served } = this.#options
     let all = this.#inMemory.get(cluster)
     if (all === undefined) {
@@ -171,14 +174,14 @@ class GraphReader {
     return all
   }
 
-  #cachedPart(cluster: string, kind: Kind): KindPart | undefined {
+  #cachedPart(cluster: string, kind: Kind): KindView | undefined {
     let cached = this.#cached.get(cluster)
     if (cached === undefined) this.#cached.set(cluster, (cached = new Map()))
     if (!cached.has(kind)) cached.set(kind, this.#options.parts.cachedPart({ cluster, kind }))
     return cached.get(kind)
   }
 
-  #partOf(cluster: string, need: RelatedNeed): KindPart | undefined {
+  #partOf(cluster: string, need: RelatedNeed): KindView | undefined {
     const { served, parts } = this.#options
     if (this.#request.picks === undefined) {
       const part = this.#cachedPart(cluster, need.kind)

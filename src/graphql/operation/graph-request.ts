@@ -5,7 +5,7 @@ import type { GraphArguments } from '../schema/read-arguments.ts'
 import type { WantedIndexes } from '../../cache/lease.ts'
 import { type GraphLink, graphLinksOf } from './graph-links.ts'
 import { identityIn } from './ids-condition.ts'
-import type { KindAt } from './kind-part.ts'
+import type { ClusterKind } from './kind-view.ts'
 import type { SchemaRelations } from './schema-relations.ts'
 import type { ServedSchema } from './served-schema.ts'
 
@@ -67,7 +67,7 @@ function requestOf(served: ServedSchema, args: GraphArguments): GraphRequest {
  * read by: where relations are not named, of the kinds that are in memory. Arguments that cannot be honoured need none: reading
  * them says why.
  */
-export function graphKinds(served: ServedSchema, args: GraphArguments): readonly KindAt[] {
+export function graphKinds(served: ServedSchema, args: GraphArguments): readonly ClusterKind[] {
   let request: GraphRequest
   try {
     request = graphRequest(served, args)

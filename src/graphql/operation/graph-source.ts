@@ -3,7 +3,7 @@ import type { ObjectId } from '../../informer/store/store-view.ts'
 import { idOfObjectRef } from '../schema/object-ref.ts'
 import type { GraphSource, ObjectRef } from '../schema/read-context.ts'
 import type { ReadGraph } from './graph-reader.ts'
-import type { KindPart } from './kind-part.ts'
+import type { KindView } from './kind-view.ts'
 
 /** A graph as the resolvers of its types read it. */
 export function graphSource(graph: ReadGraph): GraphSource {
@@ -28,7 +28,7 @@ export function refOfNode({
   part,
   id,
 }: {
-  readonly part: KindPart
+  readonly part: KindView
   readonly id: ObjectId
 }): ObjectRef {
   const { cluster, kind, view } = part

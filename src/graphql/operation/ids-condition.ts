@@ -8,13 +8,16 @@ import {
 import { FilterValueError } from '../../query/condition/filter-errors.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import { decodeObjectId, ObjectIdError, type ObjectIdentity } from '../model/object-id.ts'
-import type { KindAt } from './kind-part.ts'
+import type { ClusterKind } from './kind-view.ts'
 
 /**
  * The objects with these `id`s; without the argument, all. An id of another kind or cluster is that of no object here.
  * Throws `FilterValueError` for an id that is none.
  */
-export function idsCondition(ids: readonly string[] | null | undefined, at: KindAt): Condition {
+export function idsCondition(
+  ids: readonly string[] | null | undefined,
+  at: ClusterKind,
+): Condition {
   if (ids === undefined || ids === null) return everything
   const { group, kind } = at.kind.resource
   const uids: string[] = []

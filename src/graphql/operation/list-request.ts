@@ -6,7 +6,7 @@ import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
 import { listPage, type Page } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ListFieldArguments, OrderKey } from '../schema/read-arguments.ts'
-import type { KindPart } from './kind-part.ts'
+import type { KindView } from './kind-view.ts'
 import type { ServedSchema } from './served-schema.ts'
 
 /** What the arguments of a list ask for, read once for all rows that ask the same. */
@@ -62,7 +62,7 @@ const testsPerPage = 70
 
 /** One page of a list. Throws as `listPage` does. */
 export function pageOf(
-  { cluster, view, scope }: KindPart,
+  { cluster, view, scope }: KindView,
   { list, condition }: ListPlace,
   request: ListRequest,
   { related, ...limits }: PageMeans,

@@ -1,10 +1,10 @@
 import { type UnreadableCode, UnreadableResourceError } from '../../cache/cache-errors.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import { ClientError, type ClientErrorCode } from './client-error.ts'
-import type { KindAt } from './kind-part.ts'
+import type { ClusterKind } from './kind-view.ts'
 
 /** Why a read that has taken too long gives nothing. */
-export function lateRead({ cluster, kind }: KindAt, deadlineMs: number): ClientError {
+export function lateRead({ cluster, kind }: ClusterKind, deadlineMs: number): ClientError {
   const message = `${kind.typeName} was not read from the API server within ${deadlineMs} ms`
   const details = { cluster, kind: kind.typeName, hint: 'ask again in a moment' }
   return new ClientError('CLUSTER_UNREACHABLE', message, { ...details, retryAfterMs: 1_000 })
@@ -14,7 +14,7 @@ export function lateRead({ cluster, kind }: KindAt, deadlineMs: number): ClientE
  * Why a read that has failed gives nothing. A viewer is not told what the API server says of the gateway's account, nor where it is:
  * `isViewer`.
  */
-export function failedRead(at: KindAt, cause: unknown, isViewer: boolean): ClientError {
+export function failedRead(at: ClusterKind, cause: unknown, isViewer: boolean): ClientError {
   if (cause instanceof UnreadableResourceError) return unreadableKind(at, cause, isViewer)
   const { cluster, kind } = at
   const details = { cluster, kind: kind.typeName, cause }
@@ -51,7 +51,7 @@ const aboutRequest: ReadonlySet<number> = new Set([400, 404, 405, 406, 410])
  * what the API server says to the gateway's own account, nor where it is.
  */
 export function unreadableKind(
-  at: KindAt,
+  at: ClusterKind,
   cause: UnreadableResourceError,
   isViewer: boolean,
 ): ClientError {
@@ -65,9 +65,9 @@ export function unreadableKind(
   return new ClientError(code, isPlain ? plain : cause.message, details)
 }
 
-const unreachable = ({ cluster }: KindAt): string => `cluster ${cluster} cannot be reached`
+const unreachable = ({ cluster }: ClusterKind): string => `cluster ${cluster} cannot be reached`
 
-const plainReasons: Partial<Record<UnreadableCode, (at: KindAt) => string>> = {
+const plainReasons: Partial<Record<UnreadableCode, (at: ClusterKind) => string>> = {
   CACHE_FULL: ({ kind }) => `the cache has no room for ${kind.typeName}`,
   CLUSTER_UNREACHABLE: unreachable,
   FORBIDDEN: ({ kind }) => `the gateway may not list and watch ${kind.typeName}`,

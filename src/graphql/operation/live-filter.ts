@@ -8,18 +8,18 @@ import type { LiveSet } from '../../query/live-set.ts'
 import { filterParts } from './filter-parts.ts'
 import { FollowedFilter, followedNeeds } from './followed-filter.ts'
 import type { FollowedList } from './followed-list.ts'
-import type { KindAt } from './kind-part.ts'
+import type { ClusterKind } from './kind-view.ts'
 import { isSameScope, type LiveScope, liveScope } from './live-scope.ts'
 import { PermissionWait } from './permission-wait.ts'
 import type { ServedSchema } from './served-schema.ts'
-import type { SettledKinds } from './settled-kinds.ts'
+import type { ReadSnapshot } from './read-snapshot.ts'
 import type { ViewerAccess } from './viewer-access.ts'
 
 export interface LiveFilterOptions {
   readonly served: ServedSchema
   readonly list: FollowedList
   /** Their leases must last as long as it does. */
-  readonly kinds: SettledKinds
+  readonly kinds: ReadSnapshot
   /** What the viewer may see; absent: everything. */
   readonly access: ViewerAccess | undefined
   /** What deciding may cost, each time. */
@@ -29,7 +29,7 @@ export interface LiveFilterOptions {
 }
 
 interface ReadKind {
-  readonly at: KindAt
+  readonly at: ClusterKind
   readonly live: LiveScope | undefined
   scope: Scope
 }

@@ -10,14 +10,14 @@ import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import type { Frame, FrameChange } from '../schema/read-context.ts'
 import { accessFingerprint } from './access-fingerprint.ts'
-import type { KindPart } from './kind-part.ts'
+import type { KindView } from './kind-view.ts'
 import { FilterEndedError, type LiveFilter } from './live-filter.ts'
 import { isSameScope, type LiveScope } from './live-scope.ts'
 import { removals } from './removals.ts'
 import { subscriptionListener } from './subscription-listener.ts'
 import { encodeResumeToken } from './resume-token.ts'
 
-export interface LiveFramesOptions extends KindPart {
+export interface LiveFramesOptions extends KindView {
   /** What writes the part's store. */
   readonly informer: SharedInformer
   readonly condition: Condition

@@ -3,14 +3,14 @@ import type { LiveApi, LiveList, LiveListRequest, LiveResource } from '../../cac
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { boundedParallel } from '../../lib/bounded-parallel.ts'
 import { ClientError } from './client-error.ts'
-import type { KindAt } from './kind-part.ts'
+import type { ClusterKind } from './kind-view.ts'
 import { failedRead, lateRead } from './live-errors.ts'
 import { LiveTableLoader } from './live-table-loader.ts'
 import { SecretLoader, type SecretReader } from './secret-loader.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
 /** One read of the API server: an object, or a part of a list. */
-type LiveKey = { readonly at: KindAt } & (
+type LiveKey = { readonly at: ClusterKind } & (
   | { readonly object: { readonly namespace?: string; readonly name: string } }
   | { readonly list: LiveListRequest }
 )
@@ -54,13 +54,13 @@ export class LiveLoader {
 
   /** `undefined` where there is no such object. */
   async object(
-    at: KindAt,
+    at: ClusterKind,
     object: { readonly namespace?: string; readonly name: string },
   ): Promise<KubernetesObject | undefined> {
     return (await this.#load({ at, object })) as KubernetesObject | undefined
   }
 
-  async list(at: KindAt, list: LiveListRequest): Promise<LiveList> {
+  async list(at: ClusterKind, list: LiveListRequest): Promise<LiveList> {
     return (await this.#load({ at, list })) as LiveList
   }
 

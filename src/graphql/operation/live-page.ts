@@ -3,11 +3,11 @@ import { interruptible } from '../../lib/interruptible.ts'
 import type { SharedInformer } from '../../informer/shared-informer.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { WorkBudget, type WorkLimits } from '../../query/condition/work-budget.ts'
-import { type PageEntry, toldSteps } from '../../query/page/page-steps.ts'
+import { type PageEntry, sentSteps } from '../../query/page/page-steps.ts'
 import { markedRow, rowsText } from '../../query/page/row-marks.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import type { LivePage, LivePageChange } from '../schema/read-context.ts'
-import type { KindPart } from './kind-part.ts'
+import type { KindView } from './kind-view.ts'
 import { type ListPlace, type ListRequest, type PageMeans, pageOf } from './list-request.ts'
 import { FilterEndedError, type LiveFilter } from './live-filter.ts'
 import type { LiveScope } from './live-scope.ts'
@@ -15,7 +15,7 @@ import { accessFingerprint } from './access-fingerprint.ts'
 import { encodeResumeToken } from './resume-token.ts'
 import { subscriptionListener } from './subscription-listener.ts'
 
-export interface LivePageOptions extends KindPart {
+export interface LivePageOptions extends KindView {
   /** What writes the part's store. */
   readonly informer: SharedInformer
   readonly place: ListPlace
@@ -109,7 +109,7 @@ function difference(
   now: ReadPage,
 ): LivePage | undefined {
   const { view, kind, cluster, list, incarnation } = part
-  const steps = toldSteps(before?.entries ?? [], now.entries)
+  const steps = sentSteps(before?.entries ?? [], now.entries)
   if (before !== undefined && steps.length === 0 && before.totalCount === now.totalCount) {
     return undefined
   }

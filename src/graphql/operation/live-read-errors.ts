@@ -1,8 +1,8 @@
 import { ClientError } from './client-error.ts'
-import type { KindAt } from './kind-part.ts'
+import type { ClusterKind } from './kind-view.ts'
 
 /** Of a kind that is read live: its objects have no index of their UIDs. */
-export function notFoundByUid({ cluster, kind }: KindAt): ClientError {
+export function notFoundByUid({ cluster, kind }: ClusterKind): ClientError {
   const { typeName, lookupField } = kind
   const message = `id: ${typeName} is read live, and the API server finds nothing by its UID`
   return new ClientError('UNSUPPORTED', message, {
@@ -14,7 +14,7 @@ export function notFoundByUid({ cluster, kind }: KindAt): ClientError {
 }
 
 /** Of a kind that is read live, which a relation leads to by something else than names. */
-export function notFoundByCondition({ cluster, kind: { typeName } }: KindAt): ClientError {
+export function notFoundByCondition({ cluster, kind: { typeName } }: ClusterKind): ClientError {
   const message = `${typeName} is read live: it is found by its name only`
   return new ClientError('UNSUPPORTED', message, {
     cluster,

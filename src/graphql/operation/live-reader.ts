@@ -22,7 +22,7 @@ import {
 import { accessFingerprint } from './access-fingerprint.ts'
 import { decodeResumeToken } from './resume-token.ts'
 import { liveScope } from './live-scope.ts'
-import type { SettledKinds } from './settled-kinds.ts'
+import type { ReadSnapshot } from './read-snapshot.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
 import type { ViewerAccess } from './viewer-access.ts'
@@ -31,7 +31,7 @@ export interface LiveReaderOptions {
   readonly served: ServedSchema
   readonly limits: OperationLimits
   /** Settled when the subscription is opened; their leases must last as long as it does. */
-  readonly kinds: SettledKinds
+  readonly kinds: ReadSnapshot
   /** What the viewer may see; absent: everything. */
   readonly access: ViewerAccess | undefined
 }

@@ -13,7 +13,7 @@ import type {
   SecretContents,
 } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
-import type { KindAt } from './kind-part.ts'
+import type { ClusterKind } from './kind-view.ts'
 import type { LiveLoader } from './live-loader.ts'
 import { noSecretInFrames } from './secret-loader.ts'
 import { forbiddenList, type ViewerAccess } from './viewer-access.ts'
@@ -34,7 +34,7 @@ export class LiveReads {
     this.#options = options
   }
 
-  async lookup(at: KindAt, { namespace, name }: LookupArguments): Promise<Row | null> {
+  async lookup(at: ClusterKind, { namespace, name }: LookupArguments): Promise<Row | null> {
     const { loader, budget, access } = this.#options
     const reads = budget.report?.reachedLive()
     const place = namespace === undefined ? { name } : { namespace, name }
@@ -58,7 +58,7 @@ export class LiveReads {
   }
 
   /** A page of a list, by the API's own `limit` and `continue`. Throws what the caller has to mend. */
-  async list(at: KindAt, args: ListFieldArguments): Promise<ConnectionSource> {
+  async list(at: ClusterKind, args: ListFieldArguments): Promise<ConnectionSource> {
     const { loader, budget, maxPageSize, access } = this.#options
     for (const argument of needingIndex) {
       const value = args[argument]
@@ -93,7 +93,7 @@ export class LiveReads {
 
 const needingIndex = ['where', 'orderBy', 'ids', 'namespaces', 'last', 'before'] as const
 
-function needsIndex({ kind, cluster }: KindAt, argument: string, value: unknown): ClientError {
+function needsIndex({ kind, cluster }: ClusterKind, argument: string, value: unknown): ClientError {
   const message = `${argument}: ${kind.typeName} is read live, without the index that this needs`
   return new ClientError('UNSUPPORTED', message, {
     argument,
@@ -145,7 +145,7 @@ function parsed(cursor: string): readonly unknown[] {
 }
 
 interface LivePage {
-  readonly at: KindAt
+  readonly at: ClusterKind
   readonly args: ListFieldArguments
   /** What its cursors are bound to. */
   readonly hash: string

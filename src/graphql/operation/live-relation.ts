@@ -1,7 +1,7 @@
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { FoundObject } from './object-read.ts'
 import type { ReadRun } from './read-run.ts'
-import type { KindPart } from './kind-part.ts'
+import type { KindView } from './kind-view.ts'
 import { notFoundByCondition } from './live-read-errors.ts'
 import type { LiveReads } from './live-reads.ts'
 import type { SchemaRelation } from './schema-relations.ts'
@@ -16,7 +16,7 @@ export function liveRelated(
   { part: { cluster, view }, id }: FoundObject,
   { relation, needs, to }: SchemaRelation,
 ): ReturnType<LiveReads['lookup']> | null {
-  const part = (type: string): KindPart => {
+  const part = (type: string): KindView => {
     const need = needs.get(type)
     if (need === undefined || need.kind === to) throw notFoundByCondition({ cluster, kind: to })
     return run.part({ cluster, ...need })

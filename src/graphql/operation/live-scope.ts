@@ -1,7 +1,7 @@
 import { Backoff, sleep } from '../../lib/backoff.ts'
 import type { Scope } from '../../query/condition/scope.ts'
 import { ClientError } from './client-error.ts'
-import type { KindAt } from './kind-part.ts'
+import type { ClusterKind } from './kind-view.ts'
 import {
   forbiddenList,
   type KindNeed,
@@ -23,7 +23,7 @@ export interface LiveScope {
 /** What a viewer may list and watch of a kind, followed from permission to permission. */
 export function liveScope(
   access: ViewerAccess,
-  at: KindAt,
+  at: ClusterKind,
   within: readonly string[] | undefined,
 ): LiveScope {
   const list = { within, watch: true }
@@ -79,7 +79,7 @@ export function liveScope(
 /** So long at least passes before it is asked again. */
 const leastMs = 1_000
 
-function scopeUntilMs(access: ViewerAccess, at: KindAt, scope: Scope): number {
+function scopeUntilMs(access: ViewerAccess, at: ClusterKind, scope: Scope): number {
   const places = scope.form === 'namespaces' ? scope.namespaces : ['']
   return access.allowedUntilMs(at, places, ['list', 'watch'])
 }

@@ -4,13 +4,13 @@ import type { LiveColumn, LiveTable, LiveTableRow } from '../../cache/live-table
 import { objectKey } from '../../kubernetes/object.ts'
 import type { PrinterColumn } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
-import type { KindAt } from './kind-part.ts'
+import type { ClusterKind } from './kind-view.ts'
 import { failedRead, lateRead } from './live-errors.ts'
 import type { ServedSchema } from './served-schema.ts'
 
 /** An object of which a row is wanted. */
 interface RowKey {
-  readonly at: KindAt
+  readonly at: ClusterKind
   readonly object: { readonly namespace?: string; readonly name: string }
 }
 
@@ -41,7 +41,7 @@ export class LiveTableLoader {
   }
 
   /** All columns of an object, the wide ones too; `null` where it is not there any more. */
-  columns(at: KindAt, object: RowKey['object']): Promise<Row> {
+  columns(at: ClusterKind, object: RowKey['object']): Promise<Row> {
     return this.#loader.load({ at, object })
   }
 
@@ -71,7 +71,7 @@ export class LiveTableLoader {
   }
 
   async #rowsOf(
-    at: KindAt,
+    at: ClusterKind,
     keys: readonly RowKey[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, Row>> {
@@ -119,7 +119,7 @@ function rowOf(columns: readonly LiveColumn[], row: LiveTableRow): Row {
   })
 }
 
-function tooMany({ cluster, kind }: KindAt): ClientError {
+function tooMany({ cluster, kind }: ClusterKind): ClientError {
   const most = pageSize * maxPages
   const message = `printerColumns: of ${kind.typeName} the API server is asked, and has more than ${most}`
   const hint = 'ask for objects of one namespace, or for single ones'

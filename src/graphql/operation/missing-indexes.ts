@@ -1,10 +1,10 @@
 import { type ExecutionResult, GraphQLError } from 'graphql'
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
-import type { SettledKinds } from './settled-kinds.ts'
+import type { ReadSnapshot } from './read-snapshot.ts'
 
 /** Notes the indexes that an answer was not given for want of, as its errors tell, to be made for another round. */
 export function noteMissed(
-  settled: SettledKinds,
+  settled: ReadSnapshot,
   { errors = [] }: ExecutionResult,
   failures: readonly GraphQLError[] = [],
 ): void {

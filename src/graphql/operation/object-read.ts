@@ -4,7 +4,7 @@ import { objectKey, type OwnerReference } from '../../kubernetes/object.ts'
 import { hasKey } from '../../query/condition/condition.ts'
 import { objectByKey, objectByUid } from '../../query/page/lookup.ts'
 import type { ObjectIdentity } from '../model/object-id.ts'
-import type { KindAt, KindPart } from './kind-part.ts'
+import type { ClusterKind, KindView } from './kind-view.ts'
 import type { ServedSchema } from './served-schema.ts'
 import type { ObjectRef } from '../schema/read-context.ts'
 import { NotCoveredError } from './not-covered.ts'
@@ -12,7 +12,7 @@ import type { ReadRun } from './read-run.ts'
 
 /** An object that is there and may be seen. */
 export interface FoundObject {
-  readonly part: KindPart
+  readonly part: KindView
   readonly id: ObjectId
 }
 
@@ -20,25 +20,25 @@ export interface FoundObject {
 export function kindOfIdentity(
   served: ServedSchema,
   { cluster, group, kind: name }: Pick<ObjectIdentity, 'cluster' | 'group' | 'kind'>,
-): KindAt | undefined {
+): ClusterKind | undefined {
   const kind = served.kindOf(group, name)
   return kind === undefined || !served.clusters.has(cluster) ? undefined : { cluster, kind }
 }
 
 /** The same of a kind that is cached. Throws {@link NotCoveredError} for one that is read from the API server each time. */
-export function kindMeant(
+export function cachedKindOf(
   served: ServedSchema,
   identity: Pick<ObjectIdentity, 'cluster' | 'group' | 'kind'>,
-): KindAt | undefined {
+): ClusterKind | undefined {
   const at = kindOfIdentity(served, identity)
   if (at?.kind.uncached === true) throw new NotCoveredError('a live read')
   return at
 }
 
 /** The object with a key. */
-export function foundByKey(run: ReadRun, at: KindAt, key: string): FoundObject | undefined {
+export function foundByKey(run: ReadRun, at: ClusterKind, key: string): FoundObject | undefined {
   follow(run, at, key)
-  const part = run.late(() => run.named(at, [key]))
+  const part = run.late(() => run.forLookup(at, [key]))
   const id = part && objectByKey({ ...part, budget: run.budget }, key)
   return part === undefined || id === undefined ? undefined : { part, id }
 }
@@ -46,12 +46,12 @@ export function foundByKey(run: ReadRun, at: KindAt, key: string): FoundObject |
 /** The object with a UID; `key`: what it was called by whoever means it. */
 export function foundByUid(
   run: ReadRun,
-  at: KindAt,
+  at: ClusterKind,
   uid: string,
   key?: string,
 ): FoundObject | undefined {
   if (key !== undefined) follow(run, at, key)
-  const part = run.late(() => run.named(at, key === undefined ? undefined : [key]))
+  const part = run.late(() => run.forLookup(at, key === undefined ? undefined : [key]))
   const id = part && objectByUid({ ...part, budget: run.budget }, uid)
   if (part === undefined || id === undefined) return undefined
   const found = part.view.keyOf(id)
@@ -59,14 +59,14 @@ export function foundByUid(
   return { part, id }
 }
 
-function follow(run: ReadRun, { kind }: KindAt, key: string): void {
+function follow(run: ReadRun, { kind }: ClusterKind, key: string): void {
   run.followed?.({ reads: [kind], condition: hasKey([key]), isSaid: true })
 }
 
 /** The object with an `id`. */
 export function identified(
   run: ReadRun,
-  at: KindAt,
+  at: ClusterKind,
   { object }: ObjectIdentity,
 ): FoundObject | undefined {
   return 'uid' in object ? foundByUid(run, at, object.uid) : foundByKey(run, at, objectKey(object))
@@ -77,7 +77,7 @@ const testsPerReference = 25
 
 /** The object that is meant; `undefined` where there is none, or where its kind is not served. */
 export function referenced(run: ReadRun, ref: ObjectRef): FoundObject | undefined {
-  const at = kindMeant(run.served, ref)
+  const at = cachedKindOf(run.served, ref)
   if (at === undefined) return undefined
   run.budget.spend('tests', testsPerReference)
   const { namespace, name, uid } = ref
@@ -93,7 +93,7 @@ export function ownersOf(
 ): readonly FoundObject[] {
   return references.flatMap(({ apiVersion, kind: kindName, name, uid }) => {
     const { group } = splitApiVersion(apiVersion)
-    const at = kindMeant(run.served, { cluster, group, kind: kindName })
+    const at = cachedKindOf(run.served, { cluster, group, kind: kindName })
     if (at === undefined) return []
     run.budget.spend('rows', 1)
     const key = objectKey(at.kind.resource.namespaced ? { namespace, name } : { name })

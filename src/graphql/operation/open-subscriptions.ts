@@ -9,7 +9,7 @@ import {
 import { apiVersionOf } from '../../kubernetes/api-resource.ts'
 import type { Kind } from '../model/kind.ts'
 import { ClientError } from './client-error.ts'
-import type { KindAt } from './kind-part.ts'
+import type { ClusterKind } from './kind-view.ts'
 import type { ServedSchema } from './served-schema.ts'
 
 /** A subscription, as far as a change of the schema matters to it. */
@@ -18,7 +18,7 @@ export interface OpenSubscription {
   readonly served: ServedSchema
   readonly document: DocumentNode
   /** The kinds that its text names. */
-  readonly kinds: readonly KindAt[]
+  readonly kinds: readonly ClusterKind[]
   /** See `supportingKinds`, of itself. */
   readonly supporting: (served: ServedSchema) => ReadonlyMap<string, string>
   /** Ends it; the error is the last that its subscriber is told. */

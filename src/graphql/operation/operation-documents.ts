@@ -24,7 +24,7 @@ interface Validation {
 
 /**
  * Parses and validates the documents of operations, each once, whoever answers it. This is the one cache of documents: what is made of
- * one, such as its plans, is found by its nodes and counts as its bytes. Beyond the bound those go first that were not asked for
+ * one, such as its plans, is found by its nodes and counts as its bytes. MissingRead the bound those go first that were not asked for
  * the longest, and all of them when the schema changes.
  */
 export class OperationDocuments {

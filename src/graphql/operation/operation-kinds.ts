@@ -26,7 +26,7 @@ import type { GraphArguments } from '../schema/read-arguments.ts'
 import { choosingNeeds } from './chosen-objects.ts'
 import { type FieldsType, fragmentsOf, narrowedType } from './document-fragments.ts'
 import { graphKinds } from './graph-request.ts'
-import type { KindAt } from './kind-part.ts'
+import type { ClusterKind } from './kind-view.ts'
 import { knownKinds } from './named-kinds.ts'
 import { relatedOwnedKinds } from './owned-kinds.ts'
 import { searchableIndexes } from './search-source.ts'
@@ -50,7 +50,7 @@ type AnyField = GraphQLField<unknown, unknown>
 export function operationKinds(
   served: ServedSchema,
   { document, operation, variableValues }: OperationToRead,
-): readonly KindAt[] {
+): readonly ClusterKind[] {
   const root = served.schema.getRootType(operation.operation)
   if (root === null || root === undefined) return []
   const search = new KindSearch(served, document, variableValues)
@@ -89,7 +89,7 @@ class KindSearch {
     this.#fragments = fragmentsOf(document)
   }
 
-  found(): readonly KindAt[] {
+  found(): readonly ClusterKind[] {
     return [...this.#found].flatMap(([cluster, kinds]) =>
       Array.from(kinds, ([kind, indexes]) => ({ cluster, kind, indexes })),
     )

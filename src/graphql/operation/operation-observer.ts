@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { DocumentNode, GraphQLError } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'
-import type { KindAt } from './kind-part.ts'
+import type { ClusterKind } from './kind-view.ts'
 
 /** An operation that was answered: what an audit log and metrics want to know of it. Never holds values of variables. */
 export interface OperationReport {
@@ -14,7 +14,7 @@ export interface OperationReport {
   /** Whether a plan has answered, or graphql-js. */
   readonly by: 'plan' | 'graphql-js'
   /** The kinds that its text names, found when they are asked for. */
-  readonly kinds: () => readonly KindAt[]
+  readonly kinds: () => readonly ClusterKind[]
   /** The codes of the errors that were told, each once; none: it is whole. */
   readonly codes: readonly string[]
   /** The Secrets whose data were read, `cluster/namespace/name`; absent or empty: none. */

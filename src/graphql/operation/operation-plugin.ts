@@ -4,7 +4,7 @@ import type { Plugin } from 'graphql-yoga'
 import { noViewer } from '../../access/authentication/authenticator.ts'
 import { followedGenerator } from '../../lib/followed-generator.ts'
 import { requestError } from './client-error.ts'
-import { Execution, type ExplainingPlans, type OperationWishes } from './execution.ts'
+import { Execution, type ExplainingPlans, type OperationOptions } from './execution.ts'
 import type { OperationDocuments } from './operation-documents.ts'
 import type { OpenSubscriptions } from './open-subscriptions.ts'
 import { inTime, type OperationDeadline } from './operation-deadline.ts'
@@ -44,16 +44,16 @@ export function operationPlugin(options: OperationPluginOptions): Plugin {
   const recordOf = (args: ExecutionArgs): OperationRecord | undefined =>
     observer === undefined ? undefined : new OperationRecord(observer, args)
   const deadlineOf = ({ contextValue }: ExecutionArgs): OperationDeadline => {
-    const wishes = contextValue as OperationWishes | undefined
+    const wishes = contextValue as OperationOptions | undefined
     const beganMs = wishes?.beganMs ?? performance.now()
     return { deadlineMs: limits.operationDeadlineMs, beganMs }
   }
   const rejected = (text: string, errors: readonly GraphQLError[], context: unknown): void => {
-    const { viewer } = context as OperationWishes
+    const { viewer } = context as OperationOptions
     observer?.rejected?.(refusedDocument(text, errors, viewer))
   }
   const checkViewer = ({ contextValue }: ExecutionArgs): void => {
-    const { viewer } = (contextValue ?? {}) as OperationWishes
+    const { viewer } = (contextValue ?? {}) as OperationOptions
     if (requireViewer && viewer === undefined) throw noViewer()
   }
   return {

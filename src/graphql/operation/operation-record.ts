@@ -1,7 +1,7 @@
 import { type ExecutionArgs, type ExecutionResult, getOperationAST } from 'graphql'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Viewer } from '../../access/viewer.ts'
-import type { KindAt } from './kind-part.ts'
+import type { ClusterKind } from './kind-view.ts'
 import type { OperationObserver, OperationReport } from './operation-observer.ts'
 
 /** What becomes known of one operation while it is answered. */
@@ -9,7 +9,7 @@ export class OperationRecord {
   readonly #observer: OperationObserver
   readonly #args: ExecutionArgs
   readonly #startedMs = performance.now()
-  #kinds: () => readonly KindAt[] = () => []
+  #kinds: () => readonly ClusterKind[] = () => []
   #by: OperationReport['by'] = 'graphql-js'
   #rows = 0
   #codes = new Set<string>()
@@ -21,7 +21,7 @@ export class OperationRecord {
   }
 
   /** It is about to read these kinds. */
-  reads(kinds: () => readonly KindAt[]): void {
+  reads(kinds: () => readonly ClusterKind[]): void {
     this.#kinds = kinds
   }
 

@@ -1,6 +1,6 @@
 import type { Kind } from '../model/kind.ts'
 import { ClientError } from './client-error.ts'
-import type { CachedParts, KindPart } from './kind-part.ts'
+import type { CachedParts, KindView } from './kind-view.ts'
 import { kindsServedBy } from './named-kinds.ts'
 import type { ServedSchema } from './served-schema.ts'
 
@@ -17,7 +17,7 @@ export interface OwnedKindsOptions {
 
 /** Where the objects that an object owns are looked for. */
 export interface OwnedKinds {
-  readonly parts: readonly KindPart[]
+  readonly parts: readonly KindView[]
   /** Why others could not be looked into. */
   readonly failures: readonly ClientError[]
   /** The type names of the kinds that might hold some and were not looked into: not loaded, or not allowed. Sorted. */
@@ -42,7 +42,7 @@ export function ownedKindsOf(options: OwnedKindsOptions): OwnedKinds {
   const { served, parts: kinds, cluster, owner, named, namespace = '' } = options
   const reading = { within: () => (namespace === '' ? undefined : [namespace]) }
   const wanted = new Set([...relatedOwnedKinds(served, owner, cluster), ...named])
-  const parts: KindPart[] = []
+  const parts: KindView[] = []
   const failures: ClientError[] = []
   for (const kind of wanted) {
     try {

@@ -55,7 +55,7 @@ const oneObject: PagePath = { rows: 1, steps: [], answersRows: false }
  * connection of which no rows are asked for not at all. `undefined` where all is well, and for an operation that cannot be
  * executed.
  */
-export function problemOfPages(
+export function checkPageSizes(
   served: ServedSchema,
   limits: PageLimits,
   { document, operationName, variables }: PagesRequest,
@@ -155,7 +155,7 @@ class PageSearch {
             : undefined
     if (step === undefined) return { ...inner, answersRows: false }
     return {
-      // Beyond, nobody can tell the difference, and JSON has no infinity.
+      // MissingRead, nobody can tell the difference, and JSON has no infinity.
       rows: Math.min(inner.rows * step.size, Number.MAX_SAFE_INTEGER),
       steps: [step, ...inner.steps],
       answersRows: false,

@@ -5,7 +5,7 @@ import type { Permissions, Row } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { clusterNamed } from './cluster-argument.ts'
-import type { KindAt } from './kind-part.ts'
+import type { ClusterKind } from './kind-view.ts'
 import type { SettledParts } from './preparation.ts'
 import type { ServedSchema } from './served-schema.ts'
 import type { ViewerAccess } from './viewer-access.ts'
@@ -35,7 +35,7 @@ export function permissionsOf(served: ServedSchema, access: ViewerAccess | undef
 /** Whether whoever asks may do something to an object; where that is not known, what has to be asked. Throws `ClientError`. */
 export function knownCan(
   { access, may }: Pick<SettledParts, 'access' | 'may'>,
-  { cluster, kind }: KindAt,
+  { cluster, kind }: ClusterKind,
   at: { readonly namespace?: string | undefined; readonly name: string },
   args: ObjectCanArguments,
 ): boolean | AccessQuestion {

@@ -2,13 +2,13 @@ import type { AccessQuestion } from '../../access/access-question.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import type { ReadParts } from './read-run.ts'
-import type { KindAt } from './kind-part.ts'
+import type { ClusterKind } from './kind-view.ts'
 import { operationKinds, type OperationToRead } from './operation-kinds.ts'
 import { turns } from './operation-turns.ts'
 import { PermissionWait } from './permission-wait.ts'
-import { PreparedKinds } from './prepared-kinds.ts'
+import { KindLeases } from './kind-leases.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
-import type { SettledKinds } from './settled-kinds.ts'
+import type { ReadSnapshot } from './read-snapshot.ts'
 import { ViewerAccess } from './viewer-access.ts'
 
 /** How often an execution may find that it needs further kinds. */
@@ -22,9 +22,9 @@ export async function prepareOperation(
   options: PreparationOptions,
   operation: OperationToRead,
   access: ViewerAccess | undefined,
-): Promise<PreparedKinds> {
+): Promise<KindLeases> {
   const { served, limits } = options
-  const prepared = new PreparedKinds({ served, syncDeadlineMs: limits.syncDeadlineMs, access })
+  const prepared = new KindLeases({ served, syncDeadlineMs: limits.syncDeadlineMs, access })
   await prepared.prepareNamed(operationKinds(served, operation))
   return prepared
 }
@@ -41,12 +41,12 @@ interface PreparationOptions {
  * where only permissions have to be waited for, more often, since they may be dropped at any moment: until the deadline.
  * `enter` waits for the turn of each execution.
  */
-export async function inRounds<T>(
-  prepared: PreparedKinds,
+export async function runUntilPrepared<T>(
+  prepared: KindLeases,
   enter: () => Promise<void> | undefined,
-  run: (settled: SettledKinds) => T | PromiseLike<T>,
+  run: (settled: ReadSnapshot) => T | PromiseLike<T>,
 ): Promise<T> {
-  const execute = async (round: number): Promise<{ settled: SettledKinds; result: T }> => {
+  const execute = async (round: number): Promise<{ settled: ReadSnapshot; result: T }> => {
     const turn = enter()
     if (turn !== undefined) await turn
     const settled = prepared.settle({ last: round === maxRounds })
@@ -71,11 +71,11 @@ export async function inRounds<T>(
 }
 
 /** Whether only permissions were missing, of kinds that were known: they are not known yet, or have been dropped meanwhile. */
-function isExpected(prepared: PreparedKinds, { needed, neededIndexes }: SettledKinds): boolean {
+function isExpected(prepared: KindLeases, { needed, neededIndexes }: ReadSnapshot): boolean {
   return neededIndexes.length === 0 && needed.every((need) => prepared.isExpected(need))
 }
 
-function needsMore({ needed, neededIndexes }: SettledKinds): boolean {
+function needsMore({ needed, neededIndexes }: ReadSnapshot): boolean {
   return needed.length > 0 || neededIndexes.length > 0
 }
 
@@ -98,11 +98,11 @@ export interface SettledParts extends ReadParts {
 /** Prepares kinds that are known already; a promise only where there is something to wait for, which never rejects. */
 export function settleKinds(
   { served, limits }: PreparationOptions,
-  kinds: readonly KindAt[],
+  kinds: readonly ClusterKind[],
   viewer: Viewer | undefined,
 ): SettledParts | Promise<SettledParts> {
   const access = viewer === undefined ? undefined : new ViewerAccess(served, viewer)
-  const prepared = new PreparedKinds({ served, syncDeadlineMs: limits.syncDeadlineMs, access })
+  const prepared = new KindLeases({ served, syncDeadlineMs: limits.syncDeadlineMs, access })
   const permissions = new PermissionWait(limits.syncDeadlineMs)
   let refusal: unknown
   const settled = (round: number): SettledParts => {
@@ -115,7 +115,7 @@ export function settleKinds(
     }
     return {
       part: (at, reading) => parts.part(at, reading),
-      named: (at, keys) => parts.named(at, keys),
+      forLookup: (at, keys) => parts.forLookup(at, keys),
       cachedPart: (at, reading) => parts.cachedPart(at, reading),
       access,
       isOpen: access === undefined,

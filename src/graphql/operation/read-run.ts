@@ -4,7 +4,7 @@ import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { LastSteps } from '../../query/relation/last-steps.ts'
 import type { Kind } from '../model/kind.ts'
 import { filterParts } from './filter-parts.ts'
-import type { CachedParts, KindAt, KindPart } from './kind-part.ts'
+import type { CachedParts, ClusterKind, KindView } from './kind-view.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 import type { ViewerAccess } from './viewer-access.ts'
 
@@ -47,7 +47,7 @@ export class ReadRun {
   /** Throws where a kind cannot be read, or has not been asked for. */
   readonly part: ReadParts['part']
   /** The same for look-ups of single objects; `undefined` where the viewer may look at none of these. */
-  readonly named: ReadParts['named']
+  readonly forLookup: ReadParts['forLookup']
   /** What the viewer may see; `undefined`: everything. */
   readonly access: ReadParts['access']
   /** What conditions on related objects read in a cluster. */
@@ -64,7 +64,7 @@ export class ReadRun {
     this.budget = budget
     this.#parts = parts
     this.part = (at, reading) => parts.part(at, reading)
-    this.named = (at, keys) => parts.named(at, keys)
+    this.forLookup = (at, keys) => parts.forLookup(at, keys)
     this.access = parts.access
     this.isOpen = parts.isOpen
     this.related = filterParts(served, parts)
@@ -89,9 +89,9 @@ export class ReadRun {
     return this.followed !== undefined || this.budget.report !== undefined
   }
 
-  /** A kind whose every object the viewer may look up; `undefined` where that depends on the object, or is not known. Throws as `named` does. */
-  openPart(at: KindAt): KindPart | undefined {
+  /** A kind whose every object the viewer may look up; `undefined` where that depends on the object, or is not known. Throws as `forLookup` does. */
+  openPart(at: ClusterKind): KindView | undefined {
     const isOpen = this.isOpen || this.access?.looksEverywhere(at) === true
-    return isOpen ? this.named(at) : undefined
+    return isOpen ? this.forLookup(at) : undefined
   }
 }

@@ -4,7 +4,7 @@ import { type Condition, namespacesOf, nothing } from '../../query/condition/con
 import { objectByKey } from '../../query/page/lookup.ts'
 import { findObject } from '../../query/page/page.ts'
 import type { RelationField } from '../model/kind.ts'
-import type { KindAt, KindPart } from './kind-part.ts'
+import type { ClusterKind, KindView } from './kind-view.ts'
 import type { ListPlace } from './list-request.ts'
 import type { SchemaRelation } from './schema-relations.ts'
 import type { FoundObject } from './object-read.ts'
@@ -12,7 +12,7 @@ import type { ReadRun } from './read-run.ts'
 
 /** Where a relation arrives, as a list. */
 export interface RelatedList {
-  readonly part: KindPart
+  readonly part: KindView
   readonly list: ListPlace
 }
 
@@ -20,7 +20,7 @@ export interface RelatedList {
 interface DirectReferences {
   readonly view: StoreView
   readonly keys: IndexView
-  readonly part: KindPart
+  readonly part: KindView
 }
 
 /**
@@ -32,8 +32,8 @@ export class RelationRead {
   /** Whether other relations may go through it, so that where it led is kept for them. Events are followed in two ways. */
   readonly #isStep: boolean
   readonly #isSaid: boolean
-  readonly #targets = new Map<string, KindAt>()
-  readonly #ways = new WeakMap<ReadRun, Map<string, KindPart>>()
+  readonly #targets = new Map<string, ClusterKind>()
+  readonly #ways = new WeakMap<ReadRun, Map<string, KindView>>()
   readonly #direct = new WeakMap<ReadRun, DirectReferences | 'none'>()
 
   constructor({ many, definition }: RelationField, relation: SchemaRelation) {
@@ -43,7 +43,7 @@ export class RelationRead {
   }
 
   /** The object that a relation to one leads to; `undefined` where there is none, or where it may not be seen. Throws `ClientError`. */
-  one(run: ReadRun, part: KindPart, id: ObjectId): FoundObject | undefined {
+  one(run: ReadRun, part: KindView, id: ObjectId): FoundObject | undefined {
     const direct = this.#directReferences(run, part)
     const keys = direct?.keys.valuesOf(id)
     // Most rows name one object, or none: no condition is made for these.
@@ -60,7 +60,7 @@ export class RelationRead {
       const target = run.part(at, { within: () => this.#namespaces(condition, part.view, id) })
       return found(target, findObject({ ...target, budget: run.budget, condition }))
     }
-    const target = run.named(at, condition.keys)
+    const target = run.forLookup(at, condition.keys)
     if (target === undefined) return undefined
     const options = { ...target, budget: run.budget }
     for (const key of condition.keys.length === 1 ? condition.keys : condition.keys.toSorted()) {
@@ -71,7 +71,7 @@ export class RelationRead {
   }
 
   /** The list that a relation to many leads to. `withRelated`: of Events, those of the objects below it, too. Throws `ClientError`. */
-  many(run: ReadRun, part: KindPart, id: ObjectId, withRelated: boolean): RelatedList {
+  many(run: ReadRun, part: KindView, id: ObjectId, withRelated: boolean): RelatedList {
     const { cluster, view } = part
     const condition = this.#follow(run, part, id, withRelated)
     const within = (): readonly string[] | undefined => this.#namespaces(condition, view, id)
@@ -88,12 +88,12 @@ export class RelationRead {
 
   #follow(
     run: ReadRun,
-    { cluster, view }: KindPart,
+    { cluster, view }: KindView,
     id: ObjectId,
     withRelated: boolean,
   ): Condition {
     const { relation, reads } = this.#relation
-    const part = (type: string): KindPart =>
+    const part = (type: string): KindView =>
       this.#way(run, cluster, type, () => namespaceOf(view, id))
     const origin = { view, id, withRelated, part, budget: run.budget, steps: run.steps }
     const condition = this.#isStep
@@ -104,7 +104,7 @@ export class RelationRead {
   }
 
   /** The kind that the relation arrives at, with the indexes that it reads there. */
-  #target(cluster: string): KindAt {
+  #target(cluster: string): ClusterKind {
     let target = this.#targets.get(cluster)
     if (target === undefined) {
       const { needs, to } = this.#relation
@@ -115,7 +115,7 @@ export class RelationRead {
   }
 
   /** What may be read of a kind on the way: the same for each row where everything may be seen. */
-  #way(run: ReadRun, cluster: string, type: string, namespace: () => string): KindPart {
+  #way(run: ReadRun, cluster: string, type: string, namespace: () => string): KindView {
     if (!run.isOpen) return this.#partOnTheWay(run, cluster, type, namespace())
     let parts = this.#ways.get(run)
     if (parts === undefined) this.#ways.set(run, (parts = new Map()))
@@ -127,7 +127,7 @@ export class RelationRead {
   }
 
   /** What a viewer may not list on the way tells nothing, not even what it leads to. */
-  #partOnTheWay(run: ReadRun, cluster: string, type: string, namespace: string): KindPart {
+  #partOnTheWay(run: ReadRun, cluster: string, type: string, namespace: string): KindView {
     const { needs, relation, name } = this.#relation
     const need = needs.get(type)
     if (need === undefined) throw new TypeError(`${name} does not read ${type}`)
@@ -147,7 +147,7 @@ export class RelationRead {
    * Where the rows of a store name their objects. `undefined` where the relation has to be followed: somebody wants to know what is
    * read, there is no index, or the viewer may look at some objects only.
    */
-  #directReferences(run: ReadRun, { cluster, view }: KindPart): DirectReferences | undefined {
+  #directReferences(run: ReadRun, { cluster, view }: KindView): DirectReferences | undefined {
     const { keysIndex } = this.#relation.relation
     if (keysIndex === undefined) return undefined
     let direct = this.#direct.get(run)
@@ -161,7 +161,7 @@ export class RelationRead {
   }
 }
 
-function found(part: KindPart, id: ObjectId | undefined): FoundObject | undefined {
+function found(part: KindView, id: ObjectId | undefined): FoundObject | undefined {
   return id === undefined ? undefined : { part, id }
 }
 

@@ -9,7 +9,7 @@ import type { SearchResultSource, SearchSource } from '../schema/read-context.ts
 import { ClientError } from './client-error.ts'
 import { clusterNamed } from './cluster-argument.ts'
 import { refOfNode } from './graph-source.ts'
-import type { CachedParts, KindPart } from './kind-part.ts'
+import type { CachedParts, KindView } from './kind-view.ts'
 import type { ServedSchema } from './served-schema.ts'
 
 export interface SearchOptions {
@@ -19,7 +19,7 @@ export interface SearchOptions {
   readonly maxPageSize: number
 }
 
-/** Beyond, nothing that is searched is so long. */
+/** MissingRead, nothing that is searched is so long. */
 const maxTextLength = 256
 
 /**
@@ -92,7 +92,7 @@ interface SearchedPlace {
 function searchedParts(
   { served, parts }: SearchOptions,
   { cluster, kinds: names, namespaces }: SearchedPlace,
-): { readonly parts: readonly KindPart[]; readonly failures: readonly ClientError[] } {
+): { readonly parts: readonly KindView[]; readonly failures: readonly ClientError[] } {
   const reading = { within: () => namespaces ?? undefined }
   if (names === null) {
     const cached = served.clusters.get(cluster)?.resources() ?? []
@@ -109,7 +109,7 @@ function searchedParts(
     })
     return { parts: found, failures: [] }
   }
-  const found: KindPart[] = []
+  const found: KindView[] = []
   const failures: ClientError[] = []
   for (const kind of new Set(names.map((name, at) => kindNamed(served, name, at)))) {
     try {

@@ -6,7 +6,7 @@ import { ApiStatusError } from '../../kubernetes/status.ts'
 import { boundedParallel } from '../../lib/bounded-parallel.ts'
 import type { Row, SecretContents } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
-import type { KindAt } from './kind-part.ts'
+import type { ClusterKind } from './kind-view.ts'
 import { lateRead } from './live-errors.ts'
 import type { ServedSchema } from './served-schema.ts'
 import { forbidden, type ViewerAccess } from './viewer-access.ts'
@@ -86,7 +86,7 @@ export class SecretLoader {
   }
 
   /** A connection as whoever asks. Throws `ClientError`. */
-  #open(at: KindAt): LiveApi & AsyncDisposable {
+  #open(at: ClusterKind): LiveApi & AsyncDisposable {
     const { cluster, kind } = at
     const { access, token } = this.#reader
     const cache = this.#served.clusters.get(cluster)
@@ -129,7 +129,7 @@ export class SecretLoader {
 }
 
 /** Why a frame does not say what a Secret holds. */
-export function noSecretInFrames(at: KindAt): ClientError {
+export function noSecretInFrames(at: ClusterKind): ClientError {
   return unsupported(at, 'is not told in frames', 'ask for it by a query when the Secret changes')
 }
 
@@ -139,14 +139,14 @@ function tooMany(value: number): ClientError {
   return new ClientError('QUERY_TOO_COSTLY', message, { value, hint })
 }
 
-function unsupported({ cluster, kind }: KindAt, why: string, hint: string): ClientError {
+function unsupported({ cluster, kind }: ClusterKind, why: string, hint: string): ClientError {
   const { typeName } = kind
   const message = `what a ${typeName} holds ${why}`
   return new ClientError('UNSUPPORTED', message, { cluster, kind: typeName, hint })
 }
 
 /** Without the cause, whose text may be a part of the answer. */
-function failedSecret(at: KindAt, cause: unknown): ClientError {
+function failedSecret(at: ClusterKind, cause: unknown): ClientError {
   if (cause instanceof ClientError) return cause
   const { cluster, kind } = at
   const details = { cluster, kind: kind.typeName }

@@ -3,7 +3,7 @@ import { hasValue, namespacesOf } from '../../query/condition/condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import { sameObject } from '../../query/page/lookup.ts'
-import type { Kind, MixedRelationField, RelationField } from '../model/kind.ts'
+import type { Kind, PolymorphicRelationField, RelationField } from '../model/kind.ts'
 import { decodeObjectId } from '../model/object-id.ts'
 import {
   type FoundObject,
@@ -32,18 +32,18 @@ import type {
   UsedByConnectionSource,
 } from '../schema/read-context.ts'
 import { clusterNamed } from './cluster-argument.ts'
-import { mixedConnection, storeConnection, usedByConnection } from './connection.ts'
+import { polymorphicConnection, storeConnection, usedByConnection } from './connection.ts'
 import { explorations } from './explorations.ts'
 import { idsCondition } from './ids-condition.ts'
-import type { KindAt } from './kind-part.ts'
+import type { ClusterKind } from './kind-view.ts'
 import { type ListRequest, listRequest, pageOf } from './list-request.ts'
 import type { LiveLoader } from './live-loader.ts'
 import { notFoundByUid } from './live-read-errors.ts'
 import { LiveReads } from './live-reads.ts'
 import { liveRelated } from './live-relation.ts'
-import { mixedParts } from './mixed-relation.ts'
+import { polymorphicParts } from './polymorphic-relation.ts'
 import { kindsServedBy, namedKinds } from './named-kinds.ts'
-import { objectMeant } from './object-meant.ts'
+import { resolveObjectRef } from './resolve-object-ref.ts'
 import { type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
 import type { SchemaRelation } from './schema-relations.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
@@ -112,7 +112,7 @@ export class StoreReader implements StoreReads {
   }
 
   objectByRef(args: ObjectByRefArguments): FoundRow {
-    const { kind, ...object } = objectMeant(this.#run.served, args)
+    const { kind, ...object } = resolveObjectRef(this.#run.served, args)
     return this.lookup(kind, object)
   }
 
@@ -135,7 +135,7 @@ export class StoreReader implements StoreReads {
     const { parts, ...others } = this.#ownedKinds(row, args.kinds)
     const owned = parts.map((part) => ({ ...part, condition }))
     const list = `${cluster}/owned/${uid}`
-    return mixedConnection({ ...this.#means, ...others, parts: owned, cluster, list }, args)
+    return polymorphicConnection({ ...this.#means, ...others, parts: owned, cluster, list }, args)
   }
 
   usedBy(row: Row, args: UsedByArguments): UsedByConnectionSource {
@@ -175,7 +175,11 @@ export class StoreReader implements StoreReads {
     return rowOf(this.#readOf(field).one(this.#run, at.part, at.id))
   }
 
-  followMixed(row: Row, field: MixedRelationField, args: OwnedArguments): OwnedConnectionSource {
+  followPolymorphic(
+    row: Row,
+    field: PolymorphicRelationField,
+    args: OwnedArguments,
+  ): OwnedConnectionSource {
     const { cluster, kind, object } = row
     const { served, budget } = this.#run
     const named = namedKinds(served, args.kinds)
@@ -186,10 +190,10 @@ export class StoreReader implements StoreReads {
     const found =
       origin === undefined
         ? { parts: [], failures: [], notLookedAt: () => [] }
-        : mixedParts(field, { ...means, cluster, named, origin })
+        : polymorphicParts(field, { ...means, cluster, named, origin })
     const from = object.metadata.uid ?? objectKey(object.metadata)
     const list = `${cluster}/${kind.typeName}.${field.name}/${from}`
-    return mixedConnection({ ...this.#means, ...found, cluster, list }, args)
+    return polymorphicConnection({ ...this.#means, ...found, cluster, list }, args)
   }
 
   secret(row: Row): ReturnType<StoreReads['secret']> {
@@ -201,7 +205,7 @@ export class StoreReader implements StoreReads {
     return { budget, maxPageSize: limits.maxPageSize }
   }
 
-  #at(kind: Kind, { cluster }: { readonly cluster?: string | null | undefined }): KindAt {
+  #at(kind: Kind, { cluster }: { readonly cluster?: string | null | undefined }): ClusterKind {
     return { cluster: clusterNamed(this.#run.served, cluster), kind }
   }
 
@@ -232,7 +236,7 @@ export class StoreReader implements StoreReads {
   }
 
   /** By its name; a namesake with another UID is not meant. */
-  async #liveReference(at: KindAt, { uid, namespace, name }: ObjectRef): Promise<Row | null> {
+  async #liveReference(at: ClusterKind, { uid, namespace, name }: ObjectRef): Promise<Row | null> {
     const row = await this.#live.lookup(at, namespace === null ? { name } : { namespace, name })
     return uid === null || row?.object.metadata.uid === uid ? row : null
   }
@@ -240,7 +244,7 @@ export class StoreReader implements StoreReads {
   /** Where an object is now, which may have a namesake by then; `undefined` where it is no more. */
   #originOf({ cluster, kind, object: { metadata } }: Row): FoundObject | undefined {
     const key = objectKey(metadata)
-    const part = this.#run.named({ cluster, kind }, [key])
+    const part = this.#run.forLookup({ cluster, kind }, [key])
     const id = part && sameObject(part.view, metadata, key)
     return part === undefined || id === undefined ? undefined : { part, id }
   }

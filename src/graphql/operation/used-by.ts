@@ -8,13 +8,13 @@ import type { Kind } from '../model/kind.ts'
 import type { UsedByArguments } from '../schema/read-arguments.ts'
 import type { UseSource } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
-import type { KindPart, KindParts } from './kind-part.ts'
+import type { KindView, KindViews } from './kind-view.ts'
 import type { ServedSchema } from './served-schema.ts'
 import type { UseWay } from './schema-relations.ts'
 
 export interface UsedByOptions {
   readonly served: ServedSchema
-  readonly parts: Pick<KindParts, 'part'>
+  readonly parts: Pick<KindViews, 'part'>
   readonly cluster: string
   /** The object that is used. */
   readonly view: StoreView
@@ -69,7 +69,7 @@ export function usedByPage(options: UsedByOptions): UsedByPage {
   const ways = usedByWays(served, cluster, kind, args.kinds)
   const byUser = new Map<Kind, UseWay[]>()
   for (const way of ways) byUser.set(way.user, [...(byUser.get(way.user) ?? []), way])
-  const read = new Map<string, { readonly part: KindPart; readonly ways: readonly UseWay[] }>()
+  const read = new Map<string, { readonly part: KindView; readonly ways: readonly UseWay[] }>()
   for (const [user, ofUser] of byUser) {
     const indexes = {
       needed: ofUser.flatMap(({ needs }) => [...(indexesOf(needs, user)?.needed ?? [])]),
@@ -125,7 +125,7 @@ function indexesOf(
 }
 
 function useOf(
-  { cluster, kind, view }: KindPart,
+  { cluster, kind, view }: KindView,
   id: ObjectId,
   ways: readonly UseWay[],
   key: string,

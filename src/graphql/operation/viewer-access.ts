@@ -7,11 +7,11 @@ import type { Viewer } from '../../access/viewer.ts'
 import { viewerKey } from '../../access/viewer-key.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { ClientError } from './client-error.ts'
-import type { KindAt } from './kind-part.ts'
+import type { ClusterKind } from './kind-view.ts'
 import type { ServedSchema } from './served-schema.ts'
 
 /** How a kind is wanted, as far as that decides what has to be asked. */
-export interface KindNeed extends KindAt {
+export interface KindNeed extends ClusterKind {
   /** As a list, within some namespaces or all. */
   readonly list?: { readonly within?: readonly string[] | undefined; readonly watch: boolean }
   /** As single objects, with these keys; empty: one whose key is not known. */
@@ -56,7 +56,7 @@ export class ViewerAccess {
   }
 
   /** What may be listed of a kind, as far as it is known. */
-  list(at: KindAt, { within, watch }: NonNullable<KindNeed['list']>): ListAccess {
+  list(at: ClusterKind, { within, watch }: NonNullable<KindNeed['list']>): ListAccess {
     const { resource } = at.kind
     return this.#of(at).list(this.viewer, {
       resource,
@@ -67,22 +67,22 @@ export class ViewerAccess {
   }
 
   /** Whether everything of a kind may be looked at by its name, as far as it is known. */
-  looksEverywhere(at: KindAt): boolean | undefined {
+  looksEverywhere(at: ClusterKind): boolean | undefined {
     return this.#either(at, lookQuestions(at))
   }
 
   /** Whether the object with this key may be looked at, as far as it is known. */
-  looks(at: KindAt, key: string): boolean | undefined {
+  looks(at: ClusterKind, key: string): boolean | undefined {
     return this.#either(at, lookQuestions(at, key))
   }
 
   /** Whether everything of a kind in a namespace may be looked at by its name, as far as it is known. */
-  looksIn(at: KindAt, namespace: string): boolean | undefined {
+  looksIn(at: ClusterKind, namespace: string): boolean | undefined {
     return this.#either(at, lookQuestionsIn(at, namespace))
   }
 
   /** Asks that, where it is not known. Rejects with `ClientError`. */
-  async mayLookIn(at: KindAt, namespace: string): Promise<boolean> {
+  async mayLookIn(at: ClusterKind, namespace: string): Promise<boolean> {
     for (const question of lookQuestionsIn(at, namespace)) {
       if (await this.may(at.cluster, question)) return true
     }
@@ -93,7 +93,7 @@ export class ViewerAccess {
    * Until when it is believed that some namespaces may be listed, or looked at by names where that is allowed; `''`: all of them.
    * `performance.now()` where nothing is heard.
    */
-  allowedUntilMs(at: KindAt, namespaces: Iterable<string>, verbs: readonly string[]): number {
+  allowedUntilMs(at: ClusterKind, namespaces: Iterable<string>, verbs: readonly string[]): number {
     const access = this.#of(at)
     const { resource } = at.kind
     // A Namespace is in itself.
@@ -114,7 +114,7 @@ export class ViewerAccess {
   }
 
   /** Until when it is believed that the object with this key may be looked at. */
-  looksUntilMs(at: KindAt, key: string): number {
+  looksUntilMs(at: ClusterKind, key: string): number {
     return this.mayUntilMs(at.cluster, lookQuestions(at, key))
   }
 
@@ -145,7 +145,7 @@ export class ViewerAccess {
   }
 
   /** Whether the object with this key may be looked at, asked where it is not known. Rejects with `ClientError`. */
-  async mayLook(at: KindAt, key: string): Promise<boolean> {
+  async mayLook(at: ClusterKind, key: string): Promise<boolean> {
     for (const question of lookQuestions(at, key)) {
       if (await this.may(at.cluster, question)) return true
     }
@@ -153,7 +153,7 @@ export class ViewerAccess {
   }
 
   /** Whether a kind may be listed in a namespace, `''` for all, asked where it is not known. Rejects with `ClientError`. */
-  mayList({ cluster, kind }: KindAt, namespace: string): Promise<boolean> {
+  mayList({ cluster, kind }: ClusterKind, namespace: string): Promise<boolean> {
     return this.may(cluster, questionOf('list', kind.resource, { namespace }))
   }
 
@@ -199,7 +199,7 @@ export class ViewerAccess {
     }
   }
 
-  #either(at: KindAt, questions: readonly AccessQuestion[]): boolean | undefined {
+  #either(at: ClusterKind, questions: readonly AccessQuestion[]): boolean | undefined {
     const access = this.#of(at)
     let isUnknown = false
     for (const question of questions) {
@@ -210,7 +210,7 @@ export class ViewerAccess {
     return isUnknown ? undefined : false
   }
 
-  #of({ cluster }: KindAt): ClusterAccess {
+  #of({ cluster }: ClusterKind): ClusterAccess {
     return this.#in(cluster)
   }
 
@@ -220,7 +220,7 @@ export class ViewerAccess {
     return access
   }
 
-  #present({ cluster, kind }: KindAt): PresentNamespaces | undefined {
+  #present({ cluster, kind }: ClusterKind): PresentNamespaces | undefined {
     const view = this.#served.clusters.get(cluster)?.synced(kind.resource)
     if (view === undefined) return undefined
     return {
@@ -257,7 +257,10 @@ function admissionOf(known: boolean | undefined): Admission {
 }
 
 /** Who may list an object, or get it, may look at it. */
-function lookQuestions({ kind: { resource } }: KindAt, key?: string): readonly AccessQuestion[] {
+function lookQuestions(
+  { kind: { resource } }: ClusterKind,
+  key?: string,
+): readonly AccessQuestion[] {
   if (key === undefined) return [questionOf('list', resource), questionOf('get', resource)]
   const at = splitObjectKey(key)
   return [
@@ -268,14 +271,14 @@ function lookQuestions({ kind: { resource } }: KindAt, key?: string): readonly A
 
 /** Who may list a namespace, or get whatever is in it, may look at all of it; `''`: everywhere. */
 function lookQuestionsIn(
-  { kind: { resource } }: KindAt,
+  { kind: { resource } }: ClusterKind,
   namespace: string,
 ): readonly AccessQuestion[] {
   return [questionOf('list', resource, { namespace }), questionOf('get', resource, { namespace })]
 }
 
 /** The error of a field that wants what the viewer may not do; `orElse`: what helps besides the permission. */
-export function forbidden({ cluster, kind }: KindAt, verb: string, orElse = ''): ClientError {
+export function forbidden({ cluster, kind }: ClusterKind, verb: string, orElse = ''): ClientError {
   const { typeName, resource } = kind
   const hint = `ask for ${verb} on ${resource.resource}${orElse}`
   const message = `you may not ${verb} ${typeName}`
@@ -283,12 +286,12 @@ export function forbidden({ cluster, kind }: KindAt, verb: string, orElse = ''):
 }
 
 /** The error of a field that wants to list what the viewer may not. */
-export function forbiddenList(at: KindAt, watch: boolean): ClientError {
+export function forbiddenList(at: ClusterKind, watch: boolean): ClientError {
   return forbidden(at, watch ? 'list and watch' : 'list', ', or name a namespace where you may')
 }
 
 /** The error of a field that would have to ask about too many namespaces. */
-export function tooManyNamespaces({ cluster, kind }: KindAt, most: number): ClientError {
+export function tooManyNamespaces({ cluster, kind }: ClusterKind, most: number): ClientError {
   const message = `to find out which ${kind.typeName} you may see, more than ${most} namespaces would have to be asked about`
   return new ClientError('RBAC_BUDGET_EXCEEDED', message, {
     cluster,

@@ -12,7 +12,7 @@ type PermissionResource = PermissionState['resources'][number]
 export function clusterWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): RowWriter {
   let withResources = false
   const write = plainWriter<ClusterState>('GatewayCluster', nodes, compiler, (name, same) => {
-    if (name !== 'name') compiler.unheard(`cluster.${name}`)
+    if (name !== 'name') compiler.unobserved(`cluster.${name}`)
     switch (name) {
       case 'permissions': {
         const one = permissionsWriter(same, compiler)

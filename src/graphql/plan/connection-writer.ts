@@ -3,7 +3,7 @@ import type { ObjectId } from '../../informer/store/store-view.ts'
 import { everything } from '../../query/condition/condition.ts'
 import type { Page } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
-import type { KindPart } from '../operation/kind-part.ts'
+import type { KindView } from '../operation/kind-view.ts'
 import { resumeTokenOf } from '../operation/connection.ts'
 import { pageOf } from '../operation/list-request.ts'
 import { whereKinds } from '../operation/where-kinds.ts'
@@ -95,7 +95,7 @@ function rowsWriter(write: RowWriter): PageWriter {
   }
 }
 
-type EdgeWriter = (run: PlanRun, part: KindPart, page: Page, id: ObjectId) => string
+type EdgeWriter = (run: PlanRun, part: KindView, page: Page, id: ObjectId) => string
 
 function edgesWriter(kind: Kind, nodes: readonly FieldNode[], compiler: PlanCompiler): PageWriter {
   const edge = compiler.objectType(`${kind.typeName}Edge`)

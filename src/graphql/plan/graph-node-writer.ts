@@ -4,7 +4,7 @@ import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { WalkNode } from '../../query/relation/graph-walk.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import { refOfNode } from '../operation/graph-source.ts'
-import type { KindPart } from '../operation/kind-part.ts'
+import type { KindView } from '../operation/kind-view.ts'
 import { anyRowWriter } from './any-row-writer.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
 import { referenced } from '../operation/object-read.ts'
@@ -15,10 +15,10 @@ import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 
 /** Writes an object of a graph, or some members of it. */
-type NodeWriter = (run: PlanRun, node: WalkNode<KindPart>) => string
+type NodeWriter = (run: PlanRun, node: WalkNode<KindView>) => string
 
 /** A text that an object's kind, key and UID tell. */
-type OwnText = (part: KindPart, id: ObjectId) => string
+type OwnText = (part: KindView, id: ObjectId) => string
 
 const typeName = 'GraphNode'
 
@@ -95,7 +95,7 @@ class GraphTexts {
     this.#make = make
   }
 
-  of(run: PlanRun, part: KindPart, id: ObjectId): string {
+  of(run: PlanRun, part: KindView, id: ObjectId): string {
     const { view } = part
     let memo = this.#memos.get(view)
     if (memo === undefined) {
@@ -114,7 +114,7 @@ class GraphTexts {
   }
 }
 
-function idOf(part: KindPart, id: ObjectId): string {
+function idOf(part: KindView, id: ObjectId): string {
   const { view } = part
   // base64url needs no escapes.
   return `"${objectIdOf(part, { key: view.keyOf(id), uid: view.uidOf(id) })}"`
@@ -123,7 +123,7 @@ function idOf(part: KindPart, id: ObjectId): string {
 const ids = new GraphTexts('id', 1, idOf)
 
 /** The `id` of an object of a graph, as JSON. */
-export function graphIdOf(run: PlanRun, { part, id }: WalkNode<KindPart>): string {
+export function graphIdOf(run: PlanRun, { part, id }: WalkNode<KindView>): string {
   return ids.of(run, part, id)
 }
 

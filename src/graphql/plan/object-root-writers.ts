@@ -7,14 +7,14 @@ import {
 } from 'graphql'
 import { objectKey } from '../../kubernetes/object.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
-import type { KindAt } from '../operation/kind-part.ts'
-import { objectMeant } from '../operation/object-meant.ts'
+import type { ClusterKind } from '../operation/kind-view.ts'
+import { resolveObjectRef } from '../operation/resolve-object-ref.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
 import type { ObjectByRefArguments } from '../schema/read-arguments.ts'
 import { RowsByKind } from './any-row-writer.ts'
 import { selectionsOf } from './collected-fields.ts'
 import type { FieldArguments } from './field-arguments.ts'
-import { foundByKey, type FoundObject, identified, kindMeant } from '../operation/object-read.ts'
+import { foundByKey, type FoundObject, identified, cachedKindOf } from '../operation/object-read.ts'
 import { NotCoveredError } from '../operation/not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import { neededKinds } from './plan-needs.ts'
@@ -85,28 +85,28 @@ export function objectByRefWriter(
 function keyMeant(
   served: ServedSchema,
   values: Values,
-): { readonly at: KindAt; readonly key: string } {
+): { readonly at: ClusterKind; readonly key: string } {
   const asked = values as unknown as ObjectByRefArguments
-  const { kind, cluster, ...object } = objectMeant(served, asked)
+  const { kind, cluster, ...object } = resolveObjectRef(served, asked)
   if (kind.uncached || typeof cluster !== 'string') throw new NotCoveredError('a live read')
   return { at: { cluster, kind }, key: objectKey(object) }
 }
 
 interface IdentityAt {
   readonly identity: ObjectIdentity
-  readonly at: KindAt
+  readonly at: ClusterKind
 }
 
 /** What an `id` says; `undefined` where its kind is not served. Throws `ObjectIdError` and {@link NotCoveredError}. */
 function identityAt(served: ServedSchema, id: string): IdentityAt | undefined {
   const identity = decodeObjectId(id)
-  const at = kindMeant(served, identity)
+  const at = cachedKindOf(served, identity)
   return at && { identity, at }
 }
 
 interface ObjectRoot {
   /** The kinds of the objects that its arguments name. */
-  kinds(served: ServedSchema, values: Values): readonly KindAt[]
+  kinds(served: ServedSchema, values: Values): readonly ClusterKind[]
   write(run: PlanRun, written: (found: FoundObject | undefined) => string): string
 }
 
@@ -123,7 +123,7 @@ function rootWriter(
     args,
     needs: compiler.takeNeeds(),
     further(served, values, variables: VariableValues) {
-      const places = new Map<string, KindAt>()
+      const places = new Map<string, ClusterKind>()
       for (const at of root.kinds(served, values)) {
         places.set(`${at.cluster}/${at.kind.typeName}`, at)
       }

@@ -5,7 +5,7 @@ import type { ObjectSelection, SelectedValue } from '../../informer/codec/projec
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
-import type { KindPart } from '../operation/kind-part.ts'
+import type { KindView } from '../operation/kind-view.ts'
 import { FieldArguments } from './field-arguments.ts'
 import type { FragmentMemo } from './fragment-cache.ts'
 import { NotCoveredError } from '../operation/not-covered.ts'
@@ -68,7 +68,7 @@ export class OwnFragment {
   }
 
   /** The text of an object. Throws {@link NotCoveredError} where there is an error to be told instead. */
-  text(run: PlanRun, part: KindPart, id: ObjectId): string {
+  text(run: PlanRun, part: KindView, id: ObjectId): string {
     const { view } = part
     const isLast = view === this.#lastView && (this.#isConstant || run.number === this.#lastRun)
     const { memo, project, fields } =
@@ -86,7 +86,7 @@ export class OwnFragment {
     return text
   }
 
-  #fragmentOf(run: PlanRun, { cluster, view }: KindPart): StoreFragment {
+  #fragmentOf(run: PlanRun, { cluster, view }: KindView): StoreFragment {
     const variation = this.#isConstant ? '' : this.#variationOf(run)
     let ofView = this.#variations.get(variation)
     if (ofView === undefined) {

@@ -2,7 +2,7 @@ import type { FieldNode } from 'graphql'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { type OwnerReference, splitObjectKey } from '../../kubernetes/object.ts'
 import type { ObjectRefField } from '../model/kind.ts'
-import type { KindPart } from '../operation/kind-part.ts'
+import type { KindView } from '../operation/kind-view.ts'
 import {
   endsChain,
   nearestOwner,
@@ -24,11 +24,11 @@ import type { RowWriter } from './writers.ts'
 const readOwners = valueReader('metadata.ownerReferences[*]')
 
 /** What an object says of its owners, without the rest of it. */
-function ownerReferencesOf(run: PlanRun, part: KindPart, id: ObjectId): readonly OwnerReference[] {
+function ownerReferencesOf(run: PlanRun, part: KindView, id: ObjectId): readonly OwnerReference[] {
   return readOwners(run, part, id) as readonly OwnerReference[]
 }
 
-function originOf({ cluster, view }: KindPart, id: ObjectId): ReferenceOrigin {
+function originOf({ cluster, view }: KindView, id: ObjectId): ReferenceOrigin {
   const { namespace } = splitObjectKey(view.keyOf(id))
   return { cluster, namespace: namespace === '' ? undefined : namespace }
 }
@@ -67,7 +67,7 @@ export function rootOwnerWriter(nodes: readonly FieldNode[], compiler: PlanCompi
   }
 }
 
-function chainOf(run: PlanRun, from: KindPart, start: ObjectId): readonly ObjectRef[] {
+function chainOf(run: PlanRun, from: KindView, start: ObjectId): readonly ObjectRef[] {
   const chain: ObjectRef[] = []
   let at: ReturnType<typeof referenced> = { part: from, id: start }
   while (at !== undefined) {

@@ -36,7 +36,7 @@ export class PlanCompiler {
   /** The fields of it whose arguments may name further kinds. */
   #asked: AskedKinds[] = []
   #place = ''
-  #isHeard = false
+  #isObserved = false
 
   constructor(served: ServedSchema, collect: CollectContext, writers: PlanWriters) {
     this.served = served
@@ -64,18 +64,18 @@ export class PlanCompiler {
   }
 
   /** Whether what is being compiled may depend on nothing but objects, whose changes are heard of. */
-  get isHeard(): boolean {
-    return this.#isHeard
+  get isObserved(): boolean {
+    return this.#isObserved
   }
 
-  /** Compiles what may depend on nothing but objects, if so: {@link unheard} is not covered there. */
-  heard<T>(isHeard: boolean, compile: () => T): T {
-    const outer = this.#isHeard
-    this.#isHeard = isHeard
+  /** Compiles what may depend on nothing but objects, if so: {@link unobserved} is not covered there. */
+  observed<T>(isObserved: boolean, compile: () => T): T {
+    const outer = this.#isObserved
+    this.#isObserved = isObserved
     try {
       return compile()
     } finally {
-      this.#isHeard = outer
+      this.#isObserved = outer
     }
   }
 
@@ -83,8 +83,8 @@ export class PlanCompiler {
    * A field is compiled that depends on something besides objects: on who asks, or on what happens to be in memory. Throws
    * {@link NotCoveredError}.
    */
-  unheard(field: string): void {
-    if (this.#isHeard) throw new NotCoveredError(`${field}, which may change unheard`)
+  unobserved(field: string): void {
+    if (this.#isObserved) throw new NotCoveredError(`${field}, which may change unobserved`)
   }
 
   /** Compiles a field of a row, or a root field. */

@@ -1,5 +1,5 @@
 import type { VariableValues } from 'graphql'
-import type { KindAt } from '../operation/kind-part.ts'
+import type { ClusterKind } from '../operation/kind-view.ts'
 import type { RelatedNeed } from '../operation/schema-relations.ts'
 import type { FieldArguments } from './field-arguments.ts'
 
@@ -20,7 +20,7 @@ export function neededKinds(
   { kinds, asked }: PlanNeeds,
   cluster: string,
   variables: VariableValues,
-): readonly KindAt[] {
+): readonly ClusterKind[] {
   const further = asked.flatMap((one) => one.needs(one.args.coerce(variables), cluster))
   return [...kinds, ...further].map((need) => ({ cluster, ...need }))
 }

@@ -13,7 +13,7 @@ import {
 import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
 import { clusterNamed } from '../operation/cluster-argument.ts'
 import { fragmentsOf } from '../operation/document-fragments.ts'
-import type { KindAt } from '../operation/kind-part.ts'
+import type { ClusterKind } from '../operation/kind-view.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
 import { connectionWriter } from './connection-writer.ts'
 import { NotCoveredError } from '../operation/not-covered.ts'
@@ -110,7 +110,7 @@ export class PlanVariation {
   }
 
   /** The kinds that it reads, each in the cluster of its root field. Throws {@link NotCoveredError}. */
-  kinds(served: ServedSchema, variables: VariableValues): readonly KindAt[] {
+  kinds(served: ServedSchema, variables: VariableValues): readonly ClusterKind[] {
     return this.#roots.flatMap((root) => {
       try {
         const args = root.args.coerce(variables)

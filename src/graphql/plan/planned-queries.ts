@@ -11,11 +11,11 @@ import { ReportingBudget } from '../../query/condition/reporting-budget.ts'
 import { clientResult, withoutTransportDetails } from '../operation/client-error.ts'
 import { explain, type Explanation } from '../operation/explanation.ts'
 import type { OperationRequest } from '../operation/execution.ts'
-import type { KindAt } from '../operation/kind-part.ts'
+import type { ClusterKind } from '../operation/kind-view.ts'
 import { problemOfVariables } from '../operation/document-bounds.ts'
 import type { OperationObserver } from '../operation/operation-observer.ts'
 import type { OperationDocuments } from '../operation/operation-documents.ts'
-import { problemOfPages } from '../operation/page-rows.ts'
+import { checkPageSizes } from '../operation/page-rows.ts'
 import { queryLane, turns } from '../operation/operation-turns.ts'
 import { settleKinds, type SettledParts } from '../operation/preparation.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
@@ -69,7 +69,7 @@ interface KnownPlan {
 interface PlannedAnswer {
   readonly known: KnownPlan
   readonly viewer: Viewer | undefined
-  readonly kinds: readonly KindAt[]
+  readonly kinds: readonly ClusterKind[]
   readonly budget: WorkBudget
   readonly startedMs: number
   readonly errors: readonly GraphQLError[]
@@ -88,7 +88,7 @@ interface RunOptions<T> {
   readonly viewer: Viewer | undefined
   /** Called in the tick of the answer, before anything is read. */
   readonly started?: () => void
-  readonly answered: (answer: WholeAnswer, kinds: readonly KindAt[], budget: WorkBudget) => T
+  readonly answered: (answer: WholeAnswer, kinds: readonly ClusterKind[], budget: WorkBudget) => T
 }
 
 /** The JSON text of an answer, with its errors. */
@@ -198,7 +198,7 @@ export class PlannedQueries {
     const { variableValues: variables } = coerced
     if (mayBeTooLarge) {
       const pages = { document, operationName: name, variables }
-      if (problemOfPages(served, limits, pages) !== undefined) return undefined
+      if (checkPageSizes(served, limits, pages) !== undefined) return undefined
     }
     const variation = plan.variation(variables)
     const kinds = variation.kinds(served, variables)
@@ -268,7 +268,7 @@ export class PlannedQueries {
     if (plan === undefined) return undefined
     const name = operation.name?.value
     const pages = { document, operationName: name, variables: undefined }
-    const problem = problemOfPages(served, limits, pages)
+    const problem = checkPageSizes(served, limits, pages)
     return { plan, document, name, mayBeTooLarge: problem !== undefined }
   }
 }

@@ -5,7 +5,7 @@ import { objectByKey } from '../../query/page/lookup.ts'
 import type { Kind } from '../model/kind.ts'
 import { clusterNamed } from '../operation/cluster-argument.ts'
 import { idsCondition } from '../operation/ids-condition.ts'
-import type { KindAt } from '../operation/kind-part.ts'
+import type { ClusterKind } from '../operation/kind-view.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import type { ListFieldArguments, LookupArguments } from '../schema/read-arguments.ts'
 import { selectionsOf } from './collected-fields.ts'
@@ -82,7 +82,7 @@ function lookupWriter(
     write(run) {
       const { namespace, name } = run.argumentsOf(args) as unknown as LookupArguments
       const key = objectKey(namespace === undefined ? { name } : { namespace, name })
-      const part = run.named(at(run, kind, args), [key])
+      const part = run.forLookup(at(run, kind, args), [key])
       if (part === undefined) return 'null'
       run.budget.report?.at(place)
       const id = objectByKey({ ...part, budget: run.budget }, key)
@@ -93,7 +93,7 @@ function lookupWriter(
   }
 }
 
-function at(run: PlanRun, kind: Kind, args: FieldArguments): KindAt {
+function at(run: PlanRun, kind: Kind, args: FieldArguments): ClusterKind {
   const { cluster } = run.argumentsOf(args) as { readonly cluster?: string | null }
   return { cluster: clusterNamed(run.served, cluster), kind }
 }

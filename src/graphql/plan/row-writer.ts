@@ -17,7 +17,7 @@ import {
 } from './owner-writers.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import { relationWriter } from './relation-writer.ts'
-import { mixedRelationWriter, ownedWriter } from './several-kinds-writers.ts'
+import { polymorphicRelationWriter, ownedWriter } from './polymorphic-writers.ts'
 import { usedByWriter } from './used-by-writer.ts'
 import type { RowWriter } from './writers.ts'
 
@@ -103,7 +103,7 @@ function memberWriter(
       return ownedWriter(kind, new FieldArguments(field, node), nodes, compiler)
     case 'mixed': {
       const args = new FieldArguments(field, node)
-      return mixedRelationWriter(kind, source.field, { args, nodes }, compiler)
+      return polymorphicRelationWriter(kind, source.field, { args, nodes }, compiler)
     }
     case 'ofRowType':
       // Of a kind that nothing is reported about.

@@ -3,12 +3,12 @@ import type { HeldObject } from '../../informer/codec/object-codec.ts'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import { parsePath, valuesAt } from '../../query/index/path.ts'
-import type { KindPart } from '../operation/kind-part.ts'
+import type { KindView } from '../operation/kind-view.ts'
 import { NotCoveredError } from '../operation/not-covered.ts'
 import type { PlanRun } from './plan-run.ts'
 
 /** Reads what stands at a path of an object, once a run; nothing else of it is parsed. */
-export type ValueReader = (run: PlanRun, part: KindPart, id: ObjectId) => readonly unknown[]
+export type ValueReader = (run: PlanRun, part: KindView, id: ObjectId) => readonly unknown[]
 
 /** Compiles a {@link ValueReader}. Throws `PathError`. */
 export function valueReader(path: string): ValueReader {

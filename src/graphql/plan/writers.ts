@@ -1,7 +1,7 @@
 import type { VariableValues } from 'graphql'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import type { Page } from '../../query/page/page.ts'
-import type { KindAt, KindPart } from '../operation/kind-part.ts'
+import type { ClusterKind, KindView } from '../operation/kind-view.ts'
 import type { ListPlace } from '../operation/list-request.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
 import type { FieldArguments } from './field-arguments.ts'
@@ -9,13 +9,13 @@ import type { PlanNeeds } from './plan-needs.ts'
 import type { PlanRun } from './plan-run.ts'
 
 /** Writes one object of a kind, or one member of it, as JSON text. */
-export type RowWriter = (run: PlanRun, part: KindPart, id: ObjectId) => string
+export type RowWriter = (run: PlanRun, part: KindView, id: ObjectId) => string
 
 /** Writes a page of a list as a connection. */
-export type ConnectionWriter = (run: PlanRun, part: KindPart, list: ListPlace) => string
+export type ConnectionWriter = (run: PlanRun, part: KindView, list: ListPlace) => string
 
 /** Writes one field of a connection. */
-export type PageWriter = (run: PlanRun, part: KindPart, page: Page) => string
+export type PageWriter = (run: PlanRun, part: KindView, page: Page) => string
 
 /** One field of `Query` in a plan. */
 export interface RootWriter {
@@ -27,6 +27,6 @@ export interface RootWriter {
     served: ServedSchema,
     args: Readonly<Record<string, unknown>>,
     variables: VariableValues,
-  ): readonly KindAt[]
+  ): readonly ClusterKind[]
   write(run: PlanRun): string
 }

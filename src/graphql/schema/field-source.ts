@@ -1,7 +1,12 @@
 import type { GraphQLField, GraphQLFieldConfigMap } from 'graphql'
 import type { HealthRule } from '../../kubernetes/health/health.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
-import type { Kind, MixedRelationField, ObjectRefField, RelationField } from '../model/kind.ts'
+import type {
+  Kind,
+  PolymorphicRelationField,
+  ObjectRefField,
+  RelationField,
+} from '../model/kind.ts'
 
 /** The scalars of values that objects hold; each has its own check, and its own way of being written. */
 export type ScalarForm =
@@ -66,7 +71,7 @@ type RowSource =
   /** What stands at a path of the object, as an `ObjectRef` or, with `many`, as a list of them. */
   | { readonly form: 'objectRef'; readonly field: ObjectRefField }
   /** Relations to objects of several kinds. */
-  | { readonly form: 'mixed'; readonly field: MixedRelationField }
+  | { readonly form: 'mixed'; readonly field: PolymorphicRelationField }
   | { readonly form: 'owners' }
   | { readonly form: 'ownerChain' }
   | { readonly form: 'rootOwner' }

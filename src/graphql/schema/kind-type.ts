@@ -9,7 +9,12 @@ import { parsePath, valueAt } from '../../query/index/path.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
 import { eventArguments, ownedArguments, relationArguments, usedByArguments } from './arguments.ts'
 import type { Definitions } from '../model/definitions.ts'
-import type { Kind, MixedRelationField, ObjectRefField, RelationField } from '../model/kind.ts'
+import type {
+  Kind,
+  PolymorphicRelationField,
+  ObjectRefField,
+  RelationField,
+} from '../model/kind.ts'
 import { usedByField } from '../model/uses.ts'
 import { nativePropertiesOf } from '../model/native-properties.ts'
 import { objectFields } from './object-fields.ts'
@@ -55,7 +60,9 @@ export function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObje
         ...Object.fromEntries(
           kind.objectRefs.map((field) => [field.name, objectRefField(field, types)]),
         ),
-        ...Object.fromEntries(kind.mixed.map((field) => [field.name, mixedField(field, types)])),
+        ...Object.fromEntries(
+          kind.mixed.map((field) => [field.name, polymorphicField(field, types)]),
+        ),
       }),
     }),
   })
@@ -127,8 +134,8 @@ function isOfEvents({ definition }: RelationField): boolean {
   return definition.form === 'through' && definition.steps.at(-1)?.endsWith('.events') === true
 }
 
-function mixedField(
-  field: MixedRelationField,
+function polymorphicField(
+  field: PolymorphicRelationField,
   types: SchemaTypes,
 ): GraphQLFieldConfig<Row, ResolverContext> {
   const { description } = field
@@ -137,7 +144,7 @@ function mixedField(
     description,
     args: ownedArguments,
     resolve: (row, args: OwnedArguments, context, info) =>
-      reportingFailures(context.read.followMixed(row, field, args), context, info),
+      reportingFailures(context.read.followPolymorphic(row, field, args), context, info),
     ...fromSource({ form: 'mixed', field }),
   }
 }

@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
-import type { ToldStep } from '../../query/page/page-steps.ts'
-import type { Kind, MixedRelationField, RelationField } from '../model/kind.ts'
+import type { SentStep } from '../../query/page/page-steps.ts'
+import type { Kind, PolymorphicRelationField, RelationField } from '../model/kind.ts'
 import type {
   CanArguments,
   FacetArguments,
@@ -136,7 +136,7 @@ export interface Frame {
 }
 
 /** One step from a live page to the next. */
-export interface LivePageChange extends ToldStep {
+export interface LivePageChange extends SentStep {
   /** Of an INSERT or UPDATE. */
   readonly object: Row | null
 }
@@ -279,7 +279,11 @@ export interface StoreReads {
   /** What a Secret holds, as whoever asks is told it; `null` where it is gone. */
   secret(row: Row): Promise<SecretContents | null>
   /** Follows a relation to objects of several kinds, of those that are cached and those that are asked for. */
-  followMixed(row: Row, field: MixedRelationField, args: OwnedArguments): OwnedConnectionSource
+  followPolymorphic(
+    row: Row,
+    field: PolymorphicRelationField,
+    args: OwnedArguments,
+  ): OwnedConnectionSource
   /** The objects around some, and how they are related. */
   graph(args: GraphArguments): GraphSource
   /** The objects of any kind of which a value holds a text. */

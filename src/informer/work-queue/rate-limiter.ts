@@ -37,7 +37,7 @@ export function itemExponentialFailureRateLimiter(
     checkedOptions('a rate limiter', options, { baseDelayMs: aNumber(), maxDelayMs: aNumber() }),
   )
   return countingLimiter((failures) =>
-    // Beyond that exponent 0 ms would become NaN.
+    // MissingRead that exponent 0 ms would become NaN.
     Math.min(maxDelayMs, baseDelayMs * 2 ** Math.min(1023, failures - 1)),
   )
 }

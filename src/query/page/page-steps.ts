@@ -51,7 +51,7 @@ export function pageSteps(before: readonly PageEntry[], now: readonly PageEntry[
 }
 
 /** A step as it is told. */
-export interface ToldStep {
+export interface SentStep {
   readonly step: PageStep['step']
   readonly index: number
   /** `null` of all steps but MOVE. */
@@ -60,10 +60,10 @@ export interface ToldStep {
 }
 
 /** The steps from one page to another as they are told, each with the entry that is shown with it, where one is. */
-export function toldSteps<Entry extends PageEntry>(
+export function sentSteps<Entry extends PageEntry>(
   before: readonly PageEntry[],
   now: readonly Entry[],
-): readonly (ToldStep & { readonly entry: Entry | undefined })[] {
+): readonly (SentStep & { readonly entry: Entry | undefined })[] {
   return pageSteps(before, now).map((step) => ({
     step: step.step,
     index: step.index,
@@ -79,7 +79,7 @@ export function isShown({ step }: Pick<PageStep, 'step'>): boolean {
 }
 
 /** The page that steps have led from, given what they have led to: the ids of its rows. */
-export function idsBefore(ids: readonly string[], steps: readonly ToldStep[]): string[] {
+export function idsBefore(ids: readonly string[], steps: readonly SentStep[]): string[] {
   const before = [...ids]
   for (const { step, index, from, objectId } of steps.toReversed()) {
     if (step === 'REMOVE') before.splice(index, 0, objectId)

@@ -18,7 +18,7 @@ import { sentResult } from '../sent-result.ts'
 import type { ServerObserver } from '../server-observer.ts'
 import type { UnsentBytes } from '../unsent-bytes.ts'
 import { countUnsent } from './http-answer.ts'
-import type { HashedOperation, PlannedQueries } from './planned-edge.ts'
+import type { HashedOperation, PlannedQueries } from './query-fast-path.ts'
 
 /**
  * Whether a request wants its answer as server-sent events: whether they are the first type that it accepts of those which there

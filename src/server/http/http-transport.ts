@@ -20,7 +20,12 @@ import type { ServerObserver } from '../server-observer.ts'
 import { sendAnswer } from './http-answer.ts'
 import type { DocumentSource } from '../document-source.ts'
 import { answerEvents, asksForEvents } from './event-stream.ts'
-import { answerPlanned, isHashNamed, operationAsked, type PlannedQueries } from './planned-edge.ts'
+import {
+  answerPlanned,
+  isHashNamed,
+  operationAsked,
+  type PlannedQueries,
+} from './query-fast-path.ts'
 import { answerProbe, type ProbesOptions } from './probes.ts'
 import { refuseRequest } from '../guard/refusal.ts'
 import type { UserQuotas } from '../guard/user-quotas.ts'

@@ -12,9 +12,9 @@ import {
   withoutTransportDetails,
 } from '../../graphql/operation/client-error.ts'
 import { type DocumentSource, observedDocument } from '../document-source.ts'
-import type { OperationWishes } from '../../graphql/operation/execution.ts'
+import type { OperationOptions } from '../../graphql/operation/execution.ts'
 import { turns } from '../../graphql/operation/operation-turns.ts'
-import type { PlannedQueries } from '../http/planned-edge.ts'
+import type { PlannedQueries } from '../http/query-fast-path.ts'
 import { oneFrame, plannedResults, type PlannedStream, type StreamEnd } from '../planned-stream.ts'
 import { sentResult } from '../sent-result.ts'
 import { begunAt, type OperationPipeline } from '../operation-pipeline.ts'
@@ -91,7 +91,7 @@ export function createWebSocketOperations(
       connectionParams: connection.connectionParams,
       params: payload,
     })
-    const contextValue = (await enveloped.contextFactory()) as OperationWishes
+    const contextValue = (await enveloped.contextFactory()) as OperationOptions
     const { viewer } = contextValue
     const asking = { learns: true, viewer, observer }
     const query = observedDocument(documents, payload, asking) ?? payload.query
@@ -227,7 +227,7 @@ async function* none(): Answers {}
 const leftError = new GraphQLError('the operation was completed before it had begun')
 
 function isExplained({ contextValue }: ExecutionArgs): boolean {
-  return (contextValue as OperationWishes | undefined)?.explain === true
+  return (contextValue as OperationOptions | undefined)?.explain === true
 }
 
 function tooManyOperations(limit: number): GraphQLError {

@@ -17,7 +17,7 @@ import type { ServerLog } from '../operation-options.ts'
 import type { ServerObserver } from '../server-observer.ts'
 import type { ServerOptions } from '../server-options.ts'
 import { SocketIdentity } from './socket-identity.ts'
-import type { PlannedQueries } from '../http/planned-edge.ts'
+import type { PlannedQueries } from '../http/query-fast-path.ts'
 import { createWebSocketOperations } from './web-socket-operations.ts'
 
 export interface WebSocketTransportOptions {

@@ -9,7 +9,7 @@ import { nothingVisible, type Scope, unrestricted } from '../../query/condition/
 import type { Kind } from '../model/kind.ts'
 import { ClientError, unlessRefused } from './client-error.ts'
 import type { ReadParts } from './read-run.ts'
-import type { KindAt, KindPart, ListReading } from './kind-part.ts'
+import type { ClusterKind, KindView, ListReading } from './kind-view.ts'
 import { unreadableKind } from './live-errors.ts'
 import {
   forbiddenList,
@@ -20,30 +20,30 @@ import {
 
 /** An index of a kind in a cluster. */
 export interface IndexAt {
-  readonly at: KindAt
+  readonly at: ClusterKind
   readonly index: string
 }
 
-/** Where {@link SettledKinds} finds what has been prepared. */
+/** Where {@link ReadSnapshot} finds what has been prepared. */
 export interface KindSource {
   readonly access: ViewerAccess | undefined
   readonly last: boolean
   readonly failure: (cluster: string) => unknown
-  readonly lease: (at: KindAt) => Lease | UnreadableResourceError | undefined
-  readonly synced: (at: KindAt) => StoreView | undefined
+  readonly lease: (at: ClusterKind) => Lease | UnreadableResourceError | undefined
+  readonly synced: (at: ClusterKind) => StoreView | undefined
   readonly incarnation: (cluster: string) => string
 }
 
-type Outcome = KindPart | ClientError
+type Outcome = KindView | ClientError
 
 /** What one execution reads. Each kind is settled when it is first asked for, which is in the same tick, and stays so. */
-export class SettledKinds implements ReadParts {
+export class ReadSnapshot implements ReadParts {
   /** What is missing is an error of the field that wants it. */
   readonly isLacking = false
   readonly #source: KindSource
   readonly #views = new Map<string, Map<Kind, StoreView | ClientError>>()
   readonly #parts = new Map<string, Map<Kind, Map<string, Outcome>>>()
-  readonly #named = new Map<string, Map<Kind, KindPart>>()
+  readonly #named = new Map<string, Map<Kind, KindView>>()
   readonly #needed: KindNeed[] = []
   readonly #neededIndexes: IndexAt[] = []
 
@@ -60,8 +60,8 @@ export class SettledKinds implements ReadParts {
   }
 
   /** The same as it is by now. */
-  again(): SettledKinds {
-    return new SettledKinds(this.#source)
+  again(): ReadSnapshot {
+    return new ReadSnapshot(this.#source)
   }
 
   /** What was asked for although nobody has waited for it: what another round is to prepare. */
@@ -86,7 +86,7 @@ export class SettledKinds implements ReadParts {
     }
   }
 
-  part(at: KindAt, reading: ListReading = {}): KindPart {
+  part(at: ClusterKind, reading: ListReading = {}): KindView {
     const within = this.#source.access === undefined ? undefined : reading.within?.()
     const watch = reading.watch === true
     const outcomes = innerMap(innerMap(this.#parts, at.cluster), at.kind)
@@ -100,7 +100,7 @@ export class SettledKinds implements ReadParts {
       : this.#lacksIndex({ ...at, list: { within, watch } })
   }
 
-  named(at: KindAt, keys: readonly string[] = []): KindPart | undefined {
+  forLookup(at: ClusterKind, keys: readonly string[] = []): KindView | undefined {
     const { access } = this.#source
     if (access === undefined) return this.part(at)
     const isAll = access.looksEverywhere(at) === true
@@ -115,7 +115,7 @@ export class SettledKinds implements ReadParts {
     return this.#isIndexed(at, part) ? part : this.#lacksIndex({ ...at, keys })
   }
 
-  cachedPart(at: KindAt, reading?: ListReading): KindPart | undefined {
+  cachedPart(at: ClusterKind, reading?: ListReading): KindView | undefined {
     const view = this.#source.synced(at)
     if (view === undefined) return undefined
     if (this.#source.access === undefined) return this.#partOf(at, view, unrestricted)
@@ -123,16 +123,16 @@ export class SettledKinds implements ReadParts {
   }
 
   /** What to listen to for the changes of a kind. Throws as {@link part} does. */
-  informer(at: KindAt, reading?: ListReading): SharedInformer {
+  informer(at: ClusterKind, reading?: ListReading): SharedInformer {
     return this.#leaseOf(at, reading).informer
   }
 
   /** What has happened to a kind lately. Throws as {@link part} does. */
-  history(at: KindAt, reading?: ListReading): ResourceHistory {
+  history(at: ClusterKind, reading?: ListReading): ResourceHistory {
     return this.#leaseOf(at, reading).history
   }
 
-  #leaseOf(at: KindAt, reading?: ListReading): Lease {
+  #leaseOf(at: ClusterKind, reading?: ListReading): Lease {
     this.part(at, reading)
     const lease = this.#source.lease(at)
     if (lease === undefined || lease instanceof UnreadableResourceError) {
@@ -141,7 +141,7 @@ export class SettledKinds implements ReadParts {
     return lease
   }
 
-  #isIndexed({ indexes }: KindAt, { view }: KindPart): boolean {
+  #isIndexed({ indexes }: ClusterKind, { view }: KindView): boolean {
     for (const name of indexes?.needed ?? none) if (!view.hasIndex(name)) return false
     return true
   }
@@ -152,7 +152,7 @@ export class SettledKinds implements ReadParts {
   }
 
   /** The one place where it is decided what of a kind may be listed. */
-  #list(at: KindAt, list: NonNullable<KindNeed['list']>): Outcome {
+  #list(at: ClusterKind, list: NonNullable<KindNeed['list']>): Outcome {
     const access = this.#source.access?.list(at, list) ?? { state: 'allowed', scope: unrestricted }
     switch (access.state) {
       case 'forbidden':
@@ -173,7 +173,7 @@ export class SettledKinds implements ReadParts {
   }
 
   /** And what of it may be looked up by name: everything where there is no access to ask. */
-  #namedPart(at: KindAt, keys: readonly string[], access: ViewerAccess | undefined): KindPart {
+  #namedPart(at: ClusterKind, keys: readonly string[], access: ViewerAccess | undefined): KindView {
     const view = this.#view(at, { ...at, keys })
     if (view instanceof ClientError) throw view
     if (access === undefined) return this.#partOf(at, view, unrestricted)
@@ -182,12 +182,12 @@ export class SettledKinds implements ReadParts {
     return { ...this.#partOf(at, view, nothingVisible), byName }
   }
 
-  #partOf({ cluster, kind }: KindAt, view: StoreView, scope: Scope): KindPart {
+  #partOf({ cluster, kind }: ClusterKind, view: StoreView, scope: Scope): KindView {
     return { cluster, kind, view, scope, incarnation: this.#source.incarnation(cluster) }
   }
 
   /** Of an object whose key is not known it can only be told where its kind is in memory, or may be. */
-  #isInReach(at: KindAt, access: ViewerAccess): boolean {
+  #isInReach(at: ClusterKind, access: ViewerAccess): boolean {
     if (this.#source.synced(at) !== undefined) return true
     const need = { ...at, keys: [] }
     const admission = access.admission(need)
@@ -195,7 +195,7 @@ export class SettledKinds implements ReadParts {
     return admission === 'admitted'
   }
 
-  #looks(at: KindAt, key: string): boolean {
+  #looks(at: ClusterKind, key: string): boolean {
     const known = this.#source.access?.looks(at, key)
     if (known !== undefined) return known
     const missing = this.#missing({ ...at, keys: [key] })
@@ -204,14 +204,14 @@ export class SettledKinds implements ReadParts {
     return false
   }
 
-  #view(at: KindAt, need: KindNeed): StoreView | ClientError {
+  #view(at: ClusterKind, need: KindNeed): StoreView | ClientError {
     const views = innerMap(this.#views, at.cluster)
     let view = views.get(at.kind)
     if (view === undefined) views.set(at.kind, (view = this.#viewOf(at, need)))
     return view
   }
 
-  #viewOf(at: KindAt, need: KindNeed): StoreView | ClientError {
+  #viewOf(at: ClusterKind, need: KindNeed): StoreView | ClientError {
     const lease = this.#source.lease(at)
     if (lease === undefined) return this.#missing(need)
     const isSomebody = this.#source.access !== undefined
@@ -240,7 +240,7 @@ function innerMap<A, B, C>(outer: Map<A, Map<B, C>>, key: A): Map<B, C> {
   return inner
 }
 
-function notLoaded({ cluster, kind: { typeName } }: KindAt): ClientError {
+function notLoaded({ cluster, kind: { typeName } }: ClusterKind): ClientError {
   return new ClientError('NOT_SYNCED', `${typeName} is not loaded yet`, {
     cluster,
     kind: typeName,

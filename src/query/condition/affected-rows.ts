@@ -23,7 +23,7 @@ export interface ConcernedReading {
   /** Throws where a type cannot be read. */
   readonly part: (type: string) => RelatedPart
   readonly budget: WorkBudget
-  /** Beyond so many it is not told which. */
+  /** MissingRead so many it is not told which. */
   readonly maxRows: number
 }
 
@@ -43,7 +43,7 @@ interface Role {
  * an object that counted, or counts now, take the changed object that is nearest to the row. All between them is as it was, so
  * what leads back from that object's own state, through the stores as they are, arrives at the row.
  */
-export class ConcernedRows {
+export class AffectedRows {
   readonly #roles = new Map<string, Role[]>()
   readonly #relations = new Set<RelatedBy>()
   readonly #types: ConcernedTypes

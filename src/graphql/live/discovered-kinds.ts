@@ -1,19 +1,19 @@
 import type { Kind } from '../model/kind.ts'
 import type { RelatedNeed } from '../operation/schema-relations.ts'
-import { type Privilege, privilegeKey } from './privilege.ts'
-import type { Beyond } from './sight.ts'
-import { maxWithheld } from './withheld-privileges.ts'
+import { type PermissionCheck, permissionKey } from './permission-check.ts'
+import type { MissingRead } from './group-access.ts'
+import { maxWithheld } from './withheld-checks.ts'
 
 /**
  * How far the rows of subscribers who ask the same have turned out to lead, besides what their plan says: what only objects name,
  * such as the kinds of owners, is known when the first row leads there. It grows, and a group that has met more than it
  * follows is followed by one that has all of it.
  */
-export class Reach {
+export class DiscoveredKinds {
   /** Kinds of which it has to be known everywhere what may be listed, as relations lead to them from anywhere. */
   readonly wide: Set<Kind>
   readonly #further = new Map<Kind, Set<string>>()
-  readonly #privileges = new Map<string, Privilege>()
+  readonly #privileges = new Map<string, PermissionCheck>()
   #names = 0
   #leadsBack = false
   /** How many groups there are of it, and subscribers who look for one. */
@@ -25,7 +25,7 @@ export class Reach {
   }
 
   /** What has to be known of each viewer besides: what rows ask of whole places, and by names what somebody has. */
-  get privileges(): ReadonlyMap<string, Privilege> {
+  get privileges(): ReadonlyMap<string, PermissionCheck> {
     return this.#privileges
   }
 
@@ -59,10 +59,10 @@ export class Reach {
   }
 
   /** Rows lead there, too. */
-  add(beyond: readonly Beyond[]): void {
+  add(beyond: readonly MissingRead[]): void {
     for (const one of beyond) {
       if (one.form === 'privilege') {
-        this.#privileges.set(privilegeKey(one.privilege), one.privilege)
+        this.#privileges.set(permissionKey(one.privilege), one.privilege)
         continue
       }
       const { at, form } = one
@@ -76,7 +76,7 @@ export class Reach {
   }
 
   /** Somebody has these by names of objects: from now on each viewer is asked about them. False where there are too many. */
-  addNames(privileges: ReadonlyMap<string, Privilege>): boolean {
+  addNames(privileges: ReadonlyMap<string, PermissionCheck>): boolean {
     for (const [key, privilege] of privileges) {
       if (this.#privileges.has(key)) continue
       if (this.#names === maxWithheld) return false

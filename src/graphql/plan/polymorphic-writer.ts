@@ -1,5 +1,5 @@
 import type { FieldNode } from 'graphql'
-import { type MixedPage, mixedPage } from '../operation/mixed-page.ts'
+import { type PolymorphicPage, polymorphicPage } from '../operation/polymorphic-page.ts'
 import type { OwnedArguments } from '../schema/read-arguments.ts'
 import { anyRowWriter } from './any-row-writer.ts'
 import { selectionsOf } from './collected-fields.ts'
@@ -8,19 +8,26 @@ import type { PlanRun } from './plan-run.ts'
 import { unionConnectionWriter } from './union-connection-writer.ts'
 
 /** Where the objects of a page are looked for, and why not everywhere. */
-interface MixedPlaces extends Omit<Parameters<typeof mixedPage>[0], 'budget' | 'maxPageSize'> {
+interface PolymorphicPlaces extends Omit<
+  Parameters<typeof polymorphicPage>[0],
+  'budget' | 'maxPageSize'
+> {
   readonly failures: readonly Error[]
 }
 
 /** Reads a page of objects of several kinds, and writes it. */
-export type MixedWriter = (run: PlanRun, places: MixedPlaces, args: OwnedArguments) => string
+export type PolymorphicWriter = (
+  run: PlanRun,
+  places: PolymorphicPlaces,
+  args: OwnedArguments,
+) => string
 
 /** Compiles what is written of pages of objects, of whatever kind each of them is. Throws {@link NotCoveredError}. */
-export function mixedConnectionWriter(
+export function polymorphicConnectionWriter(
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
-): MixedWriter {
-  const write = unionConnectionWriter<MixedPage>(
+): PolymorphicWriter {
+  const write = unionConnectionWriter<PolymorphicPage>(
     {
       connection: 'KubernetesObjectConnection',
       edge: 'KubernetesObjectEdge',
@@ -35,6 +42,6 @@ export function mixedConnectionWriter(
   return (run, places, args) => {
     const { budget, limits } = run
     run.errors.beside(places.failures, nodes)
-    return write(run, mixedPage({ ...places, budget, maxPageSize: limits.maxPageSize }, args))
+    return write(run, polymorphicPage({ ...places, budget, maxPageSize: limits.maxPageSize }, args))
   }
 }

@@ -2,12 +2,12 @@ import { UnreadableResourceError } from '../../cache/cache-errors.ts'
 import { Lease } from '../../cache/lease.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import type { Kind } from '../model/kind.ts'
-import type { KindAt } from './kind-part.ts'
+import type { ClusterKind } from './kind-view.ts'
 import type { ServedSchema } from './served-schema.ts'
-import { type IndexAt, SettledKinds } from './settled-kinds.ts'
+import { type IndexAt, ReadSnapshot } from './read-snapshot.ts'
 import type { KindNeed, ViewerAccess } from './viewer-access.ts'
 
-export interface PreparedKindsOptions {
+export interface KindLeasesOptions {
   readonly served: ServedSchema
   /** How long a kind is waited for, once. */
   readonly syncDeadlineMs: number
@@ -20,8 +20,8 @@ export interface PreparedKindsOptions {
  * as long as it lives. Each kind is waited for once; after that {@link settle} tells how it is at the moment, and what of it
  * the viewer may see.
  */
-export class PreparedKinds implements Disposable {
-  readonly #options: PreparedKindsOptions
+export class KindLeases implements Disposable {
+  readonly #options: KindLeasesOptions
   /** A lease of each kind that was wanted, or why there is none; by cluster. */
   readonly #acquired = new Map<string, Map<Kind, Lease | UnreadableResourceError>>()
   /** Why nothing is known of what the viewer may see; by cluster. */
@@ -30,7 +30,7 @@ export class PreparedKinds implements Disposable {
   readonly #named = new Map<string, Set<Kind>>()
   #disposed = false
 
-  constructor(options: PreparedKindsOptions) {
+  constructor(options: KindLeasesOptions) {
     this.#options = options
   }
 
@@ -83,7 +83,7 @@ export class PreparedKinds implements Disposable {
   }
 
   /** Whether a kind is in memory with the indexes that it is to be read by, so that nothing but a permission can be missing. */
-  isThere({ cluster, kind, indexes }: KindAt): boolean {
+  isThere({ cluster, kind, indexes }: ClusterKind): boolean {
     const view = this.#options.served.clusters.get(cluster)?.synced(kind.resource)
     return view !== undefined && [...(indexes?.needed ?? [])].every((name) => view.hasIndex(name))
   }
@@ -94,9 +94,9 @@ export class PreparedKinds implements Disposable {
   }
 
   /** What can be read now, in this tick. In the `last` round nothing that is missing is waited for any more. */
-  settle({ last = false }: { readonly last?: boolean } = {}): SettledKinds {
+  settle({ last = false }: { readonly last?: boolean } = {}): ReadSnapshot {
     const { access, served } = this.#options
-    return new SettledKinds({
+    return new ReadSnapshot({
       access,
       last,
       failure: (cluster) => this.#failures.get(cluster),
@@ -130,7 +130,7 @@ export class PreparedKinds implements Disposable {
     )
   }
 
-  #wait(at: KindAt): Promise<void> | undefined {
+  #wait(at: ClusterKind): Promise<void> | undefined {
     if (this.#disposed) return undefined
     const known = this.#known(at)
     const isKnown = known !== undefined && this.#options.access === undefined
@@ -142,12 +142,12 @@ export class PreparedKinds implements Disposable {
     return lease.ready(this.#options.syncDeadlineMs).catch(() => {})
   }
 
-  #known({ cluster, kind }: KindAt): Lease | UnreadableResourceError | undefined {
+  #known({ cluster, kind }: ClusterKind): Lease | UnreadableResourceError | undefined {
     return this.#acquired.get(cluster)?.get(kind)
   }
 
   /** `undefined`: nobody has waited for it. One that could not be had is asked for again: its failure may have passed. */
-  #lease(at: KindAt): Lease | UnreadableResourceError | undefined {
+  #lease(at: ClusterKind): Lease | UnreadableResourceError | undefined {
     if (this.#disposed) return undefined
     const known = this.#known(at)
     if (known === undefined) {
@@ -164,7 +164,7 @@ export class PreparedKinds implements Disposable {
     return this.#acquire(at)
   }
 
-  #acquire({ cluster, kind }: KindAt): Lease | UnreadableResourceError {
+  #acquire({ cluster, kind }: ClusterKind): Lease | UnreadableResourceError {
     const acquired = this.#acquireOf(cluster, kind)
     let kinds = this.#acquired.get(cluster)
     if (kinds === undefined) this.#acquired.set(cluster, (kinds = new Map()))

@@ -12,7 +12,7 @@ export interface FrontRow {
  * two binary searches and a move within one array. What is not here stands behind all that is, so only when more have left than
  * stood ready is the list to be read again.
  */
-export class OrderedFront {
+export class TopWindow {
   readonly #size: number
   readonly #capacity: number
   readonly #order: { readonly terms: readonly OrderTerm[]; readonly backwards: false }

@@ -2,7 +2,7 @@ import { nothingVisible, type Scope, unrestricted } from '../../query/condition/
 import type { Kind } from '../model/kind.ts'
 import { ClientError } from '../operation/client-error.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
-import type { KindAt } from '../operation/kind-part.ts'
+import type { ClusterKind } from '../operation/kind-view.ts'
 import { PermissionWait } from '../operation/permission-wait.ts'
 import {
   forbiddenList,
@@ -11,37 +11,37 @@ import {
   type ViewerAccess,
 } from '../operation/viewer-access.ts'
 import {
-  askPrivileges,
-  hasPrivilege,
-  type Privilege,
-  privilegedUntilMs,
-  privilegeKey,
-} from './privilege.ts'
-import { type KindSight, Sight, wholeSight } from './sight.ts'
+  askPermissions,
+  isPermitted,
+  type PermissionCheck,
+  permittedUntilMs,
+  permissionKey,
+} from './permission-check.ts'
+import { type GroupKindAccess, GroupAccess, unrestrictedGroupAccess } from './group-access.ts'
 
 /** What is looked at. */
 export interface Sought {
   readonly list: FollowedList
   /** The kinds that are read, the followed one first. */
-  readonly needs: readonly KindAt[]
+  readonly needs: readonly ClusterKind[]
   /** Kinds of which it has to be known everywhere what may be listed, as relations lead to them from anywhere. */
   readonly wide: ReadonlySet<Kind>
-  /** What has to be known besides, by `privilegeKey`. */
-  readonly privileges: ReadonlyMap<string, Privilege>
+  /** What has to be known besides, by `permissionKey`. */
+  readonly privileges: ReadonlyMap<string, PermissionCheck>
   /** How long a kind is waited for. */
   readonly syncDeadlineMs: number
 }
 
 /** What a viewer sees, asked where it is not known. Rejects with the `ClientError` of the followed kind. */
-export async function decideSight(
+export async function resolveGroupAccess(
   access: ViewerAccess | undefined,
   sought: Sought,
-): Promise<Sight> {
-  if (access === undefined) return wholeSight(sought.needs)
+): Promise<GroupAccess> {
+  if (access === undefined) return unrestrictedGroupAccess(sought.needs)
   const permissions = new PermissionWait(sought.syncDeadlineMs)
   for (;;) {
-    const known = knownSight(access, sought)
-    if (known instanceof Sight) return known
+    const known = knownGroupAccess(access, sought)
+    if (known instanceof GroupAccess) return known
     if (permissions.isOver()) break
     // oxlint-disable-next-line no-await-in-loop -- what one answer leaves open is asked next
     await Promise.all(known.map((ask) => ask()))
@@ -59,17 +59,17 @@ export async function decideSight(
 type Question = () => Promise<unknown>
 
 /** What a viewer sees, or what has to be asked first. Throws the `ClientError` of the followed kind. */
-function knownSight(
+function knownGroupAccess(
   access: ViewerAccess,
   { list, needs, wide, privileges }: Sought,
-): Sight | readonly Question[] {
+): GroupAccess | readonly Question[] {
   const open: Question[] = []
   const [root] = needs
   if (root === undefined) throw new TypeError('nothing is followed')
   const scope = listed(access, { ...root, list: { within: list.within, watch: true } }, open)
   if (scope === undefined) return open
   if (scope instanceof ClientError) throw scope
-  const kinds: KindSight[] = []
+  const kinds: GroupKindAccess[] = []
   const namespaces =
     list.within ?? (scope.form === 'namespaces' ? [...scope.namespaces] : undefined)
   const filtering = filteringKinds(list)
@@ -87,9 +87,9 @@ function knownSight(
   }
   if (open.length > 0) return open
   const asked = new Set(privileges.keys())
-  const allowed = new Set(held.map(privilegeKey))
-  const until = held.map((one) => privilegedUntilMs(access, one))
-  return new Sight(scope, kinds, {
+  const allowed = new Set(held.map(permissionKey))
+  const until = held.map((one) => permittedUntilMs(access, one))
+  return new GroupAccess(scope, kinds, {
     untilMs: Math.min(untilMs(access, { root, scope, kinds, filtering }), ...until),
     privileges: { asked, allowed },
   })
@@ -100,15 +100,15 @@ function heldOf(
   access: ViewerAccess,
   privileges: Sought['privileges'],
   open: Question[],
-): readonly Privilege[] {
-  const held: Privilege[] = []
-  const unknown: Privilege[] = []
+): readonly PermissionCheck[] {
+  const held: PermissionCheck[] = []
+  const unknown: PermissionCheck[] = []
   for (const one of privileges.values()) {
-    const has = hasPrivilege(access, one)
+    const has = isPermitted(access, one)
     if (has === undefined) unknown.push(one)
     else if (has) held.push(one)
   }
-  if (unknown.length > 0) open.push(() => askPrivileges(access, unknown))
+  if (unknown.length > 0) open.push(() => askPermissions(access, unknown))
   return held
 }
 
@@ -142,7 +142,7 @@ function listed(
 /** What may be looked at by its name: everything, whole namespaces, or Namespaces themselves. */
 function lookedUp(
   access: ViewerAccess,
-  at: KindAt,
+  at: ClusterKind,
   list: Scope | ClientError,
   namespaces: readonly string[],
   open: Question[],
@@ -175,9 +175,9 @@ function lookedUp(
 }
 
 interface Seen {
-  readonly root: KindAt
+  readonly root: ClusterKind
   readonly scope: Scope
-  readonly kinds: readonly KindSight[]
+  readonly kinds: readonly GroupKindAccess[]
   readonly filtering: ReadonlySet<Kind>
 }
 

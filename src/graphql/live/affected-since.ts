@@ -2,7 +2,7 @@ import { resourceVersion } from '../../kubernetes/resource-version.ts'
 import type { RelatedPart } from '../../query/condition/related-by.ts'
 import { unrestricted } from '../../query/condition/scope.ts'
 import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
-import type { KindAt } from '../operation/kind-part.ts'
+import type { ClusterKind } from '../operation/kind-view.ts'
 import {
   filterKinds,
   followedNeeds,
@@ -10,13 +10,13 @@ import {
   positionName,
 } from '../operation/followed-filter.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
-import type { SettledKinds } from '../operation/settled-kinds.ts'
+import type { ReadSnapshot } from '../operation/read-snapshot.ts'
 import type { Positions } from './frame-writer.ts'
 
 /** A position in a token: its name, and the kind whose history it is one of. */
 interface PositionAt {
   readonly name: string
-  readonly at: KindAt
+  readonly at: ClusterKind
 }
 
 /** The positions that a token has because of a list's filter on related objects. */
@@ -32,9 +32,9 @@ export function filterPositionsAt(list: FollowedList): readonly PositionAt[] {
  * The rows that may match since a position, or match no more, as objects have changed that the filter rests on; `undefined` where
  * that is not known, or may be any.
  */
-export function missedConcerns(
+export function affectedSince(
   list: FollowedList,
-  settled: SettledKinds,
+  settled: ReadSnapshot,
   positions: Positions,
 ): ReadonlySet<string> | undefined {
   const rows = new Set<string>()

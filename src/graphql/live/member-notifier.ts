@@ -10,7 +10,7 @@ interface Announced {
  * Tells many that there is something for them, in slices between which the event loop runs. What comes while it tells them is told
  * in another round: one at a time, however fast it comes.
  */
-export class Announcer {
+export class MemberNotifier {
   readonly #listeners: ReadonlySet<Announced>
   #rounds = 0
   #isTelling = false

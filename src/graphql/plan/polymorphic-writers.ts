@@ -1,15 +1,15 @@
 import type { FieldNode } from 'graphql'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { everything, hasValue } from '../../query/condition/condition.ts'
-import type { Kind, MixedRelationField } from '../model/kind.ts'
+import type { Kind, PolymorphicRelationField } from '../model/kind.ts'
 import { choosingNeeds } from '../operation/chosen-objects.ts'
-import { mixedParts } from '../operation/mixed-relation.ts'
+import { polymorphicParts } from '../operation/polymorphic-relation.ts'
 import { knownKinds, kindsServedBy, namedKinds } from '../operation/named-kinds.ts'
 import { ownedKindsOf, relatedOwnedKinds } from '../operation/owned-kinds.ts'
 import type { RelatedNeed } from '../operation/schema-relations.ts'
 import type { OwnedArguments } from '../schema/read-arguments.ts'
 import type { FieldArguments } from './field-arguments.ts'
-import { mixedConnectionWriter } from './mixed-writer.ts'
+import { polymorphicConnectionWriter } from './polymorphic-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { RowWriter } from './writers.ts'
 
@@ -29,7 +29,7 @@ export function ownedWriter(
       )
     },
   })
-  const write = mixedConnectionWriter(nodes, compiler)
+  const write = polymorphicConnectionWriter(nodes, compiler)
   const { place } = compiler
   return (run, { cluster, view }, id) => {
     run.budget.report?.at(place)
@@ -55,9 +55,9 @@ export function ownedWriter(
 }
 
 /** Compiles a relation to objects of several kinds: of those in memory, of those that are named, and of the one that is meant. */
-export function mixedRelationWriter(
+export function polymorphicRelationWriter(
   from: Kind,
-  field: MixedRelationField,
+  field: PolymorphicRelationField,
   { args, nodes }: { readonly args: FieldArguments; readonly nodes: readonly FieldNode[] },
   compiler: PlanCompiler,
 ): RowWriter {
@@ -75,7 +75,7 @@ export function mixedRelationWriter(
       return [...needs, ...choosingNeeds(field, relations)].filter(({ kind }) => !kind.uncached)
     },
   })
-  const write = mixedConnectionWriter(nodes, compiler)
+  const write = polymorphicConnectionWriter(nodes, compiler)
   const { place } = compiler
   return (run, { cluster, view }, id) => {
     const { budget, parts, served } = run
@@ -87,7 +87,15 @@ export function mixedRelationWriter(
     }))
     const origin = { view, id, budget }
     const { kindOf } = served
-    const found = mixedParts(field, { relations, kinds, kindOf, parts, cluster, named, origin })
+    const found = polymorphicParts(field, {
+      relations,
+      kinds,
+      kindOf,
+      parts,
+      cluster,
+      named,
+      origin,
+    })
     const object = view.uidOf(id) || view.keyOf(id)
     run.followed?.({ reads: found.reads, condition: everything, isSaid: false })
     return write(

@@ -10,14 +10,14 @@ import {
   nothing,
 } from '../../query/condition/condition.ts'
 import type { RelationOrigin } from '../../query/relation/relation.ts'
-import type { Kind, MixedRelationField } from '../model/kind.ts'
+import type { Kind, PolymorphicRelationField } from '../model/kind.ts'
 import type { KindOf } from '../schema/object-ref.ts'
 import { choosingNeeds, choosingPart, chosenPart } from './chosen-objects.ts'
 import { ClientError } from './client-error.ts'
-import type { CachedParts, KindPart } from './kind-part.ts'
+import type { CachedParts, KindView } from './kind-view.ts'
 import type { SchemaRelation, SchemaRelations } from './schema-relations.ts'
 
-export interface MixedRelationOptions {
+export interface PolymorphicRelationOptions {
   readonly relations: SchemaRelations
   /** All kinds that the cluster serves. */
   readonly kinds: Iterable<Kind>
@@ -30,8 +30,8 @@ export interface MixedRelationOptions {
 }
 
 /** Where the objects of several kinds are looked for that a relation leads to. */
-export interface MixedParts {
-  readonly parts: readonly (KindPart & { readonly condition: Condition })[]
+export interface PolymorphicParts {
+  readonly parts: readonly (KindView & { readonly condition: Condition })[]
   /** Why others could not be looked into. */
   readonly failures: readonly ClientError[]
   /** The type names of kinds that might hold more and were not looked into: not loaded, or not allowed. Sorted. */
@@ -44,11 +44,14 @@ export interface MixedParts {
  * The kinds that are looked into, each with what the related objects have in common: those that are cached, those that are
  * named, and the one that is meant where the relation says so itself.
  */
-export function mixedParts(field: MixedRelationField, options: MixedRelationOptions): MixedParts {
+export function polymorphicParts(
+  field: PolymorphicRelationField,
+  options: PolymorphicRelationOptions,
+): PolymorphicParts {
   if (field.sameLabel !== undefined) return labelledParts(field.sameLabel, options)
   if (field.chosen !== undefined || field.chosenBy !== undefined) return choiceParts(field, options)
   const { relations, parts, cluster, named, origin } = options
-  const found = new Map<Kind, KindPart & { readonly condition: Condition }>()
+  const found = new Map<Kind, KindView & { readonly condition: Condition }>()
   const failures: ClientError[] = []
   const reads = new Set<Kind>()
   const passedOver = new Set<Kind>()
@@ -65,7 +68,7 @@ export function mixedParts(field: MixedRelationField, options: MixedRelationOpti
     }
     for (const read of known.reads) reads.add(read)
     try {
-      const part = (type: string): KindPart => partOf(known, type, parts, cluster)
+      const part = (type: string): KindView => partOf(known, type, parts, cluster)
       const condition = relation.follow({ ...origin, part })
       const before = found.get(to)?.condition ?? nothing
       found.set(to, { ...part(to.typeName), condition: anyOf([before, condition]) })
@@ -83,11 +86,14 @@ function namesOf(kinds: Iterable<Kind>): readonly string[] {
 }
 
 /** What is chosen, of its one kind, or all kinds that may choose. */
-function choiceParts(field: MixedRelationField, options: MixedRelationOptions): MixedParts {
+function choiceParts(
+  field: PolymorphicRelationField,
+  options: PolymorphicRelationOptions,
+): PolymorphicParts {
   const { chosen, chosenBy = [] } = field
   const { origin } = options
   const choosing = { ...options, budget: origin.budget }
-  const parts: (KindPart & { readonly condition: Condition })[] = []
+  const parts: (KindView & { readonly condition: Condition })[] = []
   const failures: ClientError[] = []
   const reading = [
     ...(chosen === undefined ? [] : [() => chosenPart(chosen, choosing, origin)]),
@@ -110,13 +116,13 @@ function choiceParts(field: MixedRelationField, options: MixedRelationOptions): 
 /** Those that have a label in common, of the same namespace or where one of them is in none. */
 function labelledParts(
   label: string,
-  { kinds, parts, cluster, named, origin }: MixedRelationOptions,
-): MixedParts {
+  { kinds, parts, cluster, named, origin }: PolymorphicRelationOptions,
+): PolymorphicParts {
   const { view, id } = origin
   const values = view.label(label)?.valuesOf(id) ?? []
   if (values.length === 0) return { parts: [], failures: [], reads: [], notLookedAt: () => [] }
   const { namespace } = splitObjectKey(view.keyOf(id))
-  const found: (KindPart & { readonly condition: Condition })[] = []
+  const found: (KindView & { readonly condition: Condition })[] = []
   const failures: ClientError[] = []
   const passedOver: Kind[] = []
   for (const kind of kinds) {
@@ -145,7 +151,7 @@ function partOf(
   type: string,
   parts: CachedParts,
   cluster: string,
-): KindPart {
+): KindView {
   const need = needs.get(type)
   if (need === undefined) throw new TypeError(`${name} does not read ${type}`)
   return parts.part({ cluster, ...need })

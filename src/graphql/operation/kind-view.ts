@@ -4,7 +4,7 @@ import type { NameGate, Scope } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
 
 /** One kind in one cluster: what an operation needs to be synced before it reads it. */
-export interface KindAt {
+export interface ClusterKind {
   /** The cluster's name. */
   readonly cluster: string
   readonly kind: Kind
@@ -13,7 +13,7 @@ export interface KindAt {
 }
 
 /** One kind in one cluster as one execution reads it: its store, and what of it the viewer may see. */
-export interface KindPart extends KindAt {
+export interface KindView extends ClusterKind {
   readonly view: StoreView
   /** Which cluster the store is of, and which of its histories: positions in it mean nothing in another one. */
   readonly incarnation: string
@@ -35,22 +35,22 @@ export interface ListReading {
  * The kinds that one execution reads, settled before it runs: made anew for each execution and each frame of a
  * subscription, so that no failure and no permission outlives its cause. Valid within one tick.
  */
-export interface KindParts {
+export interface KindViews {
   /**
    * The part of a kind that is listed, counted, filtered or followed. Throws the `ClientError` of the field that wants it where
    * it cannot be read: FORBIDDEN where the viewer may list nothing of it. What nobody has waited for yet is noted besides,
    * for another round.
    */
-  part(at: KindAt, reading?: ListReading): KindPart
+  part(at: ClusterKind, reading?: ListReading): KindView
   /**
    * The part of a kind for looking up single objects, whose keys are given where they are known. `undefined` where the
    * viewer may look at none of them: to them, they are not there. Throws as {@link part} does where it cannot be read.
    */
-  named(at: KindAt, keys?: readonly string[]): KindPart | undefined
+  forLookup(at: ClusterKind, keys?: readonly string[]): KindView | undefined
 }
 
 /** The same, and what happens to be in memory. */
-export interface CachedParts extends KindParts {
+export interface CachedParts extends KindViews {
   /** The part of a kind that happens to be cached and synced, whoever wanted it, where the viewer may list something of it. */
-  cachedPart(at: KindAt, reading?: ListReading): KindPart | undefined
+  cachedPart(at: ClusterKind, reading?: ListReading): KindView | undefined
 }

@@ -6,7 +6,7 @@ import { clusterNamed } from './cluster-argument.ts'
 import type { ServedSchema } from './served-schema.ts'
 
 /** The object that is meant by what others call it. Throws `ClientError`, naming the argument. */
-export function objectMeant(
+export function resolveObjectRef(
   served: ServedSchema,
   { apiVersion, kind: name, ...args }: ObjectByRefArguments,
 ): LookupArguments & { readonly kind: Kind } {

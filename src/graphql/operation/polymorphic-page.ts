@@ -2,25 +2,25 @@ import type { Condition } from '../../query/condition/condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { listUnionPage, type UnionPage, type UnionRow } from '../../query/page/union-page.ts'
 import type { PageArguments } from '../schema/read-arguments.ts'
-import type { KindPart } from './kind-part.ts'
+import type { KindView } from './kind-view.ts'
 
-export interface MixedPageOptions {
+export interface PolymorphicPageOptions {
   readonly cluster: string
   /** Names the list, so that its cursors are good for no other. */
   readonly list: string
   readonly budget: WorkBudget
   readonly maxPageSize: number
   /** The kinds that are looked into, each with what must be met. */
-  readonly parts: readonly (KindPart & { readonly condition: Condition })[]
+  readonly parts: readonly (KindView & { readonly condition: Condition })[]
   /** The type names of kinds that might hold more and are not looked into, sorted. */
   readonly notLookedAt: () => readonly string[]
 }
 
 /** A page of objects of several kinds. */
-export interface MixedPage {
+export interface PolymorphicPage {
   readonly page: UnionPage
   /** Where one of its objects is read. */
-  readonly partOf: (row: UnionRow) => KindPart
+  readonly partOf: (row: UnionRow) => KindView
   /** The type names of the kinds that were looked into, sorted. */
   readonly kinds: readonly string[]
   readonly notLookedAt: () => readonly string[]
@@ -30,10 +30,10 @@ export interface MixedPage {
 const testsPerKind = 20
 
 /** The objects of some kinds that meet a condition of each. Throws as `listUnionPage` does. */
-export function mixedPage(
-  { parts, notLookedAt, budget, maxPageSize, list }: MixedPageOptions,
+export function polymorphicPage(
+  { parts, notLookedAt, budget, maxPageSize, list }: PolymorphicPageOptions,
   { first, after, last, before }: PageArguments,
-): MixedPage {
+): PolymorphicPage {
   budget.spend('tests', testsPerKind * (1 + parts.length))
   const byType = new Map(parts.map((part) => [part.kind.typeName, part]))
   const unionParts = parts.map(({ kind, view, scope, condition }) => ({

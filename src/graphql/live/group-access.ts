@@ -4,24 +4,24 @@ import type { ResourceHistory } from '../../cache/resource-history.ts'
 import { isInScope, nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import { accessFingerprint, type SeenKind } from '../operation/access-fingerprint.ts'
 import { type ClientError, unlessRefused } from '../operation/client-error.ts'
-import type { CachedParts, KindAt, KindPart, ListReading } from '../operation/kind-part.ts'
+import type { CachedParts, ClusterKind, KindView, ListReading } from '../operation/kind-view.ts'
 import { isSameScope } from '../operation/live-scope.ts'
-import type { SettledKinds } from '../operation/settled-kinds.ts'
+import type { ReadSnapshot } from '../operation/read-snapshot.ts'
 import { forbiddenList } from '../operation/viewer-access.ts'
 import type { Kind } from '../model/kind.ts'
 import { NotCoveredError } from '../operation/not-covered.ts'
 import {
-  noPrivileges,
+  noPermissions,
   ofPlace,
-  type Privilege,
-  privilegeKey,
-  type Privileges,
-} from './privilege.ts'
-import type { WithheldPrivileges } from './withheld-privileges.ts'
+  type PermissionCheck,
+  permissionKey,
+  type KnownPermissions,
+} from './permission-check.ts'
+import type { WithheldChecks } from './withheld-checks.ts'
 
 /** What may be seen of one kind by all members of a group. */
-export interface KindSight {
-  readonly at: KindAt
+export interface GroupKindAccess {
+  readonly at: ClusterKind
   /** What may be listed of it, or why that is nothing. */
   readonly list: Scope | ClientError
   /** The namespaces that this has been decided for; `undefined`: all. */
@@ -33,79 +33,83 @@ export interface KindSight {
 }
 
 /** Where a row has led that its group does not follow, or that nobody has asked about. */
-export type Beyond =
+export type MissingRead =
   | {
       /**
        * `kind`: to a kind, or an index of it, that only objects name; `place`: to namespaces that nobody has asked about; `own`: to an
        * object of the followed kind of which nothing is heard.
        */
       readonly form: 'kind' | 'place' | 'own'
-      readonly at: KindAt
+      readonly at: ClusterKind
     }
-  | { readonly form: 'privilege'; readonly privilege: Privilege }
+  | { readonly form: 'privilege'; readonly privilege: PermissionCheck }
 
 /** One text for each. */
-export function beyondText(beyond: Beyond): string {
-  if (beyond.form === 'privilege') return privilegeKey(beyond.privilege)
+export function missingText(beyond: MissingRead): string {
+  if (beyond.form === 'privilege') return permissionKey(beyond.privilege)
   const { kind, indexes } = beyond.at
   return [beyond.form, kind.typeName, ...(indexes?.needed ?? [])].join(' ')
 }
 
 /** Rows have led to where nobody follows, or has asked what may be seen. */
-export class BeyondSightError extends NotCoveredError {
-  readonly beyond: readonly Beyond[]
+export class MissingKindError extends NotCoveredError {
+  readonly beyond: readonly MissingRead[]
 
-  constructor(beyond: readonly Beyond[]) {
-    super(beyond.map(beyondText).join())
-    this.name = 'BeyondSightError'
+  constructor(beyond: readonly MissingRead[]) {
+    super(beyond.map(missingText).join())
+    this.name = 'MissingKindError'
     this.beyond = beyond
   }
 }
 
 /** Kinds of one moment, as the members of a group see them. */
-export type SightedKinds = CachedParts & {
-  informer(at: KindAt): SharedInformer
-  history(at: KindAt): ResourceHistory
-  /** Whether whoever is asked who they are may do something; absent where nobody is asked. Throws `BeyondSightError`. */
+export type GroupKinds = CachedParts & {
+  informer(at: ClusterKind): SharedInformer
+  history(at: ClusterKind): ResourceHistory
+  /** Whether whoever is asked who they are may do something; absent where nobody is asked. Throws `MissingKindError`. */
   readonly may: ((question: AccessQuestion) => boolean) | undefined
 }
 
 /** What may be seen besides what is known kind by kind. */
-export interface SightOptions {
+export interface GroupAccessOptions {
   /** Until when it is believed where nothing is heard, as `performance.now()` tells. */
   readonly untilMs: number
   /** Of those who are asked who they are. */
-  readonly privileges: Privileges | undefined
+  readonly privileges: KnownPermissions | undefined
 }
 
 /**
  * What may be seen by all members of a group: decided once for each viewer, and the same for the whole life of the group, so
  * that nobody's permissions can become another's. Whoever comes to see something else leaves the group.
  */
-export class Sight {
+export class GroupAccess {
   /** What of the followed kind may be listed and watched. */
   readonly scope: Scope
-  readonly kinds: readonly KindSight[]
+  readonly kinds: readonly GroupKindAccess[]
   /** What it is known by: groups and resume tokens have it. */
   readonly fingerprint: string
   /** Until when it is believed where nothing is heard, as `performance.now()` tells. */
   readonly untilMs: number
-  readonly #byKind: ReadonlyMap<Kind, KindSight>
-  readonly #privileges: Privileges
+  readonly #byKind: ReadonlyMap<Kind, GroupKindAccess>
+  readonly #privileges: KnownPermissions
   readonly #isAsked: boolean
 
-  constructor(scope: Scope, kinds: readonly KindSight[], { untilMs, privileges }: SightOptions) {
+  constructor(
+    scope: Scope,
+    kinds: readonly GroupKindAccess[],
+    { untilMs, privileges }: GroupAccessOptions,
+  ) {
     this.scope = scope
     this.kinds = kinds
     this.untilMs = untilMs
     this.#byKind = new Map(kinds.map((one) => [one.at.kind, one]))
-    this.#privileges = privileges ?? noPrivileges
+    this.#privileges = privileges ?? noPermissions
     this.#isAsked = privileges !== undefined
     this.fingerprint = accessFingerprint(seenKinds(scope, kinds), textsOf(this.#privileges))
   }
 
   /** The kinds of which something may be seen: informers of the others need not run. */
-  get visible(): readonly KindAt[] {
+  get visible(): readonly ClusterKind[] {
     return this.kinds.flatMap(({ at, list, look, looksAtNames }) =>
       'form' in list || !isEmpty(look) || looksAtNames ? [at] : [],
     )
@@ -119,24 +123,24 @@ export class Sight {
   }
 
   /** The part of the followed kind. */
-  followed(settled: SettledKinds): KindPart {
+  followed(settled: ReadSnapshot): KindView {
     return { ...settled.part(this.#followedAt), scope: this.scope }
   }
 
-  get #followedAt(): KindAt {
+  get #followedAt(): ClusterKind {
     const [{ at } = missing()] = this.kinds
     return at
   }
 
   /** Settled kinds as they are seen; what is withheld though its name might be allowed is noted. */
-  over(settled: SettledKinds, withheld: WithheldPrivileges): SightedKinds {
+  over(settled: ReadSnapshot, withheld: WithheldChecks): GroupKinds {
     const { cluster } = this.#followedAt
-    const part = (at: KindAt, reading: ListReading = {}): KindPart => {
+    const part = (at: ClusterKind, reading: ListReading = {}): KindView => {
       const scope = this.#listed(at, reading)
       return { ...settled.part(at), scope }
     }
-    const named = (at: KindAt, keys: readonly string[] = []): KindPart | undefined => {
-      const { look, looksAtNames } = this.#sightOf(at)
+    const forLookup = (at: ClusterKind, keys: readonly string[] = []): KindView | undefined => {
+      const { look, looksAtNames } = this.#accessOf(at)
       if (look.form === 'all') return settled.part(at)
       const allows = (key: string): boolean =>
         isInScope(look, key) || this.#has({ form: 'look', at, key }, withheld)
@@ -148,7 +152,7 @@ export class Sight {
     }
     return {
       part,
-      named,
+      forLookup,
       cachedPart(at, reading) {
         if (settled.cachedPart(at) === undefined) return undefined
         return unlessRefused(() => part(at, reading))
@@ -162,31 +166,31 @@ export class Sight {
   }
 
   /** Who may do it to all of a place may do it to each; else it is a matter of names. */
-  #may(privilege: Privilege & { readonly form: 'do' }, withheld: WithheldPrivileges): boolean {
+  #may(privilege: PermissionCheck & { readonly form: 'do' }, withheld: WithheldChecks): boolean {
     const place = ofPlace(privilege)
-    const key = privilegeKey(place)
+    const key = permissionKey(place)
     if (!this.#privileges.asked.has(key)) {
-      throw new BeyondSightError([{ form: 'privilege', privilege: place }])
+      throw new MissingKindError([{ form: 'privilege', privilege: place }])
     }
     if (this.#privileges.allowed.has(key)) return true
     return privilege.question.name !== '' && this.#has(privilege, withheld)
   }
 
   /** What nobody has asked about is noted: it is withheld until somebody turns out to have it. */
-  #has(privilege: Privilege, withheld: WithheldPrivileges): boolean {
-    const key = privilegeKey(privilege)
+  #has(privilege: PermissionCheck, withheld: WithheldChecks): boolean {
+    const key = permissionKey(privilege)
     if (!this.#privileges.asked.has(key)) withheld.add(privilege)
     return this.#privileges.allowed.has(key)
   }
 
-  #listed(at: KindAt, { within }: ListReading): Scope {
-    const { list, within: decided } = this.#sightOf(at)
+  #listed(at: ClusterKind, { within }: ListReading): Scope {
+    const { list, within: decided } = this.#accessOf(at)
     if ('form' in list && list.form === 'all') return list
     if (!('form' in list) && list.code !== 'FORBIDDEN') throw list
     const wanted = at.kind.resource.namespaced ? within?.() : undefined
     if (decided !== undefined && at.kind.resource.namespaced) {
       const isDecided = wanted?.every((namespace) => decided.includes(namespace)) ?? false
-      if (!isDecided) throw new BeyondSightError([{ form: 'place', at }])
+      if (!isDecided) throw new MissingKindError([{ form: 'place', at }])
     }
     if (!('form' in list)) throw list
     const isHidden = (namespace: string): boolean =>
@@ -195,24 +199,24 @@ export class Sight {
     return list
   }
 
-  #sightOf(at: KindAt): KindSight {
+  #accessOf(at: ClusterKind): GroupKindAccess {
     const found = this.#byKind.get(at.kind)
-    if (found === undefined) throw new BeyondSightError([{ form: 'kind', at }])
+    if (found === undefined) throw new MissingKindError([{ form: 'kind', at }])
     return found
   }
 }
 
 /** Of whoever is not asked who they are. */
-export function wholeSight(needs: readonly KindAt[]): Sight {
+export function unrestrictedGroupAccess(needs: readonly ClusterKind[]): GroupAccess {
   const whole = { list: unrestricted, within: undefined, look: unrestricted, looksAtNames: false }
-  return new Sight(
+  return new GroupAccess(
     unrestricted,
     needs.map((at) => ({ at, ...whole })),
     { untilMs: Number.POSITIVE_INFINITY, privileges: undefined },
   )
 }
 
-function seenKinds(scope: Scope, kinds: readonly KindSight[]): readonly SeenKind[] {
+function seenKinds(scope: Scope, kinds: readonly GroupKindAccess[]): readonly SeenKind[] {
   return kinds.flatMap(({ at, list, look }, number) => {
     const related = { ...at, scope: 'form' in list ? list : nothingVisible, look }
     if (number > 0) return [related]
@@ -223,7 +227,7 @@ function seenKinds(scope: Scope, kinds: readonly KindSight[]): readonly SeenKind
 }
 
 /** That nothing may be done is another thing than that nobody is asked. */
-function textsOf({ asked, allowed }: Privileges): readonly string[] {
+function textsOf({ asked, allowed }: KnownPermissions): readonly string[] {
   const isAsked = [...asked].some((key) => key.startsWith('do\n'))
   return isAsked ? ['asked', ...allowed] : [...allowed]
 }

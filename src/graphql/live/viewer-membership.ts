@@ -3,22 +3,22 @@ import { withDeadline } from '../../lib/deadline.ts'
 import { ClientError } from '../operation/client-error.ts'
 import type { ViewerAccess } from '../operation/viewer-access.ts'
 import type { GroupMember, MemberGate } from './group-member.ts'
-import type { Sight } from './sight.ts'
-import { askPrivileges, hasPrivilege, type Privilege } from './privilege.ts'
-import type { WithheldPrivileges } from './withheld-privileges.ts'
+import type { GroupAccess } from './group-access.ts'
+import { askPermissions, isPermitted, type PermissionCheck } from './permission-check.ts'
+import type { WithheldChecks } from './withheld-checks.ts'
 
-export interface ViewerSeatOptions {
+export interface ViewerMembershipOptions {
   readonly access: ViewerAccess
   readonly cluster: string
   /** What the group sees. */
   readonly fingerprint: string
-  readonly withheld: WithheldPrivileges
+  readonly withheld: WithheldChecks
   /** What the viewer sees now. Rejects with the `ClientError` that ends the subscriptions. */
-  readonly decide: (access: ViewerAccess) => Promise<Sight>
+  readonly decide: (access: ViewerAccess) => Promise<GroupAccess>
   /** The viewer has something that the group withholds: it is to be decided with that. False where there is too much of it. */
-  readonly named: (privileges: ReadonlyMap<string, Privilege>) => boolean
+  readonly named: (privileges: ReadonlyMap<string, PermissionCheck>) => boolean
   /** The viewer sees something else now: finds its members another group, or ends them. */
-  readonly move: (seat: ViewerSeat) => Promise<void>
+  readonly move: (membership: ViewerMembership) => Promise<void>
 }
 
 /** So long at least passes before a viewer is asked about again of whom nothing is heard. */
@@ -29,10 +29,10 @@ const fewNames = 50
  * The members of a group that are one viewer's. Whenever that viewer's permissions may have changed, nothing is sent to them until
  * it is known that they still see what the group does; whoever sees something else leaves the group.
  */
-export class ViewerSeat implements MemberGate {
+export class ViewerMembership implements MemberGate {
   readonly access: ViewerAccess
   readonly members: Set<GroupMember> = new Set<GroupMember>()
-  readonly #options: ViewerSeatOptions
+  readonly #options: ViewerMembershipOptions
   readonly #leaving = new AbortController()
   readonly #unfollow: () => void
   #untilMs = Number.NEGATIVE_INFINITY
@@ -44,7 +44,7 @@ export class ViewerSeat implements MemberGate {
   readonly #refused = new Set<string>()
   #isAllowedMore = false
 
-  constructor(options: ViewerSeatOptions) {
+  constructor(options: ViewerMembershipOptions) {
     this.#options = options
     this.access = options.access
     this.#unfollow = this.access.onChange(options.cluster, () => this.#changed())
@@ -137,14 +137,14 @@ export class ViewerSeat implements MemberGate {
 
   async #checkOnce(): Promise<void> {
     const { decide, fingerprint, move } = this.#options
-    const sight = await decide(this.access)
+    const groupAccess = await decide(this.access)
     if (this.#isStale || this.#leaving.signal.aborted) return
-    if (sight.fingerprint !== fingerprint) {
+    if (groupAccess.fingerprint !== fingerprint) {
       if (this.members.size > 0) await move(this)
       return
     }
     if (!(await this.#mayStay()) || this.#isStale) return
-    this.#untilMs = Math.max(sight.untilMs, performance.now() + minHoldsMs)
+    this.#untilMs = Math.max(groupAccess.untilMs, performance.now() + minHoldsMs)
     this.#isSettled = true
     this.#expire()
     for (const member of this.members) member.announce()
@@ -170,13 +170,13 @@ export class ViewerSeat implements MemberGate {
     const { withheld, named } = this.#options
     while (this.#refused.size < withheld.size) {
       const further = [...withheld.all()].filter(([key]) => !this.#refused.has(key))
-      const unknown = further.filter(([, one]) => hasPrivilege(this.access, one) === undefined)
+      const unknown = further.filter(([, one]) => isPermitted(this.access, one) === undefined)
       // oxlint-disable-next-line no-await-in-loop -- there may be more by then
-      await askPrivileges(
+      await askPermissions(
         this.access,
         Array.from(unknown, ([, one]) => one),
       )
-      const held = further.filter(([, one]) => hasPrivilege(this.access, one) === true)
+      const held = further.filter(([, one]) => isPermitted(this.access, one) === true)
       if (held.length > 0) {
         if (named(new Map(held))) this.#isStale = true
         else {

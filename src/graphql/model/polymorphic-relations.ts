@@ -2,17 +2,17 @@ import { isReversible, type ReferenceOfAnyKind } from '../../query/relation/rela
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
 import { SdlError } from '../sdl/sdl-error.ts'
 import { everyKindType } from './every-kind.ts'
-import type { ChosenObjects, MixedRelationField, RelationField } from './kind.ts'
+import type { ChosenObjects, PolymorphicRelationField, RelationField } from './kind.ts'
 
-const mixedType = `${everyKindType}Connection`
+const polymorphicType = `${everyKindType}Connection`
 
 /** Whether a declaration leads to objects of several kinds: a relation of every kind, read backwards. */
-export function isMixed({ type }: RelationDeclaration): boolean {
-  return type === mixedType
+export function isPolymorphic({ type }: RelationDeclaration): boolean {
+  return type === polymorphicType
 }
 
 /** The relations of all kinds, as far as they are declared. */
-export interface MixedContext {
+export interface PolymorphicContext {
   readonly relationsOf: (typeName: string) => readonly RelationField[]
   readonly typeNames: readonly string[]
   readonly hasField: (typeName: string, field: string) => boolean
@@ -25,18 +25,21 @@ export interface MixedContext {
 }
 
 /** The fields of one kind that lead to objects of several kinds, and what is wrong with their declarations. */
-export function mixedRelationsOf(
+export function polymorphicRelationsOf(
   typeName: string,
   extensions: readonly TypeExtension[],
-  context: MixedContext,
-): { readonly fields: readonly MixedRelationField[]; readonly problems: readonly SdlError[] } {
-  const fields: MixedRelationField[] = []
+  context: PolymorphicContext,
+): {
+  readonly fields: readonly PolymorphicRelationField[]
+  readonly problems: readonly SdlError[]
+} {
+  const fields: PolymorphicRelationField[] = []
   const problems: SdlError[] = []
   for (const extension of extensions) {
     if (extension.typeName !== typeName) continue
     for (const declaration of extension.relations) {
-      if (!isMixed(declaration)) continue
-      const found = mixedField(typeName, declaration, extension.optional, context)
+      if (!isPolymorphic(declaration)) continue
+      const found = polymorphicField(typeName, declaration, extension.optional, context)
       if (found instanceof SdlError) problems.push(found)
       else if (isSomething(found)) fields.push(found)
     }
@@ -44,16 +47,21 @@ export function mixedRelationsOf(
   return { fields, problems }
 }
 
-function isSomething({ relations, sameLabel, chosen, chosenBy }: MixedRelationField): boolean {
+function isSomething({
+  relations,
+  sameLabel,
+  chosen,
+  chosenBy,
+}: PolymorphicRelationField): boolean {
   return relations.length > 0 || (sameLabel ?? chosen ?? chosenBy) !== undefined
 }
 
-function mixedField(
+function polymorphicField(
   typeName: string,
   { name, form, place, description }: RelationDeclaration,
   optional: boolean,
-  { relationsOf, typeNames, hasField, ofAnyKind, choices, refused }: MixedContext,
-): MixedRelationField | SdlError {
+  { relationsOf, typeNames, hasField, ofAnyKind, choices, refused }: PolymorphicContext,
+): PolymorphicRelationField | SdlError {
   const full = `${typeName}.${name}`
   const [of, field = ''] = form.directive === 'reverse' ? form.arguments.of.split('.') : []
   const sameLabel = form.directive === 'sameLabel' ? form.arguments.key : undefined
@@ -92,13 +100,13 @@ function mixedField(
 function chosenFields(
   directive: string,
   all: readonly ChosenObjects[],
-): Pick<MixedRelationField, 'chosen' | 'chosenBy'> {
+): Pick<PolymorphicRelationField, 'chosen' | 'chosenBy'> {
   const [chosen] = all
   if (chosen === undefined) return {}
   return directive === 'chooses' ? { chosen } : { chosenBy: all }
 }
 
-interface MixedEnds {
+interface PolymorphicEnds {
   readonly name: string
   readonly from: string
   readonly field: string
@@ -106,7 +114,7 @@ interface MixedEnds {
 
 /** The references of that name to whatever kind, read backwards from this one. */
 function reversesOfAnyKind(
-  { name, from, field }: MixedEnds,
+  { name, from, field }: PolymorphicEnds,
   ofAnyKind: readonly ReferenceOfAnyKind[],
 ): readonly RelationField[] {
   return ofAnyKind
@@ -119,7 +127,7 @@ function reversesOfAnyKind(
 
 /** The relations of that name from each kind to this one, read backwards. */
 export function reversesOf(
-  { name, from, field }: MixedEnds,
+  { name, from, field }: PolymorphicEnds,
   typeNames: readonly string[],
   relationsOf: (typeName: string) => readonly RelationField[],
 ): readonly RelationField[] {
