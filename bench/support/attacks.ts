@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { attackOperations, type AttackOperation } from '../../test/abuse/attack-operations.ts'
+import { costlyQueries } from '../../test/abuse/costly-operations.ts'
 import { type AttackSocket, openAttackSocket } from './attack-socket.ts'
 import { gatewayToken } from './identities.ts'
 
@@ -139,6 +140,71 @@ const ingressOf = (turn: number): string =>
       rules: Array.from({ length: 20_000 }, (_, at) => ({ host: `h${at}-${turn}.example.com` })),
     },
   })
+const eventStream = 'text/event-stream'
+const comeBack = {
+  query: 'subscription ($from: String) { pods(resumeFrom: $from) { changes { object { json } } } }',
+}
+let comingBackFrom: Promise<string> | undefined
+
+/** A resume token, behind which 300 pods have changed since. */
+async function tokenBeforeChanges(
+  { url, authorization, cluster }: Target,
+  signal: AbortSignal,
+): Promise<string> {
+  const query = '{ pods(first: 300) { resumeToken nodes { metadata { namespace name } } } }'
+  const headers = { ...json, authorization }
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ query }),
+    signal,
+  })
+  const { pods } = ((await answer.json()) as { data: { pods: ChangedPods } }).data
+  for (const { metadata } of pods.nodes) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    await fetch(`${cluster}/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}`, {
+      method: 'PATCH',
+      headers: {
+        authorization: `Bearer ${gatewayToken}`,
+        'content-type': 'application/merge-patch+json',
+      },
+      body: '{"metadata":{"annotations":{"changed":"yes"}}}',
+      signal,
+    })
+  }
+  return pods.resumeToken
+}
+
+interface ChangedPods {
+  readonly resumeToken: string
+  readonly nodes: readonly {
+    readonly metadata: { readonly namespace: string; readonly name: string }
+  }[]
+}
+
+/** Asks on a connection of its own and reads nothing of the answer, until that is cut off. */
+async function unreadUntilCut(
+  { url, authorization }: Target,
+  asked: object,
+  accept: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const { hostname, port, host } = new URL(url)
+  const socket = connect({ port: Number(port), host: hostname }).pause()
+  signal.addEventListener('abort', () => socket.destroy(), { once: true })
+  const body = JSON.stringify(asked)
+  const length = `content-length: ${Buffer.byteLength(body)}`
+  const lines = [typed, `accept: ${accept}`, `authorization: ${authorization}`, length]
+  const head = ['POST /graphql HTTP/1.1', `host: ${host}`, ...lines].join('\r\n')
+  socket.write(`${head}\r\n\r\n${body}`)
+  await once(socket, 'close', { signal })
+  return 'cut off'
+}
+
+const unpaid = new Set([
+  'the values of facets under long names',
+  '300 aliases of the cursor of each row',
+])
 /** So many of one kind are held at the same time. */
 const held = 60
 let tokens = 0
@@ -148,6 +214,9 @@ let names = 0
 /** Every attack, by each transport that there is for it. */
 export const attacks: readonly Attack[] = [
   ...Object.entries(attackOperations).flatMap(operationAttacks),
+  ...costlyQueries
+    .filter(({ title }) => unpaid.has(title))
+    .flatMap((costly) => operationAttacks([costly.title, { ...costly, code: costly.error.code }])),
   postOf('batches', JSON.stringify(Array.from({ length: 50 }, () => one))),
   bySocket('batches', (socket) => socket.closedBy({ type: 'subscribe', id: '1', payload: [one] })),
   postOf('bodies that are too large', JSON.stringify(large)),
@@ -204,17 +273,16 @@ export const attacks: readonly Attack[] = [
     title: 'answers that nobody reads',
     transport: 'http',
     lanes: held,
-    open: async (target, signal) => async () => {
-      const { hostname, port, host } = new URL(target.url)
-      const socket = connect({ port: Number(port), host: hostname }).pause()
-      signal.addEventListener('abort', () => socket.destroy(), { once: true })
-      const body = JSON.stringify(unread)
-      const length = `content-length: ${Buffer.byteLength(body)}`
-      const lines = [typed, `authorization: ${target.authorization}`, length]
-      const head = ['POST /graphql HTTP/1.1', `host: ${host}`, ...lines].join('\r\n')
-      socket.write(`${head}\r\n\r\n${body}`)
-      await once(socket, 'close', { signal })
-      return 'cut off'
+    open: async (target, signal) => async () =>
+      unreadUntilCut(target, unread, 'application/json', signal),
+  },
+  {
+    title: 'subscribers that come back and read nothing',
+    transport: 'http',
+    lanes: held,
+    open: async (target, signal) => {
+      const variables = { from: await (comingBackFrom ??= tokenBeforeChanges(target, signal)) }
+      return async () => unreadUntilCut(target, { ...comeBack, variables }, eventStream, signal)
     },
   },
   bySocket('one id that is subscribed and completed in a burst', (socket) =>
