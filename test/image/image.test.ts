@@ -93,6 +93,7 @@ describe.skipIf(notContainable !== undefined)(`What the image holds${why}`, () =
       'dist',
       'node_modules',
       'package.json',
+      'scenario',
       'schema',
     ])
   })
