@@ -60,7 +60,8 @@ describeContract('the controller example', (server) => {
     await ask(server(), pathOf(late), { method: 'DELETE' })
     await expectCount(server(), late, '11')
     expect(await controller.interrupt(), controller.lines.join('\n')).toBe(0)
-    expect(controller.lines.at(-1)).toBe('stopped, 0 namespaces left for the next start')
+    // The ConfigMap that it has just made again may be on its way to it.
+    expect(controller.lines.at(-1)).toMatch(/^stopped, [01] namespaces left for the next start$/)
   })
 
   it('[32] tries again after a write that conflicts with a stranger', async () => {
