@@ -17,7 +17,7 @@ import { type ApiResource, apiVersionOf } from '../src/kubernetes/api-resource.t
 import { objectKey } from '../src/kubernetes/object.ts'
 import { resources as builtIn } from '../src/kubernetes/resources.ts'
 import { indexersOf } from '../src/query/index/index-definition.ts'
-import { atOnce } from '../src/lib/slices.ts'
+import { atOnce } from '../src/lib/event-loop.ts'
 import { relationName } from '../src/query/relation/relation-definition.ts'
 import { indexersByType } from '../src/query/relation/relations.ts'
 import { population } from '../src/simulator/population/population.ts'

@@ -1,4 +1,4 @@
-import { FairSlots } from '../lib/fair-slots.ts'
+import { FairSlots } from '../lib/concurrency.ts'
 import type { AccessLimits } from './access-limits.ts'
 import type { AccessQuestion } from './access-question.ts'
 import { type Asked, askedKey, type Decision, DecisionCache } from './decision-cache.ts'

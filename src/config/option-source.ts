@@ -1,4 +1,4 @@
-import { isRecord } from '../lib/json-object.ts'
+import { isRecord } from '../lib/json.ts'
 
 /** The way to a value: `['clusters', 0, 'context']`. */
 export type OptionPath = readonly PropertyKey[]

@@ -1,5 +1,5 @@
 import type { ApiServer } from '../api-server/api-server.ts'
-import { boundedParallel } from '../lib/bounded-parallel.ts'
+import { boundedParallel } from '../lib/concurrency.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
 

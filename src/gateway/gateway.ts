@@ -35,7 +35,7 @@ import {
   type OptionChecks,
   optionsOf,
 } from '../lib/options.ts'
-import { inSlices } from '../lib/slices.ts'
+import { inSlices } from '../lib/event-loop.ts'
 import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
 import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
 import { type PlannedOperations, plannedOperations } from '../graphql/live/planned-operations.ts'

@@ -1,6 +1,6 @@
 import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { CodedError } from '../lib/coded-error.ts'
-import { inSlices } from '../lib/slices.ts'
+import { inSlices } from '../lib/event-loop.ts'
 import type { GatewayLog } from './gateway-log.ts'
 
 export interface SchemaServingOptions {

@@ -3,7 +3,7 @@ import type { KubernetesObject, MetadataOf, Unstructured } from '../kubernetes/o
 import { CodedError } from '../lib/coded-error.ts'
 import { checkedWait, DeadlineError, type WaitOptions, withDeadline } from '../lib/deadline.ts'
 import { checkedOptions, type OptionChecks, present, withDefaults } from '../lib/options.ts'
-import { inSlices } from '../lib/slices.ts'
+import { inSlices } from '../lib/event-loop.ts'
 import { Controller } from './controller.ts'
 import { controllerOptionsOf } from './controller-options.ts'
 import { FailureReport } from './failure-report.ts'

@@ -1,4 +1,4 @@
-import { isRecord } from '../lib/json-object.ts'
+import { isRecord } from '../lib/json.ts'
 import { InvalidOptionError } from '../lib/options.ts'
 import type { KubernetesObject } from './object.ts'
 

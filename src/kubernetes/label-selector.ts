@@ -1,5 +1,5 @@
 import { CodedError } from '../lib/coded-error.ts'
-import { quoted } from '../lib/shortened.ts'
+import { quoted } from '../lib/text.ts'
 
 /** One condition of a label selector. */
 export type LabelRequirement =

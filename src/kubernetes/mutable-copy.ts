@@ -1,4 +1,4 @@
-import { isRawJson } from '../lib/raw-json.ts'
+import { isRawJson } from '../lib/json.ts'
 import type { RawNumber } from './wire/scalars.ts'
 
 /** A type whose every member, at any depth, can be assigned to. */

@@ -17,7 +17,7 @@ import {
   isUnexpected,
 } from '../graphql/operation/client-error.ts'
 import type { OperationOptions } from '../graphql/operation/execution.ts'
-import { quoted } from '../lib/shortened.ts'
+import { quoted } from '../lib/text.ts'
 import { asksForExplanation } from './guard/operation-request.ts'
 import { type DocumentSource, observedDocument } from './document-source.ts'
 import {

@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql'
 import { clientErrorOf } from '../graphql/operation/client-error.ts'
-import { interruptible } from '../lib/interruptible.ts'
+import { interruptible } from '../lib/generators.ts'
 
 /** How the frames of a subscription have ended. */
 export type StreamEnd =

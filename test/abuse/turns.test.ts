@@ -2,8 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import { expect, it } from 'vitest'
-import { nextTurn } from '../../src/lib/next-turn.ts'
-import { Turns } from '../../src/lib/turns.ts'
+import { nextTurn, Turns } from '../../src/lib/event-loop.ts'
 
 /** Opens two sockets, asks by the one, and by the other while the first question is being answered. */
 const client = `

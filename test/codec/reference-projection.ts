@@ -14,7 +14,7 @@ import type {
   ObjectSelection,
   SelectedValue,
 } from '../../src/informer/codec/projection.ts'
-import { isRawJson } from '../../src/lib/raw-json.ts'
+import { isRawJson } from '../../src/lib/json.ts'
 
 /** A writer that makes something else of a value than its text: how long `JSON.stringify` makes it. */
 export const writeLength: LeafWriter = (json) => String(writeJson(json)?.length)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rawJson } from '../../src/lib/raw-json.ts'
+import { rawJson } from '../../src/lib/json.ts'
 import {
   builtInDefinitions,
   IndexDefinitionError,

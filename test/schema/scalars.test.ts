@@ -4,7 +4,7 @@ import { GraphQLDateTime } from '../../src/graphql/scalars/date-time.ts'
 import { GraphQLExactFloat } from '../../src/graphql/scalars/float.ts'
 import { GraphQLInt64 } from '../../src/graphql/scalars/int64.ts'
 import { GraphQLQuantity } from '../../src/graphql/scalars/quantity.ts'
-import { rawJson } from '../../src/lib/raw-json.ts'
+import { rawJson } from '../../src/lib/json.ts'
 
 const literal = (scalar: GraphQLScalarType, text: string): unknown =>
   scalar.coerceInputLiteral?.(parseConstValue(text))

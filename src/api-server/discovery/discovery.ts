@@ -6,7 +6,7 @@ import {
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { isAggregated, readAggregatedGroups } from './aggregated-discovery.ts'
-import { boundedParallel } from '../../lib/bounded-parallel.ts'
+import { boundedParallel } from '../../lib/concurrency.ts'
 import { readGroups, readResources, type ApiGroupVersions } from './plain-discovery.ts'
 
 /** One API group, its versions in the server's order of preference. */

@@ -1,7 +1,7 @@
 import type { OpenApiDocument, OpenApiDocuments } from '../../kubernetes/open-api.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { boundedParallel } from '../../lib/bounded-parallel.ts'
+import { boundedParallel } from '../../lib/concurrency.ts'
 
 /** An OpenAPI document that could not be had; the others are not touched by it. */
 export class OpenApiDocumentError extends CodedError {

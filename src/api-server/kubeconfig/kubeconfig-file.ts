@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
 import { parseDocument } from 'yaml'
-import { isRecord } from '../../lib/json-object.ts'
+import { isRecord } from '../../lib/json.ts'
 import { ClusterConfigError } from './cluster-config-error.ts'
 
 /** One entry of the lists in a kubeconfig: its name, and its body with absolute paths. */

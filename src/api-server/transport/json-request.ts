@@ -1,8 +1,7 @@
 import { type ApiStatusError, isTooManyRequests } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { parseExact } from '../../lib/exact-json.ts'
-import type { TransportRequest } from './transport.ts'
-import type { Transport } from './transport.ts'
+import { parseExact } from '../../lib/json.ts'
+import type { Transport, TransportRequest } from './transport.ts'
 
 /** A small request: its whole answer is held in memory. */
 export interface JsonRequestOptions {

@@ -1,4 +1,4 @@
-import { TimeShare } from '../../lib/time-share.ts'
+import { TimeShare } from '../../lib/event-loop.ts'
 import type { ListenerBatch } from '../../informer/delivery/listener.ts'
 import { turns } from '../operation/operation-turns.ts'
 import {

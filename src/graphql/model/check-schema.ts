@@ -1,7 +1,7 @@
 import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { isRecord } from '../../lib/json-object.ts'
+import { isRecord } from '../../lib/json.ts'
 
 /** Bounds of the schema of one kind, its definitions included: a thousand times what most have. */
 export const schemaBounds = { properties: 20_000, depth: 100 } as const

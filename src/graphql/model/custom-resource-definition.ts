@@ -1,4 +1,4 @@
-import { isRecord } from '../../lib/json-object.ts'
+import { isRecord } from '../../lib/json.ts'
 
 /** A printer column of a CRD. */
 export interface PrinterColumn {

@@ -1,5 +1,5 @@
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
-import { isRecord } from '../../lib/json-object.ts'
+import { isRecord } from '../../lib/json.ts'
 import { scalarFormOf } from './scalar-form.ts'
 
 /** Deeper schemas are refused anyway. */

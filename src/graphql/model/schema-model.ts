@@ -3,7 +3,7 @@ import { metadataColumns } from '../../kubernetes/printing/column.ts'
 import { customColumns } from '../../kubernetes/printing/custom-columns.ts'
 import { printedKindOf } from '../../kubernetes/printing/printed-kinds.ts'
 import type { OpenApiDocuments } from '../../kubernetes/open-api.ts'
-import { atOnce } from '../../lib/slices.ts'
+import { atOnce } from '../../lib/event-loop.ts'
 import type { CodedError } from '../../lib/coded-error.ts'
 import type {
   ReferenceOfAnyKind,

@@ -1,5 +1,5 @@
 import { GraphQLError, type GraphQLErrorExtensions } from 'graphql'
-import { maxEchoLength, shortened } from '../../lib/shortened.ts'
+import { maxEchoLength, shortened } from '../../lib/text.ts'
 
 /** Of a message or a hint: it may quote what was sent, besides what it says itself. */
 const maxTextLength = 500

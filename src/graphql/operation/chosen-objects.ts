@@ -1,7 +1,7 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey } from '../../kubernetes/object.ts'
-import { isRecord } from '../../lib/json-object.ts'
+import { isRecord } from '../../lib/json.ts'
 import {
   allOf,
   type Condition,

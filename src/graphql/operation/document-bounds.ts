@@ -7,7 +7,7 @@ import {
   specifiedRules,
   validate,
 } from 'graphql'
-import { shortened } from '../../lib/shortened.ts'
+import { shortened } from '../../lib/text.ts'
 import { ClientError, clientErrorOf, requestError } from './client-error.ts'
 import { textPieces } from './document-text.ts'
 import { refusedIntrospection } from './introspection-switch.ts'

@@ -1,4 +1,4 @@
-import { TimeShare } from '../../lib/time-share.ts'
+import { TimeShare } from '../../lib/event-loop.ts'
 import type { Listener, ListenerBatch } from '../../informer/delivery/listener.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { unrestricted } from '../../query/condition/scope.ts'

@@ -1,5 +1,5 @@
 import { sleep } from '../../lib/backoff.ts'
-import { interruptible } from '../../lib/interruptible.ts'
+import { interruptible } from '../../lib/generators.ts'
 import type { Change } from '../../informer/store/change.ts'
 import type { Listener } from '../../informer/delivery/listener.ts'
 import type { SharedInformer } from '../../informer/shared-informer.ts'

@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader'
 import type { LiveApi, LiveList, LiveListRequest, LiveResource } from '../../cache/live-api.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
-import { boundedParallel } from '../../lib/bounded-parallel.ts'
+import { boundedParallel } from '../../lib/concurrency.ts'
 import { ClientError } from './client-error.ts'
 import type { ClusterKind } from './kind-view.ts'
 import { failedRead, lateRead } from './live-errors.ts'

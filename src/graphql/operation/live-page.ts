@@ -1,5 +1,5 @@
 import { sleep } from '../../lib/backoff.ts'
-import { interruptible } from '../../lib/interruptible.ts'
+import { interruptible } from '../../lib/generators.ts'
 import type { SharedInformer } from '../../informer/shared-informer.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { WorkBudget, type WorkLimits } from '../../query/condition/work-budget.ts'

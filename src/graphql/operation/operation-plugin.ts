@@ -1,8 +1,14 @@
-import { type DocumentNode, GraphQLError, type GraphQLSchema, type Source } from 'graphql'
-import type { ExecutionArgs, ExecutionResult } from 'graphql'
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLSchema,
+  type Source,
+} from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import { noViewer } from '../../access/authentication/authenticator.ts'
-import { followedGenerator } from '../../lib/followed-generator.ts'
+import { observedGenerator } from '../../lib/generators.ts'
 import { requestError } from './client-error.ts'
 import { Execution, type ExplainingPlans, type OperationOptions } from './execution.ts'
 import type { OperationDocuments } from './operation-documents.ts'
@@ -119,7 +125,7 @@ type Answers = AsyncGenerator<ExecutionResult, void, void>
 
 function recorded(answers: Answers, record: OperationRecord): Answers {
   let hasEnded = false
-  return followedGenerator(answers, {
+  return observedGenerator(answers, {
     yielded: () => record.framed(),
     ended: () => {
       if (hasEnded) return

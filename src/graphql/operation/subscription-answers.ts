@@ -1,5 +1,5 @@
 import type { ExecutionResult, GraphQLError } from 'graphql'
-import { interruptible } from '../../lib/interruptible.ts'
+import { interruptible } from '../../lib/generators.ts'
 import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
 import { ClientError, type ClientErrorCode, clientErrorOf } from './client-error.ts'
 import type { OpenSubscription } from './open-subscriptions.ts'

@@ -1,5 +1,5 @@
 import { GraphQLFloat, GraphQLScalarType } from 'graphql'
-import { isRawJson } from '../../lib/raw-json.ts'
+import { isRawJson } from '../../lib/json.ts'
 
 /**
  * GraphQL's own Float, but for numbers whose digits a double cannot hold: the codec keeps those as `JSON.rawJSON`, and

@@ -1,5 +1,5 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ConstValueNode } from 'graphql'
-import { isRawJson, rawJson } from '../../lib/raw-json.ts'
+import { isRawJson, rawJson } from '../../lib/json.ts'
 
 const digits = /^-?\d{1,19}$/
 const least = -(2n ** 63n)

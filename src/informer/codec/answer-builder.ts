@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import { AnswerTooLongError, checkRoom, withinRoom } from './answer-room.ts'
 import { writeJson } from './leaf-writer.ts'
 import { projectParsed, projectParsedAt } from './parsed-projection.ts'

@@ -1,4 +1,4 @@
-import { parseExact } from '../../lib/exact-json.ts'
+import { parseExact } from '../../lib/json.ts'
 import { jsonChar } from './json-char.ts'
 import type { LeafWriter } from './projection.ts'
 

@@ -1,10 +1,13 @@
-import type { ApiResource } from '../../kubernetes/api-resource.ts'
-import { apiVersionOf } from '../../kubernetes/api-resource.ts'
-import type { KubernetesObject, ObjectMeta } from '../../kubernetes/object.ts'
-import { lastAppliedAnnotation, objectKey } from '../../kubernetes/object.ts'
+import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
+import {
+  type KubernetesObject,
+  lastAppliedAnnotation,
+  objectKey,
+  type ObjectMeta,
+} from '../../kubernetes/object.ts'
 import { AnswerCache } from './answer-cache.ts'
 import { Difference } from './difference.ts'
-import { parseExact } from '../../lib/exact-json.ts'
+import { parseExact } from '../../lib/json.ts'
 import { stringBytes, valueBytes } from './memory-size.ts'
 import { mayHoldLongInteger, withoutSpace } from './json-bytes.ts'
 import { ObjectText } from './object-text.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import { checkRoom } from './answer-room.ts'
 import { writeJson } from './leaf-writer.ts'
 import type { ObjectSelection, SelectedEntryField, SelectedValue } from './projection.ts'

@@ -1,6 +1,6 @@
 import type { Json, KubernetesObject } from '../../kubernetes/object.ts'
 import { differenceWidth, type Difference } from './difference.ts'
-import { parseExact } from '../../lib/exact-json.ts'
+import { parseExact } from '../../lib/json.ts'
 import { mayHoldLongInteger } from './json-bytes.ts'
 import { jsonChar } from './json-char.ts'
 import type { ObjectText } from './object-text.ts'

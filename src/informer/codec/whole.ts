@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../kubernetes/object.ts'
-import { parseExact } from '../../lib/exact-json.ts'
+import { parseExact } from '../../lib/json.ts'
 import { stringBytes, valueBytes } from './memory-size.ts'
 
 /** An object held as its JSON text: smaller than the object itself, read at the price of parsing. */

@@ -1,4 +1,4 @@
-import { isRawJson } from '../../lib/raw-json.ts'
+import { isRawJson } from '../../lib/json.ts'
 import { ageColumn, type Cell, type Column, nameColumn, type PrintedKind } from './column.ts'
 import { type JsonPath, parseJsonPath, valuesAt } from './json-path.ts'
 

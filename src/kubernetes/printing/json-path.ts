@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 
 /** One step of a path: a member, an item, all items, or those whose member is a text. */
 type Step =

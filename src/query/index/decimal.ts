@@ -1,4 +1,4 @@
-import { isRawJson } from '../../lib/raw-json.ts'
+import { isRawJson } from '../../lib/json.ts'
 
 /** An exact decimal number: `sign × 0.digits × 10^exponent`; `digits` has no outer zeros and is `''` for zero. */
 export interface Decimal {

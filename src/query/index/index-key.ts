@@ -1,4 +1,4 @@
-import { isRawJson } from '../../lib/raw-json.ts'
+import { isRawJson } from '../../lib/json.ts'
 import { decimalKey, decimalOfKey, decimalText, parseInteger, parseQuantity } from './decimal.ts'
 import { instantKey, instantOfKey } from './instant.ts'
 

@@ -1,5 +1,5 @@
 import { CodedError } from '../../lib/coded-error.ts'
-import { quoted } from '../../lib/shortened.ts'
+import { quoted } from '../../lib/text.ts'
 
 /**
  * One step of a path: into a field, into every item of a list (every value of a map), into those items of which a member

@@ -5,7 +5,7 @@ import {
   labelSelectorOf,
 } from '../../kubernetes/label-selector.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
-import { isRecord } from '../../lib/json-object.ts'
+import { isRecord } from '../../lib/json.ts'
 import { type Path, valueAt } from '../index/path.ts'
 import {
   anyNamespace,

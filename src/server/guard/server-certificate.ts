@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type Server, type ServerOptions as HttpsOptions } from 'node:https'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { CodedError } from '../../lib/coded-error.ts'
-import { FollowedFiles } from '../../lib/followed-files.ts'
+import { FileWatcher } from '../../lib/file-watcher.ts'
 import type { ServerLog } from '../operation-options.ts'
 
 /** Where the server's certificate is; files in PEM, which may change while it runs. */
@@ -34,7 +34,7 @@ export class ServerCertificate implements Disposable {
   readonly #files: CertificateFiles
   readonly #log: ServerLog
   readonly #servers: Server[] = []
-  readonly #followed: FollowedFiles
+  readonly #followed: FileWatcher
   #context: SecureContextOptions
 
   /** Throws {@link CertificateError}. */
@@ -43,7 +43,7 @@ export class ServerCertificate implements Disposable {
     this.#log = log
     const { tlsCert, tlsKey, tlsClientCa } = files
     const all = [tlsCert, tlsKey, ...(tlsClientCa === undefined ? [] : [tlsClientCa])]
-    this.#followed = new FollowedFiles(all, () => this.#changed())
+    this.#followed = new FileWatcher(all, () => this.#changed())
     try {
       this.#context = readContext(files)
     } catch (error) {

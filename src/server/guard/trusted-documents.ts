@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'graphql'
 import { CodedError } from '../../lib/coded-error.ts'
-import { FollowedFiles } from '../../lib/followed-files.ts'
+import { FileWatcher } from '../../lib/file-watcher.ts'
 import { ClientError } from '../../graphql/operation/client-error.ts'
 import type { DocumentRequest, DocumentSource } from '../document-source.ts'
 import type { ServerLog } from '../operation-options.ts'
@@ -29,7 +29,7 @@ export class TrustedDocuments implements DocumentSource, Disposable {
   readonly idMembers: readonly string[] = idMembers
   readonly #file: string
   readonly #log: ServerLog
-  readonly #followed: FollowedFiles
+  readonly #followed: FileWatcher
   #byId: ReadonlyMap<string, string>
   #texts: ReadonlySet<string>
 
@@ -37,7 +37,7 @@ export class TrustedDocuments implements DocumentSource, Disposable {
   constructor(file: string, log: ServerLog) {
     this.#file = file
     this.#log = log
-    this.#followed = new FollowedFiles([file], () => this.#changed())
+    this.#followed = new FileWatcher([file], () => this.#changed())
     try {
       this.#byId = readManifest(file)
     } catch (error) {

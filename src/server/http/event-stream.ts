@@ -8,7 +8,7 @@ import {
 import type { CallerToken } from '../../access/authentication/caller-token.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { clientErrorOf } from '../../graphql/operation/client-error.ts'
-import { interruptible } from '../../lib/interruptible.ts'
+import { interruptible } from '../../lib/generators.ts'
 import { type DocumentSource, observedDocument } from '../document-source.ts'
 import { FrameSink } from '../frame-sink.ts'
 import { asksForExplanation } from '../guard/operation-request.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { QueryRequest } from '../../graphql/plan/planned-queries.ts'
-import { isRecord } from '../../lib/json-object.ts'
+import { isRecord } from '../../lib/json.ts'
 import { asksForExplanation } from '../guard/operation-request.ts'
 import type { OperationOrigin, ServerPlugin } from '../operation-options.ts'
 import type { PlannedStream } from '../planned-stream.ts'

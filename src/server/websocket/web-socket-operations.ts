@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type ExecutionArgs, type ExecutionResult, getOperationAST, GraphQLError } from 'graphql'
 import { type Context, makeServer, type Server, type ServerOptions } from 'graphql-ws'
-import { followedGenerator } from '../../lib/followed-generator.ts'
-import { interruptible } from '../../lib/interruptible.ts'
+import { observedGenerator, interruptible } from '../../lib/generators.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import {
   type ClientErrorCode,
@@ -167,7 +166,7 @@ export function createWebSocketOperations(
     try {
       const answer = await answered(connection, id, args, isLive)
       const answers = Symbol.asyncIterator in answer ? answer : only(answer)
-      return followedGenerator(answers, { ended: giveBack })
+      return observedGenerator(answers, { ended: giveBack })
     } catch (error) {
       giveBack()
       throw error
@@ -205,7 +204,7 @@ export function createWebSocketOperations(
         busyWith(answering.then((late) => late.return()))
         return none()
       }
-      const followed = followedGenerator(answers, { ended: () => begun.delete(followed) })
+      const followed = observedGenerator(answers, { ended: () => begun.delete(followed) })
       begun.add(followed)
       return followed
     },

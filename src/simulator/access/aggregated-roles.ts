@@ -1,5 +1,5 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
-import { isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import { equalJson } from '../api/json.ts'
 import type { Storage } from '../storage/storage.ts'
 import { onRbacChange, rbacResources, rulesOf } from './rbac-objects.ts'

@@ -1,5 +1,4 @@
-import { isJsonObject } from '../../lib/json-object.ts'
-import { rawJson } from '../../lib/raw-json.ts'
+import { isJsonObject, rawJson } from '../../lib/json.ts'
 
 /** Smaller numbers are exact as doubles: only a text where so many digits may begin a value is read with care. */
 const manyDigits = /[:,[]\s*-?\d{16}/

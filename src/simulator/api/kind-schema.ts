@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import type { CapturedApi, Schema } from './captured-api.ts'
 import type { ServedResource } from './served-resource.ts'
 

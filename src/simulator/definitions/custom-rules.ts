@@ -1,5 +1,5 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
-import { isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import { equalJson } from '../api/json.ts'
 import type { ObjectRules, ScalePaths } from '../api/served-resource.ts'
 import type { FieldProblem } from '../api/status-refusal.ts'

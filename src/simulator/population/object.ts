@@ -1,6 +1,6 @@
 import type { JsonObject, OwnerReference, Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
-import { isRecord } from '../../lib/json-object.ts'
+import { isRecord } from '../../lib/json.ts'
 import { hexDigest, uidDigest } from './random.ts'
 
 /** A resource by its place in the API, without what discovery says about it. */

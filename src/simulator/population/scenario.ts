@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { parseAllDocuments } from 'yaml'
 import { z } from 'zod'
 import { capturedApi } from '../api/captured-api.ts'
-import { isRecord } from '../../lib/json-object.ts'
+import { isRecord } from '../../lib/json.ts'
 import type { PopulationResource } from './object.ts'
 import { type Layer, ScenarioError, type Template, template } from './template.ts'
 

@@ -1,5 +1,5 @@
 import { CodedError } from '../../lib/coded-error.ts'
-import { isRecord } from '../../lib/json-object.ts'
+import { isRecord } from '../../lib/json.ts'
 import { hexDigest, uidDigest } from './random.ts'
 
 /** A scenario that cannot be read or stamped: the file, what is wrong, and the way out. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import { cloneJson } from '../api/json.ts'
 import { memberSchema, type StructuralSchema } from './structural-schema.ts'
 

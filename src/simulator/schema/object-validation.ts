@@ -1,5 +1,4 @@
-import { isJsonObject } from '../../lib/json-object.ts'
-import { isRawJson } from '../../lib/raw-json.ts'
+import { isJsonObject, isRawJson } from '../../lib/json.ts'
 import { equalJson } from '../api/json.ts'
 import { type SchemaProblem, SchemaProblems } from './schema-problem.ts'
 import { memberSchema, type Path, pathText, type StructuralSchema } from './structural-schema.ts'

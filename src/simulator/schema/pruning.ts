@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import { memberSchema, type Path, pathText, type StructuralSchema } from './structural-schema.ts'
 
 /** The members of ObjectMeta; any other is dropped. */

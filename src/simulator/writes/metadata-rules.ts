@@ -1,5 +1,5 @@
 import type { ObjectMeta } from '../../kubernetes/object.ts'
-import { isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import type { FieldProblem } from '../api/status-refusal.ts'
 import { subdomainPattern } from './object-name.ts'
 

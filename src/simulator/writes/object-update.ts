@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Unstructured, ObjectMeta } from '../../kubernetes/object.ts'
-import { isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import { equalJson } from '../api/json.ts'
 import type { ServedResource, StoredResource } from '../api/served-resource.ts'
 import { badRequest, conflict, invalid } from '../api/status-refusal.ts'

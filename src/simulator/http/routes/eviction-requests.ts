@@ -1,6 +1,6 @@
 import { labelSelectorOf, matchesLabels } from '../../../kubernetes/label-selector.ts'
 import type { Unstructured } from '../../../kubernetes/object.ts'
-import { isJsonObject } from '../../../lib/json-object.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import { badRequest, Refusal } from '../../api/status-refusal.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { deleteObject } from '../../writes/object-deletion.ts'

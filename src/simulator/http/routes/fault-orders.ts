@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../lib/json-object.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import { type Exchange, sendJson } from '../simulated-exchange.ts'
 import { FaultError, type Faults } from '../../faults/faults.ts'
 import type { FaultOrder } from '../../faults/fault.ts'

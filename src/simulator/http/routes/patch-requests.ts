@@ -1,6 +1,6 @@
 import { parse as parseYaml } from 'yaml'
 import type { Unstructured } from '../../../kubernetes/object.ts'
-import { isJsonObject } from '../../../lib/json-object.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import { exactInteger, parseJson } from '../../api/json.ts'
 import { kindSchema } from '../../api/kind-schema.ts'
 import { badRequest, type FieldProblem, invalid, Refusal } from '../../api/status-refusal.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../lib/json-object.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import { type Review, type ReviewContext, reviews } from '../../access/reviews.ts'
 import { badRequest, methodNotAllowed } from '../../api/status-refusal.ts'
 import type { RequestTarget } from '../request-target.ts'

@@ -1,5 +1,5 @@
 import type { Unstructured } from '../../../kubernetes/object.ts'
-import { isJsonObject } from '../../../lib/json-object.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import { parseJson } from '../../api/json.ts'
 import type { ScalePaths, ServedResource } from '../../api/served-resource.ts'
 import { badRequest, invalid, noSuchResource, Refusal } from '../../api/status-refusal.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../lib/json-object.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import type { ServiceAccountTokens } from '../../access/service-account-tokens.ts'
 import { audience } from '../../access/authentication.ts'
 import {

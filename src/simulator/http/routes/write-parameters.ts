@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../lib/json-object.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import { badRequest, type FieldProblem, invalid } from '../../api/status-refusal.ts'
 import type { DeleteOptions } from '../../writes/object-deletion.ts'
 import type { WriteOptions } from '../../writes/write-target.ts'

@@ -1,5 +1,4 @@
-import { isJsonObject } from '../../../lib/json-object.ts'
-import { isRawJson } from '../../../lib/raw-json.ts'
+import { isJsonObject, isRawJson } from '../../../lib/json.ts'
 import type { FieldProblem } from '../../api/status-refusal.ts'
 import { invalidAt, required as requiredAt, unsupported } from '../../schema/structural-check.ts'
 import { keyProblems, valueProblems } from '../metadata-rules.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../lib/json-object.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import type { FieldShape } from './field-shape.ts'
 import { type FieldSet, isEmpty } from './field-set.ts'
 import { partsOf } from './object-fields.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../lib/json-object.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 
 /**
  * A set of fields as `fieldsV1` has it: `f:name` is a member of a map, `k:{…}` an item by its keys, `v:…` a value of a

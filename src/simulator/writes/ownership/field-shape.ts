@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../lib/json-object.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import type { Schema } from '../../api/captured-api.ts'
 import { resolvedSchema } from '../../api/kind-schema.ts'
 

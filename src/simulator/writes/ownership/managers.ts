@@ -1,6 +1,6 @@
 import type { Unstructured, ObjectMeta } from '../../../kubernetes/object.ts'
 import { timestamp } from '../../../kubernetes/timestamp.ts'
-import { isJsonObject } from '../../../lib/json-object.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import { type FieldSet, isEmpty, readFields, writeFields } from './field-set.ts'
 
 /** Who has set fields, by which kind of write. */

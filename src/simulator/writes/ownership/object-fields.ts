@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../lib/json-object.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import { equalJson } from '../../api/json.ts'
 import type { FieldShape } from './field-shape.ts'
 import { type FieldSet, fieldSet, noFields, oneField, union } from './field-set.ts'

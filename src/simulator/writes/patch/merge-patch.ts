@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../lib/json-object.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 
 /** Applies a JSON merge patch (RFC 7396): `null` removes, objects merge, anything else replaces. */
 export function mergePatch(target: unknown, patch: unknown): unknown {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../lib/json-object.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import type { Schema } from '../../api/captured-api.ts'
 import { equalJson } from '../../api/json.ts'
 import { type KindSchema, resolvedSchema } from '../../api/kind-schema.ts'

@@ -1,6 +1,6 @@
 import { CodedError } from './coded-error.ts'
 
-/** Refuses a work before it begins: too many wait already, or it has waited for too long. */
+/** Thrown before the work begins: the queue is full, or the work waited too long. */
 export class NoSlotError extends CodedError {
   constructor(message: string) {
     super('NO_SLOT', message, { hint: 'ask again in a moment' })
@@ -8,11 +8,11 @@ export class NoSlotError extends CodedError {
 }
 
 export interface FairSlotsLimits {
-  /** Works that run at once. */
+  /** How many works run at once. */
   readonly most: number
-  /** Works that wait for that. */
+  /** How many works may wait. */
   readonly mostWaiting: number
-  /** How long one may wait. Each work that runs must have a deadline of its own. */
+  /** How long a work may wait. The works need deadlines of their own: a work that never ends keeps its slot. */
   readonly maxWaitMs: number
 }
 
@@ -24,13 +24,13 @@ interface Waiting {
 }
 
 /**
- * Runs at most so many works at once. The others wait in lanes: first come, first served within a lane, and one lane after the other. So a
- * caller with few works waits for one work of each other lane, however many that lane has. When no more may wait, the longest lane
- * loses its newest work.
+ * Runs a bounded number of works at once. The others wait in lanes. A lane serves its works in order, and the lanes
+ * take turns, so that a caller with few works waits for one work of each other lane, however many works that lane
+ * holds. When the queue is full, the longest lane loses its newest work.
  */
 export class FairSlots {
   readonly #limits: FairSlotsLimits
-  /** The lane that was served longest ago comes first. None is empty. */
+  /** Non-empty lanes, in the order in which they are served next. */
   readonly #lanes = new Map<string, Waiting[]>()
   #running = 0
   #waiting = 0
@@ -39,7 +39,7 @@ export class FairSlots {
     this.#limits = limits
   }
 
-  /** Rejects with {@link NoSlotError}, and as the work does. */
+  /** Rejects with {@link NoSlotError}, or as the work does. */
   async run<T>(lane: string, work: () => Promise<T>): Promise<T> {
     if (this.#running < this.#limits.most) this.#running += 1
     else await this.#wait(lane)
@@ -61,9 +61,9 @@ export class FairSlots {
     })
   }
 
-  /** Refuses the newest of the longest lane. Throws where that is the lane that wants the room. */
+  /** Refuses the newest work of the longest lane. Throws if `lane` would be the longest itself. */
   #makeRoom(lane: string): void {
-    const full = new NoSlotError(`${this.#waiting} wait already`)
+    const full = new NoSlotError(`${this.#waiting} requests are waiting already`)
     let longest = this.#lanes.get(lane) ?? []
     const own = longest.length
     for (const waiting of this.#lanes.values()) {
@@ -74,7 +74,7 @@ export class FairSlots {
     this.#waiting -= 1
   }
 
-  /** Gives the slot to the next that waits. */
+  /** Hands the slot to the next waiting work. */
   #leave(): void {
     for (const [lane, waiting] of this.#lanes) {
       const next = waiting.shift()
@@ -86,8 +86,29 @@ export class FairSlots {
         next.begin()
         return
       }
-      next.refuse(new NoSlotError(`it has waited for ${this.#limits.maxWaitMs} ms`))
+      next.refuse(new NoSlotError(`waited for ${this.#limits.maxWaitMs} ms`))
     }
     this.#running -= 1
   }
+}
+
+/**
+ * Runs a task per item, at most `limit` at once. Returns the results in the order of the items. Rejects as soon as a
+ * task rejects; tasks that run already go on.
+ */
+export async function boundedParallel<Item, Result>(
+  items: readonly Item[],
+  limit: number,
+  task: (item: Item) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = []
+  let next = 0
+  const worker = async () => {
+    while (next < items.length) {
+      const position = next++
+      results[position] = await task(items[position] as Item)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker))
+  return results
 }

@@ -1,18 +1,20 @@
 import { statSync } from 'node:fs'
 
-/** Asked for by their state rather than by the events of their folder: a mounted Secret or ConfigMap is a link that is put elsewhere. */
+/**
+ * Polls, because a mounted Secret or ConfigMap is a symbolic link that is replaced: events of its folder miss that.
+ */
 const intervalMs = 2_000
 
 /**
- * Files that are read again when they have changed. Made before they are read for the first time, it misses no change. Keeps no
+ * Watches files by polling their state. Create it before the first read, so that no change is missed. Does not keep the
  * process alive.
  */
-export class FollowedFiles implements Disposable {
+export class FileWatcher implements Disposable {
   readonly #files: readonly string[]
   readonly #timer: NodeJS.Timeout
   #state: string
 
-  /** `changed` is called some seconds after any of them has changed, or has come or gone; it must not throw. */
+  /** Calls `changed` within two seconds after a file was changed, created or removed. `changed` must not throw. */
   constructor(files: readonly string[], changed: () => void) {
     this.#files = files
     this.#state = this.#stateNow()
