@@ -5,7 +5,7 @@ import { ClusterConfigError } from '../api-server/kubeconfig/cluster-config-erro
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import { loadClusterConfig } from '../api-server/kubeconfig/cluster-lookup.ts'
 import type { ClusterConnection } from '../cache/cluster-cache.ts'
-import { createLiveApi } from '../cache/live-api.ts'
+import { createDirectApi } from '../cache/direct-api.ts'
 import { askApi, type ClusterApi } from './cluster-api.ts'
 import { askClusterUid } from './cluster-uid.ts'
 
@@ -48,10 +48,10 @@ export function connectionOf(cluster: Cluster): ClusterConnection {
     uid,
     askUid: (signal) => askClusterUid(apiServer, signal),
     source: (resource, how) => apiServer.resource(resource, how),
-    live: createLiveApi(apiServer),
-    liveAs: (token) => {
+    direct: createDirectApi(apiServer),
+    directAs: (token) => {
       const caller = apiServer.as(token)
-      const live = createLiveApi(caller)
+      const live = createDirectApi(caller)
       return { ...live, [Symbol.asyncDispose]: () => caller[Symbol.asyncDispose]() }
     },
     version: version.gitVersion,

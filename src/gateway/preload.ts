@@ -1,5 +1,5 @@
 import { UnreadableResourceError } from '../cache/cache-errors.ts'
-import type { Lease } from '../cache/lease.ts'
+import type { Lease } from '../cache/cached-resource.ts'
 import type { ServedSchema } from '../graphql/operation/served-schema.ts'
 import { nearestName } from '../lib/options.ts'
 import type { GatewayLog } from './gateway-log.ts'

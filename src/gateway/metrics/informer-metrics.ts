@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry, Summary } from 'prom-client'
-import type { CachedResourceState } from '../../cache/cached-resource-state.ts'
+import type { CachedResourceState } from '../../cache/cached-resource.ts'
 import type { InformerObserver } from '../../informer/informer-observer.ts'
 import { type ApiResource, groupResourceOf } from '../../kubernetes/api-resource.ts'
 

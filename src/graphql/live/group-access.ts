@@ -1,6 +1,6 @@
 import type { AccessQuestion } from '../../access/access-question.ts'
 import type { SharedInformer } from '../../informer/shared-informer.ts'
-import type { ResourceHistory } from '../../cache/resource-history.ts'
+import type { ResourceHistory } from '../../cache/recent-changes.ts'
 import { isInScope, nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import { accessFingerprint, type SeenKind } from '../operation/access-fingerprint.ts'
 import { type ClientError, unlessRefused } from '../operation/client-error.ts'

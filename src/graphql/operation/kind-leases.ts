@@ -1,5 +1,5 @@
 import { UnreadableResourceError } from '../../cache/cache-errors.ts'
-import { Lease } from '../../cache/lease.ts'
+import { Lease } from '../../cache/cached-resource.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ClusterKind } from './kind-view.ts'

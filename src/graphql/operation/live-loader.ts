@@ -1,5 +1,10 @@
 import DataLoader from 'dataloader'
-import type { LiveApi, LiveList, LiveListRequest, LiveResource } from '../../cache/live-api.ts'
+import type {
+  DirectApi,
+  DirectList,
+  DirectListRequest,
+  DirectResource,
+} from '../../cache/direct-api.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { boundedParallel } from '../../lib/concurrency.ts'
 import { ClientError } from './client-error.ts'
@@ -12,10 +17,10 @@ import type { OperationLimits, ServedSchema } from './served-schema.ts'
 /** One read of the API server: an object, or a part of a list. */
 type LiveKey = { readonly at: ClusterKind } & (
   | { readonly object: { readonly namespace?: string; readonly name: string } }
-  | { readonly list: LiveListRequest }
+  | { readonly list: DirectListRequest }
 )
 
-type LiveAnswer = KubernetesObject | LiveList | undefined
+type LiveAnswer = KubernetesObject | DirectList | undefined
 
 /** Reads that are under way at once for one operation. */
 const maxParallel = 8
@@ -60,8 +65,8 @@ export class LiveLoader {
     return (await this.#load({ at, object })) as KubernetesObject | undefined
   }
 
-  async list(at: ClusterKind, list: LiveListRequest): Promise<LiveList> {
-    return (await this.#load({ at, list })) as LiveList
+  async list(at: ClusterKind, list: DirectListRequest): Promise<DirectList> {
+    return (await this.#load({ at, list })) as DirectList
   }
 
   #load(key: LiveKey): Promise<LiveAnswer> {
@@ -83,9 +88,9 @@ export class LiveLoader {
   async #read(key: LiveKey, signal: AbortSignal): Promise<LiveAnswer | Error> {
     const { cluster, kind } = key.at
     try {
-      const api: LiveApi | undefined = this.#served.clusters.get(cluster)?.live(kind.resource)
+      const api: DirectApi | undefined = this.#served.clusters.get(cluster)?.direct(kind.resource)
       if (api === undefined) throw new TypeError(`there is no cluster ${cluster}`)
-      const of: LiveResource = { resource: kind.resource, metadataOnly: kind.metadataOnly }
+      const of: DirectResource = { resource: kind.resource, metadataOnly: kind.metadataOnly }
       return 'object' in key
         ? await api.object(of, key.object, signal)
         : await api.list(of, key.list, signal)

@@ -1,4 +1,4 @@
-import type { LiveList } from '../../cache/live-api.ts'
+import type { DirectList } from '../../cache/direct-api.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import { compileLabelSelector } from '../../query/condition/list-condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
@@ -150,7 +150,7 @@ interface LivePage {
   /** What its cursors are bound to. */
   readonly hash: string
   readonly from: LivePosition
-  readonly list: LiveList
+  readonly list: DirectList
   readonly size: number
 }
 

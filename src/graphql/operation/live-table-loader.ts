@@ -1,6 +1,11 @@
 import DataLoader from 'dataloader'
-import type { LiveApi, LiveResource } from '../../cache/live-api.ts'
-import type { LiveColumn, LiveTable, LiveTableRow } from '../../cache/live-table.ts'
+import type {
+  DirectApi,
+  DirectColumn,
+  DirectResource,
+  DirectTable,
+  DirectTableRow,
+} from '../../cache/direct-api.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import type { PrinterColumn } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
@@ -76,11 +81,11 @@ export class LiveTableLoader {
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, Row>> {
     const { cluster, kind } = at
-    const api: LiveApi | undefined = this.#served.clusters.get(cluster)?.live(kind.resource)
+    const api: DirectApi | undefined = this.#served.clusters.get(cluster)?.direct(kind.resource)
     if (api === undefined) throw new TypeError(`there is no cluster ${cluster}`)
-    const of: LiveResource = { resource: kind.resource, metadataOnly: kind.metadataOnly }
+    const of: DirectResource = { resource: kind.resource, metadataOnly: kind.metadataOnly }
     const rows = new Map<string, Row>()
-    const keep = ({ columns, rows: found }: LiveTable): void => {
+    const keep = ({ columns, rows: found }: DirectTable): void => {
       for (const row of found) rows.set(objectKey(row), rowOf(columns, row))
     }
     const [only, ...others] = keys
@@ -106,7 +111,7 @@ export class LiveTableLoader {
   }
 }
 
-function rowOf(columns: readonly LiveColumn[], row: LiveTableRow): Row {
+function rowOf(columns: readonly DirectColumn[], row: DirectTableRow): Row {
   return columns.map(({ name, type, format, priority }, at) => {
     const value = row.cells[at] ?? null
     // The server has counted until now; whoever shows it counts on.

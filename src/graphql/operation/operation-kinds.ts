@@ -18,7 +18,7 @@ import {
   type VariableValues,
 } from 'graphql'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
-import type { WantedIndexes } from '../../cache/lease.ts'
+import type { WantedIndexes } from '../../cache/cached-resource.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import { type ObjectIdentity, readObjectId } from '../model/object-id.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'

@@ -1,6 +1,6 @@
-import type { ResourceHistory } from '../../cache/resource-history.ts'
+import type { ResourceHistory } from '../../cache/recent-changes.ts'
 import { UnreadableResourceError } from '../../cache/cache-errors.ts'
-import type { Lease } from '../../cache/lease.ts'
+import type { Lease } from '../../cache/cached-resource.ts'
 import type { SharedInformer } from '../../informer/shared-informer.ts'
 import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'

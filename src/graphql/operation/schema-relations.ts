@@ -1,4 +1,4 @@
-import type { WantedIndexes } from '../../cache/lease.ts'
+import type { WantedIndexes } from '../../cache/cached-resource.ts'
 import { type Condition, everything, hasValue, noneOf } from '../../query/condition/condition.ts'
 import { endedIndexName, endedValue } from '../../query/index/ended-index.ts'
 import { type ReferencePlaces, referencePlaces } from '../../query/relation/reference-places.ts'

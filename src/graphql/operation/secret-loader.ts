@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader'
 import { placeOf, questionOf } from '../../access/access-question.ts'
 import type { CallerToken } from '../../access/authentication/caller-token.ts'
-import type { LiveApi } from '../../cache/live-api.ts'
+import type { DirectApi } from '../../cache/direct-api.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import { boundedParallel } from '../../lib/concurrency.ts'
 import type { Row, SecretContents } from '../schema/read-context.ts'
@@ -86,13 +86,13 @@ export class SecretLoader {
   }
 
   /** A connection as whoever asks. Throws `ClientError`. */
-  #open(at: ClusterKind): LiveApi & AsyncDisposable {
+  #open(at: ClusterKind): DirectApi & AsyncDisposable {
     const { cluster, kind } = at
     const { access, token } = this.#reader
     const cache = this.#served.clusters.get(cluster)
     if (cache === undefined) throw new TypeError(`there is no cluster ${cluster}`)
     if (access === undefined) {
-      return { ...cache.live(kind.resource), [Symbol.asyncDispose]: () => Promise.resolve() }
+      return { ...cache.direct(kind.resource), [Symbol.asyncDispose]: () => Promise.resolve() }
     }
     if (token === undefined) {
       const hint =
@@ -105,10 +105,14 @@ export class SecretLoader {
       const hint = `the token of a caller is sent to ${token.cluster ?? byDefault} only`
       throw unsupported(at, 'is in another cluster than the token of the caller', hint)
     }
-    return cache.liveAs(kind.resource, token.reveal())
+    return cache.directAs(kind.resource, token.reveal())
   }
 
-  async #read(row: Row, api: LiveApi, signal: AbortSignal): Promise<SecretContents | Error | null> {
+  async #read(
+    row: Row,
+    api: DirectApi,
+    signal: AbortSignal,
+  ): Promise<SecretContents | Error | null> {
     const { cluster, kind, object } = row
     const { resource } = kind
     const { namespace = '', name, uid } = object.metadata

@@ -1,5 +1,5 @@
 import { type GraphQLObjectType, isObjectType, type SelectionSetNode } from 'graphql'
-import type { WantedIndexes } from '../../cache/lease.ts'
+import type { WantedIndexes } from '../../cache/cached-resource.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
 import { whereKinds } from '../operation/where-kinds.ts'
