@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Unstructured } from '../../src/kubernetes/object.ts'
-import { objectKey } from '../../src/kubernetes/object.ts'
-import { FilterValueError, UnknownFilterError } from '../../src/query/condition/filter-errors.ts'
+import { objectKey, type Unstructured } from '../../src/kubernetes/object.ts'
+import { FilterValueError, UnknownFilterError } from '../../src/query/condition/argument-error.ts'
 import { bindCondition } from '../../src/query/condition/id-set.ts'
 import { indexersOf } from '../../src/query/index/index-definition.ts'
 import {

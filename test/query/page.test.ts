@@ -1,7 +1,6 @@
-import type { Unstructured } from '../../src/kubernetes/object.ts'
+import { objectKey, type Unstructured } from '../../src/kubernetes/object.ts'
 import { describe, expect, it } from 'vitest'
 import type { StoreView } from '../../src/informer/store/store-view.ts'
-import { objectKey } from '../../src/kubernetes/object.ts'
 import { everything } from '../../src/query/condition/condition.ts'
 import {
   CursorError,
@@ -10,7 +9,7 @@ import {
   type ListIdentity,
 } from '../../src/query/page/cursor.ts'
 import { indexersOf } from '../../src/query/index/index-definition.ts'
-import { compareKeys } from '../../src/query/page/key-comparison.ts'
+import { compareKeys } from '../../src/query/page/list-order.ts'
 import {
   compileListCondition,
   type ListArguments,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { StoreView } from '../../src/informer/store/store-view.ts'
-import type { Condition } from '../../src/query/condition/condition.ts'
-import type { RelatedBy, RelatedStores } from '../../src/query/condition/related-by.ts'
+import type { Condition, RelatedBy, RelatedStores } from '../../src/query/condition/condition.ts'
 import type { RelatedFields } from '../../src/query/condition/related-filter.ts'
 import { type Scope, unrestricted } from '../../src/query/condition/scope.ts'
 import { compileWhere, type Where } from '../../src/query/condition/where.ts'
@@ -76,7 +75,7 @@ function clusterOf(scope: Scope, podCount = 0) {
   const stores: RelatedStores = {
     has: () => true,
     part: () => ({ view: pods, scope }),
-    outOfSight: (type, argument) => new Error(`${argument}: not all of ${type}`),
+    notFullyVisible: (type, argument) => new Error(`${argument}: not all of ${type}`),
     known(condition) {
       const made = known.get(condition) ?? new Map<StoreView, object>()
       known.set(condition, made)

@@ -1,5 +1,5 @@
 import { resourceVersion } from '../../kubernetes/resource-version.ts'
-import type { RelatedPart } from '../../query/condition/related-by.ts'
+import type { RelatedPart } from '../../query/condition/condition.ts'
 import { unrestricted } from '../../query/condition/scope.ts'
 import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
 import type { ClusterKind } from '../operation/kind-view.ts'

@@ -1,5 +1,4 @@
-import type { Condition } from '../../query/condition/condition.ts'
-import type { RelatedStores } from '../../query/condition/related-by.ts'
+import type { Condition, RelatedStores } from '../../query/condition/condition.ts'
 import { type Scope, unrestricted } from '../../query/condition/scope.ts'
 import { type LiveChange, LiveSet } from '../../query/live-set.ts'
 import type { KindView } from '../operation/kind-view.ts'
@@ -34,11 +33,11 @@ export class GroupLiveSet {
     return this.#set.matching(view, run.budget)
   }
 
-  /** What has come to match, or matches no more, of all that there is, or of `keys`, as `LiveSet.turned` tells it. */
+  /** What has come to match, or matches no more, of all that there is, or of `keys`, as `LiveSet.changedMatches` tells it. */
   turned({ view, cluster }: KindView, run: PlanRun, keys?: readonly string[]): readonly string[] {
     this.#related = run.related(cluster)
-    if (keys === undefined) return this.#set.turned(view, run.budget)
-    return this.#set.turnedOf(keys, view, run.budget)
+    if (keys === undefined) return this.#set.changedMatches(view, run.budget)
+    return this.#set.changedMatchesOf(keys, view, run.budget)
   }
 
   /** What to send for keys, as `LiveSet.changes` tells it. */

@@ -1,6 +1,6 @@
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { positionOf } from '../../query/page/list-order.ts'
-import { type FrontRow, TopWindow } from '../../query/page/top-window.ts'
+import { type WindowRow, TopWindow } from '../../query/page/top-window.ts'
 import { listPage } from '../../query/page/page.ts'
 import { idsBefore, isShown, sentSteps } from '../../query/page/page-steps.ts'
 import { type MarkedRow, markOf, rowsText } from '../../query/page/row-marks.ts'
@@ -130,15 +130,15 @@ export class GroupPage implements GroupContent {
     return new TopWindow(terms, size, Math.max(leastReady, size))
   }
 
-  #rowOf(view: StoreView, id: number, uid: string): FrontRow {
+  #rowOf(view: StoreView, id: number, uid: string): WindowRow {
     const position = positionOf(view, this.#wanted.terms, id)
     return { key: position.key, uid, position }
   }
 
   /** The rows of the page that are there. What has gone, or come, and was not heard of yet, will be. */
-  #present(part: KindView, options: PlanRunOptions): readonly FrontRow[] {
+  #present(part: KindView, options: PlanRunOptions): readonly WindowRow[] {
     const { view } = part
-    const isThere = ({ key, uid }: FrontRow): boolean => {
+    const isThere = ({ key, uid }: WindowRow): boolean => {
       const id = view.idOf(key)
       return id !== undefined && view.uidOf(id) === uid
     }
@@ -168,7 +168,7 @@ export class GroupPage implements GroupContent {
   }
 
   #written(
-    rows: readonly FrontRow[],
+    rows: readonly WindowRow[],
     changed: ReadonlySet<string>,
     part: KindView,
     options: PlanRunOptions,

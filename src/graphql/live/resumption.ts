@@ -1,6 +1,6 @@
 import type { Change } from '../../informer/store/change.ts'
 import { compareResourceVersions, resourceVersion } from '../../kubernetes/resource-version.ts'
-import { objectTest, type ObjectTest } from '../../query/condition/object-test.ts'
+import { objectTest, type ObjectTest } from '../../query/condition/affected-rows.ts'
 import { isInScope } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
 import type { FollowedList } from '../operation/followed-list.ts'

@@ -1,5 +1,5 @@
 import type { CodedError } from '../../lib/coded-error.ts'
-import type { EndedRule } from '../../query/index/ended-index.ts'
+import type { EndedRule } from '../../query/index/index-definition.ts'
 import type { ReferenceOfAnyKind } from '../../query/relation/relation-definition.ts'
 import type { GroupAliases } from '../naming/api-groups.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'

@@ -1,8 +1,7 @@
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
-import type { IndexDefinition } from '../../query/index/index-definition.ts'
+import type { EndedRule, IndexDefinition } from '../../query/index/index-definition.ts'
 import type { Path } from '../../query/index/path.ts'
-import type { EndedRule } from '../../query/index/ended-index.ts'
 import type { RelationDefinition } from '../../query/relation/relation-definition.ts'
 
 /** A relation as a field of the schema. */

@@ -1,4 +1,4 @@
-import type { EndedRule } from '../../query/index/ended-index.ts'
+import type { EndedRule } from '../../query/index/index-definition.ts'
 import { relationName } from '../../query/relation/relation-definition.ts'
 import type { TypeExtension } from '../sdl/sdl-document.ts'
 import type { SdlError } from '../sdl/sdl-error.ts'

@@ -1,6 +1,10 @@
-import { allOf, type Condition, everything } from '../../query/condition/condition.ts'
+import {
+  allOf,
+  type Condition,
+  everything,
+  type RelatedStores,
+} from '../../query/condition/condition.ts'
 import { compileListCondition, type ListArguments } from '../../query/condition/list-condition.ts'
-import type { RelatedStores } from '../../query/condition/related-by.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
 import { listPage, type Page } from '../../query/page/page.ts'

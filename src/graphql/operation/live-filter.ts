@@ -1,6 +1,6 @@
 import { Backoff, sleep } from '../../lib/backoff.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
-import type { RelatedStores } from '../../query/condition/related-by.ts'
+import type { RelatedStores } from '../../query/condition/condition.ts'
 import { bindCondition } from '../../query/condition/id-set.ts'
 import { type Scope, unrestricted } from '../../query/condition/scope.ts'
 import { WorkBudget, type WorkLimits } from '../../query/condition/work-budget.ts'
@@ -89,9 +89,9 @@ export class LiveFilter {
     if (isOther) this.#followed.concernsAll()
     const { rows, isAll } = this.#followed.take(isOther)
     const budget = new WorkBudget(this.#options.work)
-    if (!isAll) return held.turnedOf(rows, view, budget)
+    if (!isAll) return held.changedMatchesOf(rows, view, budget)
     const startMs = performance.now()
-    const turned = held.turned(view, budget)
+    const turned = held.changedMatches(view, budget)
     this.#followed.decidedAll(startMs)
     return turned
   }

@@ -1,5 +1,4 @@
-import type { RelatedStores } from '../../query/condition/related-by.ts'
-import type { Condition } from '../../query/condition/condition.ts'
+import type { Condition, RelatedStores } from '../../query/condition/condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { LastSteps } from '../../query/relation/last-steps.ts'
 import type { Kind } from '../model/kind.ts'

@@ -1,7 +1,6 @@
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
-import { allOf, anyOf } from '../../query/condition/condition.ts'
-import type { RelatedPart } from '../../query/condition/related-by.ts'
+import { allOf, anyOf, type RelatedPart } from '../../query/condition/condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { listUnionPage, type UnionPage, type UnionRow } from '../../query/page/union-page.ts'
 import type { Kind } from '../model/kind.ts'

@@ -1,5 +1,5 @@
 import type { RelatedField, WhereFields } from '../../query/condition/related-filter.ts'
-import type { RelatedBy } from '../../query/condition/related-by.ts'
+import type { RelatedBy } from '../../query/condition/condition.ts'
 import { isWhereWord } from '../../query/condition/where.ts'
 import type { Kind } from '../model/kind.ts'
 import type { RelatedNeed } from './schema-relations.ts'

@@ -5,9 +5,8 @@ import {
   type OperationDefinitionNode,
 } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'
-import { WorkBudget } from '../../query/condition/work-budget.ts'
+import { ReportingBudget, WorkBudget } from '../../query/condition/work-budget.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
-import { ReportingBudget } from '../../query/condition/reporting-budget.ts'
 import { clientResult, withoutTransportDetails } from '../operation/client-error.ts'
 import { explain, type Explanation } from '../operation/explanation.ts'
 import type { OperationRequest } from '../operation/execution.ts'

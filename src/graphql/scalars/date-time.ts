@@ -1,5 +1,5 @@
 import { type ConstValueNode, GraphQLError, GraphQLScalarType, Kind, print } from 'graphql'
-import { instantKey } from '../../query/index/instant.ts'
+import { instantKey } from '../../query/index/index-key.ts'
 
 /** A moment, RFC 3339. Output as it stands in the object, with its own precision. */
 export const GraphQLDateTime: GraphQLScalarType = new GraphQLScalarType({

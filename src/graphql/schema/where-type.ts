@@ -7,7 +7,7 @@ import {
   type GraphQLScalarType,
   GraphQLString,
 } from 'graphql'
-import { type FilterOperator, operatorsOf } from '../../query/condition/filter-operator.ts'
+import { type FilterOperator, operatorsOf } from '../../query/condition/filter.ts'
 import type { IndexType } from '../../query/index/index-key.ts'
 import { GraphQLDateTime } from '../scalars/date-time.ts'
 import { GraphQLInt64 } from '../scalars/int64.ts'

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto'
 
-/** A page with more rows says nothing of each of them: its text would be longer than what it is sent with. */
+/** Longer pages have no marks: their text would be longer than the message that carries it. */
 const maxMarked = 500
 const hashLength = 16
-/** Base64url digits, so 24 bits. */
+/** Base64url digits: 24 bits. */
 const markLength = 4
 
-/** A row of a page, and a few bits of its `id`. */
+/** A row of a page, and a few bits of the hash of its `id`. */
 export interface MarkedRow {
   readonly id: string
   readonly mark: string
 }
 
 /**
- * Which rows a page has, as a short text: the same ones in the same order have the same. It is a hash of all of them, and behind it a
- * few bits of each, by which {@link rowsOf} finds them again among others.
+ * Describes the rows of a page as a short text: a hash of all ids in order, followed by a few bits of each id, by which
+ * {@link rowsOf} finds the rows again.
  */
 export function rowsText(rows: readonly MarkedRow[]): string {
   const text = rows.map(({ id }) => id).join('\n')
@@ -23,14 +23,14 @@ export function rowsText(rows: readonly MarkedRow[]): string {
 }
 
 /**
- * The rows that a text is of, in their order, where all of them are among these; `undefined` where they are not, or where that cannot
- * be told.
+ * The rows that a text describes, in order, if `candidates` include all of them; else, or if the text has no marks,
+ * `undefined`.
  */
 export function rowsOf(
   text: string,
   candidates: Iterable<MarkedRow>,
 ): readonly MarkedRow[] | undefined {
-  // Of two with the same mark one is wrong as often as not, and the hash says so.
+  // If two candidates have the same mark, the wrong one may be chosen; the hash detects that.
   const byMark = new Map(Array.from(candidates, (row) => [row.mark, row]))
   const rows: MarkedRow[] = []
   for (let at = hashLength; at < text.length; at += markLength) {
@@ -41,12 +41,12 @@ export function rowsOf(
   return rowsText(rows) === text ? rows : undefined
 }
 
-/** A row with its mark, where that is not known yet. */
+/** A row with its mark. */
 export function markedRow(id: string): MarkedRow {
   return { id, mark: markOf(id) }
 }
 
-/** FNV-1a, folded to 24 bits: what finds a row need not keep anybody from making one that is found in its place. */
+/** FNV-1a, folded to 24 bits. Collisions are harmless: the hash detects them. */
 export function markOf(id: string): string {
   let hash = 0x811c9dc5
   for (let at = 0; at < id.length; at += 1) {
