@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { pods as podResource } from '../../bench/support/pod-resource.ts'
-import { AnswerTooLongError } from '../../src/informer/codec/answer-room.ts'
+import {
+  AnswerTooLongError,
+  type LeafWriter,
+  type SelectedEntryField,
+  type SelectedField,
+  type SelectedValue,
+} from '../../src/informer/codec/projection.ts'
 import { freezingCodec } from '../../src/informer/codec/freezing-codec.ts'
 import {
   writeBoolean,
@@ -15,12 +21,6 @@ import {
   type HeldObject,
   type ObjectCodec,
 } from '../../src/informer/codec/object-codec.ts'
-import type {
-  LeafWriter,
-  SelectedEntryField,
-  SelectedField,
-  SelectedValue,
-} from '../../src/informer/codec/projection.ts'
 
 const leaf = (write: LeafWriter): SelectedValue => ({ form: 'leaf', write })
 const json = leaf(writeJson)

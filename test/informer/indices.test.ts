@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { KeyOrder } from '../../src/informer/store/key-order.ts'
+import { KeyOrder } from '../../src/informer/store/sorted-list.ts'
 import { LabelIndex } from '../../src/informer/store/label-index.ts'
 import { ObjectIndex } from '../../src/informer/store/object-index.ts'
 import { runSeed, seededRandom } from '../support/random.ts'

@@ -1,5 +1,5 @@
 import type { FieldNode, GraphQLField } from 'graphql'
-import { AnswerTooLongError } from '../../informer/codec/answer-room.ts'
+import { AnswerTooLongError } from '../../informer/codec/projection.ts'
 import type { HeldObject, Projection } from '../../informer/codec/object-codec.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { FieldArguments } from '../plan/field-arguments.ts'

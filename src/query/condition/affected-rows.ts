@@ -1,6 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '../../informer/store/change.ts'
-import type { IndexFunction, ObjectId } from '../../informer/store/store-view.ts'
+import {
+  builtInIndexers,
+  type IndexFunction,
+  type ObjectId,
+} from '../../informer/store/store-view.ts'
 import { type IndexDefinition, indexFunctionOf } from '../index/index-definition.ts'
 import { eachMember } from './candidates.ts'
 import {
@@ -18,7 +22,6 @@ import { bindCondition } from './id-set.ts'
 import type { WorkBudget } from './work-budget.ts'
 import { type KubernetesObject, objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import { isWithin } from './value-ranges.ts'
-import { builtInIndexers } from '../../informer/store/built-in-indexers.ts'
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 
 /** What {@link AffectedRows} needs to know of the types in a condition. */
