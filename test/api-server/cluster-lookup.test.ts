@@ -1,16 +1,10 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { ClusterConfigError, type ClusterSelection, loadClusterConfig } from 'informerql/cluster'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ClusterConfigError } from '../../src/api-server/kubeconfig/cluster-config-error.ts'
-import type {
-  ClusterConfigEnvironment,
-  ClusterSelection,
-} from '../../src/api-server/kubeconfig/cluster-config.ts'
-import {
-  loadClusterConfig,
-  loadClusterConfigs,
-} from '../../src/api-server/kubeconfig/cluster-lookup.ts'
+import type { ClusterConfigEnvironment } from '../../src/api-server/kubeconfig/cluster-config.ts'
+import { loadClusterConfigs } from '../../src/api-server/kubeconfig/cluster-lookup.ts'
 import {
   type CertificateAuthority,
   type Certificate,

@@ -1,7 +1,7 @@
+import { ApiStatusError } from 'informerql/informer'
 import { describe, expect, it } from 'vitest'
 import { preferredResources, StaleGroupError } from '../../src/api-server/discovery/discovery.ts'
 import { atLeast, readServerVersion } from '../../src/api-server/discovery/server-version.ts'
-import { ApiStatusError } from '../../src/kubernetes/status.ts'
 import { connectTo, failureOf, type LocalServer, startLocalServer } from './local-server.ts'
 
 type Answers = Readonly<Record<string, unknown>>

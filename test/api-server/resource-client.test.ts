@@ -1,9 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { type ListerWatcher, resourceVersion } from 'informerql/informer'
 import { describe, expect, it } from 'vitest'
 import type { ListStream, ResourceClient } from '../../src/api-server/resource-client.ts'
-import type { ListerWatcher } from '../../src/informer/reflector/lister-watcher.ts'
 import { readWatchFrame } from '../../src/kubernetes/watch-event.ts'
-import { resourceVersion } from '../../src/kubernetes/resource-version.ts'
 import {
   connectTo,
   failureOf,

@@ -3,9 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import { ConnectionError, ApiStatusError } from 'informerql/cluster'
 import { describe, expect, it } from 'vitest'
-import { ConnectionError } from '../../src/api-server/transport/connection-error.ts'
-import { ApiStatusError } from '../../src/kubernetes/status.ts'
 import {
   connectTo,
   failureOf,

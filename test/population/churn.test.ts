@@ -1,11 +1,16 @@
-import type { Unstructured } from '../../src/kubernetes/object.ts'
-import { once } from 'node:events'
-import { describe, expect, it } from 'vitest'
-import { createChurn, type Churn, type ChurnOptions } from '../../src/simulator/churn/churn.ts'
-import type { PopulationOptions } from '../../src/simulator/population/plan.ts'
-import { population } from '../../src/simulator/population/population.ts'
 import { resources } from '../../src/simulator/population/object.ts'
-import { type Simulator, startSimulator } from '../../src/simulator.ts'
+import { once } from 'node:events'
+import type { Unstructured } from 'informerql/kubernetes'
+import {
+  type Simulator,
+  startSimulator,
+  createChurn,
+  type Churn,
+  type ChurnOptions,
+  type PopulationOptions,
+  population,
+} from 'informerql/simulator'
+import { describe, expect, it } from 'vitest'
 import { inconsistencies, resourcesOf, stored } from './cluster-invariants.ts'
 import { noon, valueAt, valuesAt } from './collected.ts'
 import { OpenApiShape } from './open-api-shape.ts'

@@ -1,8 +1,7 @@
-import type { Unstructured } from '../../src/kubernetes/object.ts'
+import { describePopulation, PopulationError } from '../../src/simulator/population/plan.ts'
+import type { Unstructured } from 'informerql/kubernetes'
+import { population } from 'informerql/simulator'
 import { describe, expect, it } from 'vitest'
-import { describePopulation } from '../../src/simulator/population/plan.ts'
-import { PopulationError } from '../../src/simulator/population/plan.ts'
-import { population } from '../../src/simulator/population/population.ts'
 import { collect, noon, valueAt, valuesAt } from './collected.ts'
 
 const text = (options: object): string => JSON.stringify([...population({ now: noon, ...options })])

@@ -1,6 +1,6 @@
+import { objectKey } from 'informerql/informer'
+import type { Unstructured } from 'informerql/kubernetes'
 import { describe, expect, it } from 'vitest'
-import type { Unstructured } from '../../src/kubernetes/object.ts'
-import { objectKey } from '../../src/kubernetes/object.ts'
 import { FilterValueError, UnknownFilterError } from '../../src/query/condition/filter-errors.ts'
 import { bindCondition } from '../../src/query/condition/id-set.ts'
 import { indexersOf } from '../../src/query/index/index-definition.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import type { ApiResource } from '../../src/kubernetes/api-resource.ts'
 import type { OpenApiDocuments } from '../../src/kubernetes/open-api.ts'
+import type { ApiResource } from 'informerql/kubernetes'
 
 interface CapturedResource {
   readonly name: string

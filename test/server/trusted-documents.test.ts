@@ -6,12 +6,11 @@ import { preset } from '@graphql-codegen/client-preset'
 import { codegen } from '@graphql-codegen/core'
 import { buildASTSchema, parse } from 'graphql'
 import { type Client, createClient } from 'graphql-ws'
+import { GatewayMetrics, type GraphQLServer } from 'informerql'
 import { afterAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { GatewayMetrics } from 'informerql'
 import { AuditLog } from '../../src/command/audit-log.ts'
 import { serverObserverOf } from '../../src/gateway/observers.ts'
-import type { GraphQLServer } from '../../src/server/graphql-server.ts'
 import { post, serve, smallApi, until } from './small-api.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'informerql-trusted-'))

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
+import { type FaultOrder, type Simulator, startSimulator } from 'informerql/simulator'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type FaultOrder, type Simulator, startSimulator } from '../../src/simulator.ts'
 import { ask, type ContractServer, newConfigMap, watch } from '../contract/contract-server.ts'
 
 const path = '/api/v1/namespaces/default/configmaps'

@@ -1,5 +1,5 @@
+import { type SimulatedClusterOptions, startSimulatedCluster } from 'informerql/simulator'
 import { describe, expect, it } from 'vitest'
-import { type SimulatedClusterOptions, startSimulatedCluster } from '../../src/simulator.ts'
 import { capturedApi } from '../../src/simulator/api/captured-api.ts'
 import { ask, type ContractServer, type Fields, watch } from '../contract/contract-server.ts'
 
