@@ -1,6 +1,5 @@
-import { resources } from '../../src/simulator/population/object.ts'
 import { once } from 'node:events'
-import type { Unstructured } from 'informerql/kubernetes'
+import { resources, type Unstructured } from 'informerql/kubernetes'
 import {
   type Simulator,
   startSimulator,

@@ -8,7 +8,7 @@ import {
 import type { Unstructured } from 'informerql/kubernetes'
 import { type Simulator, startSimulator } from 'informerql/simulator'
 import { getNamedType, type GraphQLObjectType, isObjectType } from 'graphql'
-import { apiVersionOf } from '../../src/kubernetes/api-resource.ts'
+import { apiVersionOf } from '../schema/captured-cluster.ts'
 import type { GraphQLAnswer } from '../support/gateway.ts'
 import { capturedResources } from '../schema/captured-cluster.ts'
 
