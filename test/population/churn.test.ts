@@ -272,8 +272,7 @@ describe('churn', () => {
     const first = home.simulator.storage.revision
     const abort = new AbortController()
     const running = home.churn.run(abort.signal)
-    while (home.simulator.storage.revision < first + 100)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    await expect.poll(() => home.simulator.storage.revision).toBeGreaterThan(first + 100)
     abort.abort()
     await running
     expect(inconsistencies(stored(home.simulator.storage))).toEqual([])
