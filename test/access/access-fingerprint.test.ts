@@ -1,5 +1,5 @@
+import type { StoreView } from 'informerql/informer'
 import { expect, it } from 'vitest'
-import type { StoreView } from '../../src/informer/store/store-view.ts'
 import type { Kind } from '../../src/graphql/model/kind.ts'
 import type { KindView } from '../../src/graphql/operation/kind-view.ts'
 import { accessFingerprint } from '../../src/graphql/operation/access-fingerprint.ts'

@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict'
+import { type HeldObject, CodedError } from 'informerql/informer'
 import { describe, expect, it } from 'vitest'
 import { pods as podResource } from '../../bench/support/pod-resource.ts'
 import { podTexts } from '../../bench/support/pods.ts'
 import { type Random, randomFrom } from '../../bench/support/random.ts'
-import {
-  createObjectCodec,
-  type HeldObject,
-  type ObjectCodec,
-} from '../../src/informer/codec/object-codec.ts'
-import { CodedError } from '../../src/lib/coded-error.ts'
+import { createObjectCodec, type ObjectCodec } from '../../src/informer/codec/object-codec.ts'
 import { fuzzedText } from './fuzzed-text.ts'
 import { referenceDecode } from './reference-codec.ts'
 

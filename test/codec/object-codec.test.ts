@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import type { HeldObject, ApiResource, Unstructured } from 'informerql/informer'
 import { describe, expect, it } from 'vitest'
 import { pods as podResource } from '../../bench/support/pod-resource.ts'
 import { podTexts } from '../../bench/support/pods.ts'
@@ -8,9 +9,7 @@ import {
   MissingMetadataError,
   WrongKindError,
 } from '../../src/informer/codec/object-codec-error.ts'
-import { createObjectCodec, type HeldObject } from '../../src/informer/codec/object-codec.ts'
-import type { ApiResource } from '../../src/kubernetes/api-resource.ts'
-import type { Unstructured } from '../../src/kubernetes/object.ts'
+import { createObjectCodec } from '../../src/informer/codec/object-codec.ts'
 import { referenceDecode } from './reference-codec.ts'
 
 const widgets: ApiResource = {

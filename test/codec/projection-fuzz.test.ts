@@ -1,17 +1,12 @@
-import type { Unstructured } from '../../src/kubernetes/object.ts'
+import { createObjectCodec, type ObjectCodec } from '../../src/informer/codec/object-codec.ts'
 import assert from 'node:assert/strict'
+import { type HeldObject, CodedError } from 'informerql/informer'
+import type { Unstructured, ApiResource } from 'informerql/kubernetes'
+import { population } from 'informerql/simulator'
 import { describe, expect, it } from 'vitest'
 import { pods as podResource } from '../../bench/support/pod-resource.ts'
 import { podTexts } from '../../bench/support/pods.ts'
 import { pick, type Random, randomFrom } from '../../bench/support/random.ts'
-import {
-  createObjectCodec,
-  type HeldObject,
-  type ObjectCodec,
-} from '../../src/informer/codec/object-codec.ts'
-import type { ApiResource } from '../../src/kubernetes/api-resource.ts'
-import { CodedError } from '../../src/lib/coded-error.ts'
-import { population } from '../../src/simulator/population/population.ts'
 import { fuzzedText } from './fuzzed-text.ts'
 import { randomSelection } from './random-selection.ts'
 import { referenceProjection } from './reference-projection.ts'

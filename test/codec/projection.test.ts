@@ -1,3 +1,4 @@
+import type { HeldObject } from 'informerql/informer'
 import { describe, expect, it } from 'vitest'
 import { pods as podResource } from '../../bench/support/pod-resource.ts'
 import {
@@ -16,11 +17,7 @@ import {
   writeJson,
   writeString,
 } from '../../src/informer/codec/leaf-writer.ts'
-import {
-  createObjectCodec,
-  type HeldObject,
-  type ObjectCodec,
-} from '../../src/informer/codec/object-codec.ts'
+import { createObjectCodec, type ObjectCodec } from '../../src/informer/codec/object-codec.ts'
 
 const leaf = (write: LeafWriter): SelectedValue => ({ form: 'leaf', write })
 const json = leaf(writeJson)

@@ -1,5 +1,5 @@
-import type { ApiResource } from '../../src/kubernetes/api-resource.ts'
-import { apiVersionOf } from '../../src/kubernetes/api-resource.ts'
+import { apiVersionOf } from '../schema/captured-cluster.ts'
+import type { ApiResource } from 'informerql/kubernetes'
 
 /** What JSON.rawJSON and a reviver's source text look like to TypeScript. */
 const json = JSON as unknown as {

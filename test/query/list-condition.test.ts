@@ -1,5 +1,6 @@
+import { objectKey } from 'informerql/informer'
+import type { Unstructured } from 'informerql/kubernetes'
 import { describe, expect, it } from 'vitest'
-import { objectKey, type Unstructured } from '../../src/kubernetes/object.ts'
 import { FilterValueError, UnknownFilterError } from '../../src/query/condition/argument-error.ts'
 import { bindCondition } from '../../src/query/condition/id-set.ts'
 import { indexersOf } from '../../src/query/index/index-definition.ts'

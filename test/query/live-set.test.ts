@@ -1,6 +1,5 @@
+import { type StoreView, type Unstructured, objectKey } from 'informerql/informer'
 import { describe, expect, it } from 'vitest'
-import type { StoreView } from '../../src/informer/store/store-view.ts'
-import { type Unstructured, objectKey } from '../../src/kubernetes/object.ts'
 import { everything } from '../../src/query/condition/condition.ts'
 import { indexersOf } from '../../src/query/index/index-definition.ts'
 import { compileListCondition } from '../../src/query/condition/list-condition.ts'

@@ -1,5 +1,6 @@
+import { objectKey } from 'informerql/informer'
+import type { Unstructured } from 'informerql/kubernetes'
 import { describe, expect, it } from 'vitest'
-import { objectKey, type Unstructured } from '../../src/kubernetes/object.ts'
 import { allOf, type Condition, everything } from '../../src/query/condition/condition.ts'
 import { compileListCondition } from '../../src/query/condition/list-condition.ts'
 import { unrestricted } from '../../src/query/condition/scope.ts'

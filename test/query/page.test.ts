@@ -1,6 +1,3 @@
-import { objectKey, type Unstructured } from '../../src/kubernetes/object.ts'
-import { describe, expect, it } from 'vitest'
-import type { StoreView } from '../../src/informer/store/store-view.ts'
 import { everything } from '../../src/query/condition/condition.ts'
 import {
   CursorError,
@@ -23,6 +20,9 @@ import {
 } from '../../src/query/page/page.ts'
 import { QueryTooCostlyError, WorkBudget } from '../../src/query/condition/work-budget.ts'
 import { unrestricted } from '../../src/query/condition/scope.ts'
+import { objectKey, type StoreView } from 'informerql/informer'
+import type { Unstructured } from 'informerql/kubernetes'
+import { describe, expect, it } from 'vitest'
 import { runSeed, seededRandom } from '../support/random.ts'
 import {
   matchesScope,

@@ -1,10 +1,10 @@
-import type { Unstructured } from '../../src/kubernetes/object.ts'
 import { parseQuantity, decimalText } from '../../src/query/index/decimal.ts'
 import { builtInDefinitions, type IndexDefinition } from '../../src/query/index/index-definition.ts'
 import { parsePath, valuesAt } from '../../src/query/index/path.ts'
 import type { Scope } from '../../src/query/condition/scope.ts'
 import type { LabelFilter, Where } from '../../src/query/condition/where.ts'
 import { matchesLabels, parseLabelSelector } from '../../src/kubernetes/label-selector.ts'
+import type { Unstructured } from 'informerql/kubernetes'
 
 /** The indexes of the pods that these tests make. */
 export const podIndexes: readonly IndexDefinition[] = [

@@ -1,6 +1,10 @@
+import {
+  type IndexView,
+  type StoreView,
+  type KubernetesObject,
+  objectKey,
+} from 'informerql/informer'
 import { describe, expect, it } from 'vitest'
-import type { IndexView, StoreView } from '../../src/informer/store/store-view.ts'
-import { type KubernetesObject, objectKey } from '../../src/kubernetes/object.ts'
 import { indexersOf } from '../../src/query/index/index-definition.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 import { podIndexes, RandomPods } from './random-pods.ts'

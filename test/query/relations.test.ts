@@ -1,10 +1,11 @@
+import type { StoreView, KubernetesObject } from 'informerql/informer'
 import { describe, expect, it } from 'vitest'
-import type { StoreView } from '../../src/informer/store/store-view.ts'
-import type { KubernetesObject } from '../../src/kubernetes/object.ts'
 import { compileListCondition } from '../../src/query/condition/list-condition.ts'
 import { listPage } from '../../src/query/page/page.ts'
-import type { RelationDefinition } from '../../src/query/relation/relation-definition.ts'
-import { RelationDefinitionError } from '../../src/query/relation/relation-definition.ts'
+import {
+  type RelationDefinition,
+  RelationDefinitionError,
+} from '../../src/query/relation/relation-definition.ts'
 import { compileRelations, indexersByType } from '../../src/query/relation/relations.ts'
 import { QueryTooCostlyError, WorkBudget } from '../../src/query/condition/work-budget.ts'
 import { type Scope, unrestricted } from '../../src/query/condition/scope.ts'

@@ -1,6 +1,5 @@
+import type { StoreView, KubernetesObject } from 'informerql/informer'
 import { describe, expect, it } from 'vitest'
-import type { StoreView } from '../../src/informer/store/store-view.ts'
-import type { KubernetesObject } from '../../src/kubernetes/object.ts'
 import { unrestricted } from '../../src/query/condition/scope.ts'
 import { WorkBudget } from '../../src/query/condition/work-budget.ts'
 import { listRows } from '../../src/query/page/page.ts'

@@ -1,8 +1,14 @@
 import { IndexedStore } from '../../src/informer/store/indexed-store.ts'
 import { createObjectCodec } from '../../src/informer/codec/object-codec.ts'
-import type { Indexers, ObjectId, StoreView } from '../../src/informer/store/store-view.ts'
-import type { ApiResource } from '../../src/kubernetes/api-resource.ts'
-import { type KubernetesObject, objectKey, type ObjectMeta } from '../../src/kubernetes/object.ts'
+import {
+  type Indexers,
+  type ObjectId,
+  type StoreView,
+  type ApiResource,
+  type KubernetesObject,
+  objectKey,
+  type ObjectMeta,
+} from 'informerql/informer'
 
 /** A store under test and the hand that writes it. */
 export interface WrittenStore {

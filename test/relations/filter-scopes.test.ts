@@ -1,5 +1,5 @@
+import type { StoreView } from 'informerql/informer'
 import { describe, expect, it } from 'vitest'
-import type { StoreView } from '../../src/informer/store/store-view.ts'
 import type { Condition, RelatedBy, RelatedStores } from '../../src/query/condition/condition.ts'
 import type { RelatedFields } from '../../src/query/condition/related-filter.ts'
 import { type Scope, unrestricted } from '../../src/query/condition/scope.ts'

@@ -16,14 +16,13 @@ import {
 } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import { parsePath } from '../../src/query/index/path.ts'
-import type { OpenApiSchema } from '../../src/kubernetes/open-api.ts'
 import { definitionNameOf } from '../../src/kubernetes/open-api.ts'
 import { createSchema } from '../../src/graphql/schema/create-schema.ts'
 import { printSchemaSdl } from '../../src/graphql/schema/print-schema.ts'
 import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
 import { sdlDirectives } from '../../src/graphql/sdl/sdl-directives.ts'
 import { readPackageSdl } from '../../src/graphql/sdl/sdl-source.ts'
-import { capturedOpenApi, capturedResources } from './captured-cluster.ts'
+import { capturedOpenApi, capturedResources, type OpenApiSchema } from './captured-cluster.ts'
 
 const sdl = await readPackageSdl()
 const options = { resources: capturedResources, openapi: capturedOpenApi }

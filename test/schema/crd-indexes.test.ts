@@ -1,9 +1,13 @@
 import { isObjectType } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import type { OpenApiSchema } from '../../src/kubernetes/open-api.ts'
 import { createSchema } from '../../src/graphql/schema/create-schema.ts'
 import { buildSchemaModel, type SchemaModel } from '../../src/graphql/model/schema-model.ts'
-import { capturedOpenApi, capturedResources, resourceOf } from './captured-cluster.ts'
+import {
+  capturedOpenApi,
+  capturedResources,
+  resourceOf,
+  type OpenApiSchema,
+} from './captured-cluster.ts'
 
 const text: OpenApiSchema = { type: 'string' }
 const group = 'stable.example.com'

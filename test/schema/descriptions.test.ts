@@ -10,9 +10,13 @@ import { describe, expect, it } from 'vitest'
 import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
 import { createSchema } from '../../src/graphql/schema/create-schema.ts'
 import { readPackageSdl } from '../../src/graphql/sdl/sdl-source.ts'
-import type { OpenApiDocument, OpenApiSchema } from '../../src/kubernetes/open-api.ts'
 import { wellKnownResources } from '../relations/well-known-resources.ts'
-import { capturedOpenApi, capturedResources } from './captured-cluster.ts'
+import {
+  capturedOpenApi,
+  capturedResources,
+  type OpenApiDocument,
+  type OpenApiSchema,
+} from './captured-cluster.ts'
 
 /** A schema in which everything has a description, as a server tells it: what has none in GraphQL then is the gateway's own. */
 function described(schema: OpenApiSchema): OpenApiSchema {

@@ -1,4 +1,3 @@
-import type { KubernetesObject } from '../../src/kubernetes/object.ts'
 import type { Kind } from '../../src/graphql/model/kind.ts'
 import { decodeObjectId } from '../../src/graphql/model/object-id.ts'
 import { idOfRow } from '../../src/graphql/schema/object-fields.ts'
@@ -10,6 +9,7 @@ import type {
   Row,
 } from '../../src/graphql/schema/read-context.ts'
 import type { SchemaModel } from '../../src/graphql/model/schema-model.ts'
+import type { KubernetesObject } from 'informerql/kubernetes'
 
 /** What was asked of a reader: the method's name, the kind's or relation's, the arguments. */
 export type Asked = readonly [method: string, what: string, args: unknown]

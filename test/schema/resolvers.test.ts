@@ -1,6 +1,6 @@
 import { type ExecutionResult, graphqlSync, parse, subscribe } from 'graphql'
+import type { Unstructured } from 'informerql/kubernetes'
 import { describe, expect, it } from 'vitest'
-import type { Unstructured } from '../../src/kubernetes/object.ts'
 import { createSchema } from '../../src/graphql/schema/create-schema.ts'
 import { encodeObjectId } from '../../src/graphql/model/object-id.ts'
 import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'

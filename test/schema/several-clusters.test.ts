@@ -1,11 +1,10 @@
 import { isObjectType, validateSchema } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import type { OpenApiDocuments, OpenApiSchema } from '../../src/kubernetes/open-api.ts'
 import { mergedApis, type ServedApis } from '../../src/graphql/model/merged-apis.ts'
 import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
 import { createSchema } from '../../src/graphql/schema/create-schema.ts'
 import { isSemanticNonNull } from '../../src/graphql/schema/field-source.ts'
-import { resourceOf } from './captured-cluster.ts'
+import { resourceOf, type OpenApiDocuments, type OpenApiSchema } from './captured-cluster.ts'
 
 const group = 'stable.example.com'
 const text: OpenApiSchema = { type: 'string' }

@@ -1,10 +1,14 @@
 import { isObjectType, validateSchema } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import type { OpenApiSchema } from '../../src/kubernetes/open-api.ts'
 import { schemaBounds } from '../../src/graphql/model/check-schema.ts'
 import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
 import { createSchema } from '../../src/graphql/schema/create-schema.ts'
-import { capturedOpenApi, capturedResources, resourceOf } from './captured-cluster.ts'
+import {
+  capturedOpenApi,
+  capturedResources,
+  resourceOf,
+  type OpenApiSchema,
+} from './captured-cluster.ts'
 
 const group = 'stable.example.com'
 const kindOf = (kind: string): object => ({

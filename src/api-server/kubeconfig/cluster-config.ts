@@ -1,5 +1,3 @@
-import type { ClusterConfigError } from './cluster-config-error.ts'
-
 /** Which cluster is meant. Without any of them: kubectl's current context. */
 export interface ClusterSelection {
   /** A kubeconfig file; must exist. */
@@ -64,8 +62,3 @@ export interface ClusterConfig {
   /** Headers beyond `Impersonate-User`. */
   readonly impersonation: Readonly<Record<string, string | readonly string[]>>
 }
-
-/** What became of one configured cluster: one that is misconfigured must not stop the others. */
-export type LoadedCluster =
-  | { readonly name: string; readonly config: ClusterConfig }
-  | { readonly name: string; readonly error: ClusterConfigError }

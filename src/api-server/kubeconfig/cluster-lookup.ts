@@ -2,13 +2,7 @@ import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { checkTlsMaterial } from './client-certificate.ts'
 import { ClusterConfigError } from './cluster-config-error.ts'
-import type {
-  ClusterConfig,
-  ClusterConfigEnvironment,
-  ClusterSelection,
-  LoadedCluster,
-  NamedClusterSelection,
-} from './cluster-config.ts'
+import type { ClusterConfig, ClusterConfigEnvironment, ClusterSelection } from './cluster-config.ts'
 import { inClusterConfig } from './in-cluster-config.ts'
 import { resolveContext } from './kubeconfig-context.ts'
 import { mergeKubeconfigs, readKubeconfig, type Kubeconfig } from './kubeconfig-file.ts'
@@ -34,21 +28,6 @@ export function loadClusterConfig(
   const config = findClusterConfig(selection, environment)
   checkTlsMaterial(config)
   return config
-}
-
-/** Loads each of several clusters. */
-export function loadClusterConfigs(
-  selections: readonly NamedClusterSelection[],
-  environment: ClusterConfigEnvironment = processEnvironment(),
-): readonly LoadedCluster[] {
-  return selections.map(({ name, ...selection }) => {
-    try {
-      return { name, config: loadClusterConfig(selection, environment) }
-    } catch (error) {
-      if (error instanceof ClusterConfigError) return { name, error }
-      throw error
-    }
-  })
 }
 
 function findClusterConfig(

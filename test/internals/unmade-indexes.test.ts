@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { startSimulator } from 'informerql/simulator'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { CacheBounds } from '../../src/cache/cache-bounds.ts'
 import { retryAfterMs } from '../../src/cache/cache-errors.ts'
 import { ClusterCache } from '../../src/cache/cluster-cache.ts'
@@ -73,8 +72,7 @@ describe('an index that cannot be made while its kind is in memory', () => {
     expect(bystander.unreadable()).toBeUndefined()
 
     isFull = false
-    await delay(retryAfterMs)
-    await lease.ready(deadlineMs)
+    await vi.waitFor(() => lease.ready(deadlineMs), deadlineMs)
     const index = lease.informer.store.index('length')
     expect([...index.values()]).toEqual(['3'])
     expect(index.objectCount).toBe(1)
