@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../lib/json-object.ts'
-import { badRequest, type FieldProblem, invalid } from '../api/status-refusal.ts'
+import { type FieldProblem, invalidAt } from '../api/field-problem.ts'
+import { badRequest, invalid } from '../api/status-refusal.ts'
 import { audience, type Authentication, type Identity } from './authentication.ts'
 import type { AccessAttributes, AccessRule, Authorizer } from './authorization.ts'
 
@@ -102,8 +103,7 @@ function reviewAccess(
   const { resourceAttributes: resource, nonResourceAttributes: path } = spec
   const problems: FieldProblem[] = []
   const add = (field: string, value: unknown, message: string): void => {
-    const text = `Invalid value: ${JSON.stringify(value)}: ${message}`
-    problems.push({ reason: 'FieldValueInvalid', message: text, field })
+    problems.push(invalidAt(field, value, message))
   }
   if (isJsonObject(resource) && isJsonObject(path)) {
     const message = 'cannot be specified in combination with resourceAttributes'

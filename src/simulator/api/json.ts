@@ -50,3 +50,9 @@ export function equalJson(a: unknown, b: unknown): boolean {
     )
   )
 }
+
+/** The value at a path of members, such as `spec.replicas`; `undefined` where a member on the way is absent. */
+export function valueAt(object: unknown, path: string | readonly (string | number)[]): unknown {
+  const steps = typeof path === 'string' ? path.split('.') : path
+  return steps.reduce((value, name) => (isJsonObject(value) ? value[name] : undefined), object)
+}

@@ -2,7 +2,7 @@ import type { Unstructured } from '../../kubernetes/object.ts'
 import { apiVersionOf, groupResourceOf } from '../../kubernetes/api-resource.ts'
 import type { ApiResourceList, DiscoveredResource, Schema } from './captured-api.ts'
 import { converted } from './object-conversion.ts'
-import type { FieldProblem } from './status-refusal.ts'
+import type { FieldProblem } from './field-problem.ts'
 import { type SelectableFields, selectableFields } from './selectable-fields.ts'
 
 /** What a kind makes of its objects, beyond what is the same for all. */

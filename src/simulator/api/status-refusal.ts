@@ -1,6 +1,7 @@
 import { CodedError } from '../../lib/coded-error.ts'
 import type { Status } from '../../kubernetes/status.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
+import type { FieldProblem } from './field-problem.ts'
 
 type Details = NonNullable<Status['details']>
 
@@ -90,22 +91,6 @@ export const badRequest = (message: string): Refusal =>
 
 export const notAcceptable = (message: string): Refusal =>
   new Refusal(406, message, { reason: 'NotAcceptable' })
-
-/** One field that is not as it must be. */
-export interface FieldProblem {
-  readonly reason:
-    | 'FieldValueDuplicate'
-    | 'FieldValueForbidden'
-    | 'FieldValueInvalid'
-    | 'FieldValueNotFound'
-    | 'FieldValueNotSupported'
-    | 'FieldValueRequired'
-    | 'FieldValueTooLong'
-    | 'FieldValueTooMany'
-    | 'FieldValueTypeInvalid'
-  readonly message: string
-  readonly field: string
-}
 
 /** 422 with one cause for each problem. */
 export const invalid = (

@@ -1,5 +1,6 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
+import { equalJson } from '../api/json.ts'
 import { evictedPod, foundNode, lostNode, strandedPod } from '../population/node-health.ts'
 import { resources } from '../population/object.ts'
 import { type PodTemplate, statefulPodIdentity, templateOf } from '../population/pod.ts'
@@ -22,7 +23,7 @@ import {
 } from './cluster.ts'
 import type { EventRecorder } from './events.ts'
 import { controllerResources, type PodLifecycle } from './pods.ts'
-import { countPods, revisionOf, sameJson } from './status-sync.ts'
+import { countPods, revisionOf } from './status-sync.ts'
 
 /** What the controllers work with. */
 export interface Loop {
@@ -92,8 +93,8 @@ function hasTemplate(cluster: Cluster, group: PodGroup, { metadata, spec }: PodT
   if (replicaSet === undefined) return false
   const own = templateOf(replicaSet)
   const { [hashLabel]: _hash, ...labels } = own.metadata.labels ?? {}
-  const isSame = sameJson(labels, metadata.labels ?? {}) && sameJson(own.spec, spec)
-  return isSame && sameJson(own.metadata.annotations ?? {}, metadata.annotations ?? {})
+  const isSame = equalJson(labels, metadata.labels ?? {}) && equalJson(own.spec, spec)
+  return isSame && equalJson(own.metadata.annotations ?? {}, metadata.annotations ?? {})
 }
 
 /** Makes a ReplicaSet of the Deployment's template, or takes up that of an older revision with the same one. */
@@ -271,7 +272,7 @@ export function syncCronJob(
   return cluster.change(resources.cronJobs, cronJob, (object) => {
     const { active: _before, ...rest } = (object['status'] ?? {}) as { active?: unknown }
     const status = { ...rest, ...more, ...(active.length === 0 ? {} : { active }) }
-    return sameJson(status, object['status']) ? undefined : { ...object, status }
+    return equalJson(status, object['status']) ? undefined : { ...object, status }
   })
 }
 

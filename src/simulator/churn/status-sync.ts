@@ -1,5 +1,6 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
+import { equalJson } from '../api/json.ts'
 import { resources } from '../population/object.ts'
 import {
   type Backend,
@@ -139,7 +140,7 @@ function syncService(cluster: Cluster, service: ServiceRecord): void {
       cluster.create(endpointSliceItem(object, endpoints, identity))
     } else {
       cluster.change(resources.endpointSlices, at, (object) =>
-        sameJson(object['endpoints'], endpoints)
+        equalJson(object['endpoints'], endpoints)
           ? undefined
           : { ...touched(object, cluster.now()), endpoints },
       )
@@ -174,17 +175,5 @@ export function withStatus(
   object: Unstructured,
   status: Readonly<Record<string, unknown>>,
 ): Unstructured | undefined {
-  return sameJson(object['status'], status) ? undefined : { ...object, status }
-}
-
-/** Compares JSON whatever the order of its keys: what was read back may have another. */
-export function sameJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (Array.isArray(a) !== Array.isArray(b)) return false
-  const keys = Object.keys(a)
-  if (keys.length !== Object.keys(b).length) return false
-  return keys.every((key) =>
-    sameJson((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
-  )
+  return equalJson(object['status'], status) ? undefined : { ...object, status }
 }

@@ -1,8 +1,7 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
-import { isJsonObject } from '../../lib/json-object.ts'
-import { equalJson } from '../api/json.ts'
+import { equalJson, valueAt } from '../api/json.ts'
 import type { ObjectRules, ScalePaths } from '../api/served-resource.ts'
-import type { FieldProblem } from '../api/status-refusal.ts'
+import { type FieldProblem, invalidAt } from '../api/field-problem.ts'
 import { defaulted } from '../schema/defaulting.ts'
 import { schemaProblems } from '../schema/object-validation.ts'
 import { prunedObject } from '../schema/pruning.ts'
@@ -48,13 +47,9 @@ function isUnchanged(
 ): boolean {
   if (previous === undefined) return false
   const list = node.findIndex((step) => typeof step === 'number')
-  const path = (list < 0 ? node : node.slice(0, list)).map(String)
+  const path = list < 0 ? node : node.slice(0, list)
   const before = valueAt(previous, path)
   return before !== undefined && path.length > 0 && equalJson(before, valueAt(object, path))
-}
-
-function valueAt(object: unknown, path: readonly string[]): unknown {
-  return path.reduce((value, name) => (isJsonObject(value) ? value[name] : undefined), object)
 }
 
 function replicaProblems(
@@ -63,9 +58,8 @@ function replicaProblems(
 ): readonly FieldProblem[] {
   if (scale === undefined) return []
   return [scale.specReplicas, scale.statusReplicas].flatMap((path): FieldProblem[] => {
-    const value = valueAt(object, path.split('.'))
+    const value = valueAt(object, path)
     if (typeof value !== 'number' || value >= 0) return []
-    const message = `Invalid value: ${value}: should be a non-negative integer`
-    return [{ reason: 'FieldValueInvalid', message, field: `.${path}` }]
+    return [invalidAt(`.${path}`, value, 'should be a non-negative integer')]
   })
 }

@@ -1,8 +1,7 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { equalJson } from '../api/json.ts'
 import type { ObjectRules } from '../api/served-resource.ts'
-import type { FieldProblem } from '../api/status-refusal.ts'
-import { invalidAt, required, unsupported } from '../schema/structural-check.ts'
+import { type FieldProblem, invalidAt, requiredAt, unsupportedAt } from '../api/field-problem.ts'
 import { completeNames, type DefinitionSpec, specOf, statusOf } from './definition.ts'
 import { approvalAnnotation, approvalOf } from './definition-approval.ts'
 import { isEstablished } from './definition-status.ts'
@@ -41,20 +40,20 @@ function definitionProblems(definition: Unstructured): FieldProblem[] {
   }
   const approval = approvalOf(definition)
   const approvalField = `metadata.annotations[${approvalAnnotation}]`
-  if (approval?.state === 'missing') found.push(required(approvalField, approval.message))
+  if (approval?.state === 'missing') found.push(requiredAt(approvalField, approval.message))
   if (approval?.state === 'invalid') {
     found.push(
       invalidAt(approvalField, metadata.annotations?.[approvalAnnotation], approval.message),
     )
   }
-  if (group === '') found.push(required('spec.group'))
+  if (group === '') found.push(requiredAt('spec.group'))
   else if (!group.includes('.')) {
     found.push(invalidAt('spec.group', group, 'should be a domain with at least one dot'))
   }
   if (scope === '') {
-    found.push(required('spec.scope'))
+    found.push(requiredAt('spec.scope'))
   } else if (scope !== 'Cluster' && scope !== 'Namespaced') {
-    found.push(unsupported('spec.scope', scope, ['Cluster', 'Namespaced']))
+    found.push(unsupportedAt('spec.scope', scope, ['Cluster', 'Namespaced']))
   }
   for (const [name, value] of Object.entries({
     plural,
@@ -63,7 +62,7 @@ function definitionProblems(definition: Unstructured): FieldProblem[] {
     listKind: listKind ?? '',
   })) {
     const field = `spec.names.${name}`
-    if (value === '') found.push(required(field))
+    if (value === '') found.push(requiredAt(field))
     else if (!label.test(value.toLowerCase())) found.push(invalidAt(field, value, labelRule))
     else if ((name === 'plural' || name === 'singular') && !label.test(value)) {
       found.push(invalidAt(field, value, labelRule))
@@ -77,9 +76,9 @@ function definitionProblems(definition: Unstructured): FieldProblem[] {
   const strategy = conversion?.strategy ?? 'None'
   if (strategy === 'Webhook' && conversion?.webhook === undefined) {
     const message = 'required when strategy is set to Webhook'
-    found.push(required('spec.conversion.webhookClientConfig', message))
+    found.push(requiredAt('spec.conversion.webhookClientConfig', message))
   } else if (strategy !== 'None' && strategy !== 'Webhook') {
-    found.push(unsupported('spec.conversion.strategy', strategy, ['None', 'Webhook']))
+    found.push(unsupportedAt('spec.conversion.strategy', strategy, ['None', 'Webhook']))
   }
   return [...found, ...versionProblems(versions)]
 }

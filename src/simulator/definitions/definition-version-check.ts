@@ -1,6 +1,6 @@
 import { equalJson } from '../api/json.ts'
-import type { FieldProblem } from '../api/status-refusal.ts'
-import { invalidAt, required, structuralProblems } from '../schema/structural-check.ts'
+import { type FieldProblem, invalidAt, requiredAt } from '../api/field-problem.ts'
+import { structuralProblems } from '../schema/structural-check.ts'
 import { memberSchema, type StructuralSchema } from '../schema/structural-schema.ts'
 import type { DefinitionVersion } from './definition.ts'
 
@@ -21,7 +21,7 @@ export function versionProblems(versions: readonly DefinitionVersion[]): FieldPr
       found.push(invalidAt(field, version.deprecationWarning, message))
     }
     if (version.schema?.openAPIV3Schema === undefined) {
-      found.push(required(`spec.versions[${at}].schema.openAPIV3Schema`))
+      found.push(requiredAt(`spec.versions[${at}].schema.openAPIV3Schema`))
     }
   }
   return [...found, ...partProblems(versions)]
@@ -69,7 +69,7 @@ function scaleProblems({ subresources }: DefinitionVersion, field: string): Fiel
   if (scale === undefined) return []
   const check = (name: string, path: string | undefined, root: string): FieldProblem[] => {
     const at = `${field}.scale.${name}`
-    if (path === undefined || path === '') return [required(at)]
+    if (path === undefined || path === '') return [requiredAt(at)]
     if (!isSimplePath(path)) return [invalidAt(at, path, notSimple)]
     return path.startsWith(`${root}.`)
       ? []
@@ -88,7 +88,7 @@ function columnProblems(
   field: string,
 ): FieldProblem[] {
   return additionalPrinterColumns.flatMap(({ name = '', type = '', jsonPath = '' }, at) => [
-    ...(name === '' ? [required(`${field}[${at}].name`)] : []),
+    ...(name === '' ? [requiredAt(`${field}[${at}].name`)] : []),
     ...(columnTypes.includes(type)
       ? []
       : [invalidAt(`${field}[${at}].type`, type, `must be one of ${columnTypes.join(',')}`)]),

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { FieldProblem } from '../api/status-refusal.ts'
+import { type FieldProblem, invalidAt, requiredAt } from '../api/field-problem.ts'
 import type { StoredResource } from '../api/served-resource.ts'
 
 /** A DNS subdomain, however long. */
@@ -61,14 +61,9 @@ function ruleFor({ group, groupResource }: StoredResource): NameRule {
 /** What is wrong with an object's name; `undefined` where nothing is. */
 export function nameProblem(resource: StoredResource, name: string): FieldProblem | undefined {
   const field = 'metadata.name'
-  if (name === '') {
-    const message = 'Required value: name or generateName is required'
-    return { reason: 'FieldValueRequired', message, field }
-  }
+  if (name === '') return requiredAt(field, 'name or generateName is required')
   const problem = ruleFor(resource).problem(name)
-  if (problem === undefined) return undefined
-  const message = `Invalid value: ${JSON.stringify(name)}: ${problem}`
-  return { reason: 'FieldValueInvalid', message, field }
+  return problem === undefined ? undefined : invalidAt(field, name, problem)
 }
 
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Unstructured, ObjectMeta } from '../../kubernetes/object.ts'
 import { isJsonObject } from '../../lib/json-object.ts'
+import { forbiddenAt } from '../api/field-problem.ts'
 import { equalJson } from '../api/json.ts'
 import type { ServedResource, StoredResource } from '../api/served-resource.ts'
 import { badRequest, conflict, invalid } from '../api/status-refusal.ts'
@@ -190,8 +191,8 @@ function checkFinalizers(served: ServedResource, current: ObjectMeta, next: Obje
   const added = (next.finalizers ?? []).filter((one) => !(current.finalizers ?? []).includes(one))
   if (added.length === 0) return
   const list = added.map((one) => JSON.stringify(one)).join(', ')
-  const message = `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`
+  const message = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`
   throw invalid({ group: served.group, kind: served.kind, name: next.name }, [
-    { reason: 'FieldValueForbidden', message, field: 'metadata.finalizers' },
+    forbiddenAt('metadata.finalizers', message),
   ])
 }

@@ -1,9 +1,10 @@
 import { parse as parseYaml } from 'yaml'
 import type { Unstructured } from '../../../kubernetes/object.ts'
 import { isJsonObject } from '../../../lib/json-object.ts'
+import { type FieldProblem, forbiddenAt, requiredAt } from '../../api/field-problem.ts'
 import { exactInteger, parseJson } from '../../api/json.ts'
 import { kindSchema } from '../../api/kind-schema.ts'
-import { badRequest, type FieldProblem, invalid, Refusal } from '../../api/status-refusal.ts'
+import { badRequest, invalid, Refusal } from '../../api/status-refusal.ts'
 import { updateObject } from '../../writes/object-update.ts'
 import { JsonPatchError, jsonPatch } from '../../writes/patch/json-patch.ts'
 import { mergePatch } from '../../writes/patch/merge-patch.ts'
@@ -25,11 +26,7 @@ export async function patchObject(request: ObjectRequest): Promise<void> {
     return
   }
   if (exchange.params.has('force')) {
-    throw invalidOptions({
-      reason: 'FieldValueForbidden',
-      message: 'Forbidden: may not be specified for non-apply patch',
-      field: 'force',
-    })
+    throw invalidOptions(forbiddenAt('force', 'may not be specified for non-apply patch'))
   }
   const patch = patchOf(request, body)
   const patched = checkedObject(patch(currentObject(storage, request)), served)
@@ -48,11 +45,7 @@ function apply(request: ObjectRequest, body: Buffer): ReturnType<typeof applyObj
   const { exchange, storage, served, subresource } = request
   const { params } = exchange
   if ((params.get('fieldManager') ?? '') === '') {
-    throw invalidOptions({
-      reason: 'FieldValueRequired',
-      message: 'Required value: is required for apply patch',
-      field: 'fieldManager',
-    })
+    throw invalidOptions(requiredAt('fieldManager', 'is required for apply patch'))
   }
   const value = configuration(body)
   const given = isJsonObject(value) ? value : {}

@@ -1,6 +1,7 @@
 import type { Unstructured } from '../../../kubernetes/object.ts'
 import { isJsonObject } from '../../../lib/json-object.ts'
-import { parseJson } from '../../api/json.ts'
+import { invalidAt } from '../../api/field-problem.ts'
+import { parseJson, valueAt } from '../../api/json.ts'
 import type { ScalePaths, ServedResource } from '../../api/served-resource.ts'
 import { badRequest, invalid, noSuchResource, Refusal } from '../../api/status-refusal.ts'
 import { updateObject } from '../../writes/object-update.ts'
@@ -31,9 +32,8 @@ export async function serveScale(verb: string, request: ObjectRequest): Promise<
   if (typeof replicas !== 'number') throw badRequest('spec.replicas of a Scale is a number')
   // Custom kinds say it by their own rules.
   if (replicas < 0 && !served.stored.custom) {
-    const message = `Invalid value: ${replicas}: must be greater than or equal to 0`
     throw invalid({ group: 'autoscaling', kind: 'Scale', name: request.name }, [
-      { reason: 'FieldValueInvalid', message, field: 'spec.replicas' },
+      invalidAt('spec.replicas', replicas, 'must be greater than or equal to 0'),
     ])
   }
   const scaled = withValue(current, paths.specReplicas.split('.'), replicas) as Unstructured
@@ -103,12 +103,6 @@ function selectorText(selector: unknown): string | undefined {
     .toSorted()
     .map((name) => `${name}=${String(labels[name])}`)
     .join(',')
-}
-
-function valueAt(object: unknown, path: string): unknown {
-  return path
-    .split('.')
-    .reduce((value, name) => (isJsonObject(value) ? value[name] : undefined), object)
 }
 
 function withValue(object: unknown, path: readonly string[], value: unknown): unknown {

@@ -1,13 +1,8 @@
 import { isJsonObject } from '../../../lib/json-object.ts'
 import type { ServiceAccountTokens } from '../../access/service-account-tokens.ts'
 import { audience } from '../../access/authentication.ts'
-import {
-  badRequest,
-  type FieldProblem,
-  invalid,
-  methodNotAllowed,
-  notFound,
-} from '../../api/status-refusal.ts'
+import { type FieldProblem, invalidAt } from '../../api/field-problem.ts'
+import { badRequest, invalid, methodNotAllowed, notFound } from '../../api/status-refusal.ts'
 import type { RequestTarget } from '../request-target.ts'
 import { contentType, parseBody, readBody } from '../request-body.ts'
 import { type Exchange, sendJson } from '../simulated-exchange.ts'
@@ -55,12 +50,13 @@ export async function serveTokenRequest(
 }
 
 function durationProblem(seconds: number): FieldProblem | undefined {
-  const say = (message: string): FieldProblem => ({
-    reason: 'FieldValueInvalid',
-    message: `Invalid value: ${seconds}: ${message}`,
-    field: 'spec.expirationSeconds',
-  })
-  if (seconds < leastSeconds) return say('may not specify a duration less than 10 minutes')
-  if (seconds > mostSeconds) return say('may not specify a duration larger than 2^32 seconds')
-  return undefined
+  const bound =
+    seconds < leastSeconds
+      ? 'less than 10 minutes'
+      : seconds > mostSeconds
+        ? 'larger than 2^32 seconds'
+        : undefined
+  return bound === undefined
+    ? undefined
+    : invalidAt('spec.expirationSeconds', seconds, `may not specify a duration ${bound}`)
 }

@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../../lib/json-object.ts'
-import { badRequest, type FieldProblem, invalid } from '../../api/status-refusal.ts'
+import { type FieldProblem, invalidAt, tooLongAt, unsupportedAt } from '../../api/field-problem.ts'
+import { badRequest, invalid } from '../../api/status-refusal.ts'
 import type { DeleteOptions } from '../../writes/object-deletion.ts'
 import type { WriteOptions } from '../../writes/write-target.ts'
 import { contentType, parseBody, readBody } from '../request-body.ts'
@@ -21,9 +22,12 @@ export function writeOptions({ params, request, warnings, method }: Exchange): W
   const manager = params.get('fieldManager') ?? ''
   const fieldValidation = params.get('fieldValidation') ?? ''
   const dryRun = params.getAll('dryRun')
-  const problems = [...managerProblems(manager), ...dryRunProblems(dryRun)]
+  const problems = dryRunProblems(dryRun)
+  if (Buffer.byteLength(manager) > maxManagerBytes) {
+    problems.unshift(tooLongAt('fieldManager', maxManagerBytes))
+  }
   if (!fieldValidations.includes(fieldValidation)) {
-    problems.push(notSupported('fieldValidation', fieldValidation, fieldValidations))
+    problems.push(unsupportedAt('fieldValidation', fieldValidation, fieldValidations))
   }
   requireNone(optionsKinds[method] ?? 'PatchOptions', problems)
   return {
@@ -73,11 +77,11 @@ export function deleteRequestOf(given: Fields): DeleteRequest {
   const dryRun = Array.isArray(given['dryRun']) ? (given['dryRun'] as readonly unknown[]) : []
   const problems = dryRunProblems(dryRun)
   if (policy !== undefined && !propagationPolicies.some((one) => one === policy)) {
-    problems.push(notSupported('propagationPolicy', policy, [...propagationPolicies, 'nil']))
+    problems.push(unsupportedAt('propagationPolicy', policy, [...propagationPolicies, 'nil']))
   }
   if (policy !== undefined && orphanDependents !== undefined) {
-    const message = `Invalid value: ${JSON.stringify(policy)}: orphanDependents and deletionPropagation cannot be both set`
-    problems.push({ reason: 'FieldValueInvalid', message, field: 'propagationPolicy' })
+    const message = 'orphanDependents and deletionPropagation cannot be both set'
+    problems.push(invalidAt('propagationPolicy', policy, message))
   }
   requireNone('DeleteOptions', problems)
   const options = isJsonObject(preconditions) ? { preconditions } : {}
@@ -85,21 +89,7 @@ export function deleteRequestOf(given: Fields): DeleteRequest {
 }
 
 function dryRunProblems(dryRun: readonly unknown[]): FieldProblem[] {
-  if (dryRun.every((one) => one === 'All')) return []
-  const message = `Unsupported value: ${JSON.stringify(dryRun)}: supported values: "All"`
-  return [{ reason: 'FieldValueNotSupported', message, field: 'dryRun' }]
-}
-
-function managerProblems(manager: string): FieldProblem[] {
-  if (Buffer.byteLength(manager) <= maxManagerBytes) return []
-  const message = `Too long: may not be more than ${maxManagerBytes} bytes`
-  return [{ reason: 'FieldValueTooLong', message, field: 'fieldManager' }]
-}
-
-function notSupported(field: string, value: unknown, known: readonly string[]): FieldProblem {
-  const values = known.map((one) => JSON.stringify(one)).join(', ')
-  const message = `Unsupported value: ${JSON.stringify(value)}: supported values: ${values}`
-  return { reason: 'FieldValueNotSupported', message, field }
+  return dryRun.every((one) => one === 'All') ? [] : [unsupportedAt('dryRun', dryRun, ['All'])]
 }
 
 function requireNone(kind: string, problems: readonly FieldProblem[]): void {

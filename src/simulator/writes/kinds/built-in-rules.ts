@@ -2,8 +2,7 @@ import { isIP } from 'node:net'
 import type { Unstructured } from '../../../kubernetes/object.ts'
 import { equalJson } from '../../api/json.ts'
 import type { ObjectRules } from '../../api/served-resource.ts'
-import type { FieldProblem } from '../../api/status-refusal.ts'
-import { invalidAt, required as requiredAt } from '../../schema/structural-check.ts'
+import { type FieldProblem, forbiddenAt, invalidAt, requiredAt } from '../../api/field-problem.ts'
 import { label, subdomain } from '../object-name.ts'
 import {
   atLeast,
@@ -11,7 +10,6 @@ import {
   type Checks,
   type Fields,
   fieldsOf,
-  forbidden,
   intOrPercent,
   isEmpty,
   itemsOf,
@@ -76,7 +74,7 @@ const frozen: Problems = (object, before) => {
   const message = 'field is immutable when `immutable` is set'
   return ['data', 'binaryData', 'immutable']
     .filter((field) => !equalJson(before[field] ?? null, object[field] ?? null))
-    .map((field) => forbidden(field, message))
+    .map((field) => forbiddenAt(field, message))
 }
 
 const secretData: Readonly<Record<string, readonly string[]>> = {
@@ -144,7 +142,7 @@ const claimProblems: Problems = ({ spec }, before) => {
   const { storageClassName: was } = fieldsOf(before?.['spec'])
   const isReclassed = !isEmpty(was) && was !== fieldsOf(spec)['storageClassName']
   if (before !== undefined && (isReclassed || !equalJson(kept(before['spec']), kept(spec)))) {
-    found.push(forbidden('spec', claimChange))
+    found.push(forbiddenAt('spec', claimChange))
   }
   return found
 }
@@ -226,7 +224,7 @@ const autoscaler: Problems = (object, before) => {
   if (least === 0 && !outside.includes('External') && !outside.includes('Object')) {
     const message =
       'must specify at least one Object or External metric to support scaling to zero replicas'
-    found.push(forbidden('spec.metrics', message))
+    found.push(forbiddenAt('spec.metrics', message))
   }
   const { apiVersion } = fieldsOf(spec['scaleTargetRef'])
   if (isEmpty(apiVersion) && before === undefined) {
@@ -331,7 +329,11 @@ const problemsByResource: Readonly<Record<string, Problems>> = {
     'rules[]': policyRule,
     'rules[].nonResourceURLs': namespacedRule,
   }),
-  'clusterroles.rbac.authorization.k8s.io': checked({ 'rules[]': policyRule }),
+  'clusterroles.rbac.authorization.k8s.io': checked({
+    'rules[]': policyRule,
+    'aggregationRule.clusterRoleSelectors[]': (value, path) =>
+      problemsOf(value, labelSelector, path),
+  }),
   'rolebindings.rbac.authorization.k8s.io': bindingOf('Role', 'ClusterRole'),
   'clusterrolebindings.rbac.authorization.k8s.io': bindingOf('ClusterRole'),
   'leases.coordination.k8s.io': checked({

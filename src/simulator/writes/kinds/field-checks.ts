@@ -1,7 +1,13 @@
 import { isJsonObject } from '../../../lib/json-object.ts'
 import { isRawJson } from '../../../lib/raw-json.ts'
-import type { FieldProblem } from '../../api/status-refusal.ts'
-import { invalidAt, required as requiredAt, unsupported } from '../../schema/structural-check.ts'
+import {
+  duplicateAt,
+  type FieldProblem,
+  forbiddenAt,
+  invalidAt,
+  requiredAt,
+  unsupportedAt,
+} from '../../api/field-problem.ts'
 import { keyProblems, valueProblems } from '../metadata-rules.ts'
 import type { NameRule } from '../object-name.ts'
 
@@ -63,11 +69,6 @@ export function itemsOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** The value at a path of members. */
-export function valueAt(object: unknown, path: string): unknown {
-  return path.split('.').reduce((value, name) => fieldsOf(value)[name], object)
-}
-
 /** A text; of anything else, an empty one. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
@@ -114,7 +115,9 @@ export const userId: Check = between(0, 2 ** 31 - 1)
 export const oneOf =
   (...supported: readonly string[]): Check =>
   (value, path) =>
-    isEmpty(value) || supported.includes(String(value)) ? [] : [unsupported(path, value, supported)]
+    isEmpty(value) || supported.includes(String(value))
+      ? []
+      : [unsupportedAt(path, value, supported)]
 
 /** A name by a rule; an empty one is not looked at. */
 export const named = (name: NameRule): Check =>
@@ -179,18 +182,9 @@ export const unique =
       const own = fieldsOf(item)[member]
       const isNew = isEmpty(own) || !seen.has(own)
       seen.add(own)
-      const message = `Duplicate value: ${JSON.stringify(own)}`
-      return isNew
-        ? []
-        : [{ reason: 'FieldValueDuplicate', message, field: `${path}[${at}].${member}` }]
+      return isNew ? [] : [duplicateAt(`${path}[${at}].${member}`, own)]
     })
   }
-
-export const forbidden = (field: string, message: string): FieldProblem => ({
-  reason: 'FieldValueForbidden',
-  message: `Forbidden: ${message}`,
-  field,
-})
 
 /** The selector of an object, in both of its forms. */
 export const labelSelector: Checks = {
@@ -207,7 +201,7 @@ export const labelSelector: Checks = {
     }
     if ((operator === 'Exists' || operator === 'DoesNotExist') && !isEmpty(value)) {
       const message = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-      return [forbidden(path, message)]
+      return [forbiddenAt(path, message)]
     }
     return []
   },

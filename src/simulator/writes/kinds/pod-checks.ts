@@ -1,7 +1,12 @@
 import type { Unstructured } from '../../../kubernetes/object.ts'
 import { equalJson } from '../../api/json.ts'
-import type { FieldProblem } from '../../api/status-refusal.ts'
-import { invalidAt, required as requiredAt } from '../../schema/structural-check.ts'
+import {
+  duplicateAt,
+  type FieldProblem,
+  forbiddenAt,
+  invalidAt,
+  requiredAt,
+} from '../../api/field-problem.ts'
 import { label, type NameRule, subdomain } from '../object-name.ts'
 import {
   atLeast,
@@ -9,7 +14,6 @@ import {
   type Check,
   type Checks,
   fieldsOf,
-  forbidden,
   isEmpty,
   itemsOf,
   labelKey,
@@ -47,7 +51,7 @@ const handled =
     if (first === undefined) return [requiredAt(path, 'must specify a handler type')]
     return [
       ...more.map((name) =>
-        forbidden(`${path}.${name}`, 'may not specify more than 1 handler type'),
+        forbiddenAt(`${path}.${name}`, 'may not specify more than 1 handler type'),
       ),
       ...problemsOf(value, { ...handler, ...checks }, path),
     ]
@@ -206,7 +210,9 @@ const container: Checks = {
 const volume: Check = (value, path) => {
   const { name: _, ...types } = fieldsOf(value)
   const [, ...more] = Object.keys(types)
-  return more.map((type) => forbidden(`${path}.${type}`, 'may not specify more than 1 volume type'))
+  return more.map((type) =>
+    forbiddenAt(`${path}.${type}`, 'may not specify more than 1 volume type'),
+  )
 }
 
 const podSpec: Checks = {
@@ -263,9 +269,8 @@ export function podSpecProblems(spec: unknown, at: string): FieldProblem[] {
       const { name } = fieldsOf(one)
       const isTaken = !isEmpty(name) && taken.has(name)
       taken.add(name)
-      const message = `Duplicate value: ${JSON.stringify(name)}`
-      const duplicate = { reason: 'FieldValueDuplicate' as const, message, field: `${path}.name` }
-      return [...problemsOf(one, own, path), ...(isTaken ? [duplicate] : [])]
+      const duplicates = isTaken ? [duplicateAt(`${path}.name`, name)] : []
+      return [...problemsOf(one, own, path), ...duplicates]
     }),
   ]
 }
@@ -290,14 +295,14 @@ export function podProblems(pod: Unstructured, previous: Unstructured | undefine
   const [before, after] = [fieldsOf(previous['spec']), fieldsOf(pod['spec'])]
   for (const list of ['containers', 'initContainers']) {
     if (itemsOf(before[list]).length === itemsOf(after[list]).length) continue
-    return [...found, forbidden(`spec.${list}`, 'pod updates may not add or remove containers')]
+    return [...found, forbiddenAt(`spec.${list}`, 'pod updates may not add or remove containers')]
   }
   const tolerations = itemsOf(after['tolerations'])
   const keepsTolerations = itemsOf(before['tolerations']).every((one) =>
     tolerations.some((other) => equalJson(one, other)),
   )
   const isKept = keepsTolerations && equalJson(lasting(before), lasting(after))
-  return isKept ? found : [...found, forbidden('spec', unchangeable)]
+  return isKept ? found : [...found, forbiddenAt('spec', unchangeable)]
 }
 
 const withoutImage = (one: unknown): object => ({ ...fieldsOf(one), image: '' })

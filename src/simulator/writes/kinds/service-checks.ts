@@ -1,13 +1,17 @@
 import { isIP } from 'node:net'
-import type { FieldProblem } from '../../api/status-refusal.ts'
-import { invalidAt, required as requiredAt } from '../../schema/structural-check.ts'
+import {
+  duplicateAt,
+  type FieldProblem,
+  forbiddenAt,
+  invalidAt,
+  requiredAt,
+} from '../../api/field-problem.ts'
 import { label, subdomain } from '../object-name.ts'
 import {
   type Check,
   type Checks,
   type Fields,
   fieldsOf,
-  forbidden,
   isEmpty,
   itemsOf,
   labels,
@@ -58,7 +62,7 @@ export function serviceProblems(spec: Fields, before: Fields | undefined): Field
     if (isEmpty(externalName)) found.push(requiredAt('spec.externalName'))
     else found.push(...named(subdomain)(externalName, 'spec.externalName', spec))
     if (!isEmpty(ip)) {
-      found.push(forbidden('spec.clusterIPs', 'may not be set for ExternalName services'))
+      found.push(forbiddenAt('spec.clusterIPs', 'may not be set for ExternalName services'))
     }
   } else {
     if (ports.length === 0 && ip !== 'None') found.push(requiredAt('spec.ports'))
@@ -76,7 +80,7 @@ export function serviceProblems(spec: Fields, before: Fields | undefined): Field
   }
   if (type !== 'LoadBalancer' && !isEmpty(spec['loadBalancerSourceRanges'])) {
     const message = "may only be used when `type` is 'LoadBalancer'"
-    found.push(forbidden('spec.LoadBalancerSourceRanges', message))
+    found.push(forbiddenAt('spec.LoadBalancerSourceRanges', message))
   }
   const checksHealth = type === 'LoadBalancer' && externalTrafficPolicy === 'Local'
   if (!checksHealth && !isEmpty(spec['healthCheckNodePort'])) {
@@ -89,14 +93,11 @@ export function serviceProblems(spec: Fields, before: Fields | undefined): Field
     const path = `spec.ports[${at}]`
     if (ports.length > 1 && isEmpty(one['name'])) found.push(requiredAt(`${path}.name`))
     if (type === 'ClusterIP' && !isEmpty(one['nodePort'])) {
-      found.push(forbidden(`${path}.nodePort`, "may not be used when `type` is 'ClusterIP'"))
+      found.push(forbiddenAt(`${path}.nodePort`, "may not be used when `type` is 'ClusterIP'"))
     }
     const { port: number, protocol = 'TCP' } = one
     const pair = `${String(protocol)} ${String(number)}`
-    if (seen.has(pair)) {
-      const message = `Duplicate value: ${JSON.stringify({ Protocol: protocol, Port: number })}`
-      found.push({ reason: 'FieldValueDuplicate', message, field: path })
-    }
+    if (seen.has(pair)) found.push(duplicateAt(path, { Protocol: protocol, Port: number }))
     seen.add(pair)
   }
   return found

@@ -1,7 +1,12 @@
 import { labelSelectorOf, matchesLabels } from '../../../kubernetes/label-selector.ts'
-import { equalJson } from '../../api/json.ts'
-import type { FieldProblem } from '../../api/status-refusal.ts'
-import { invalidAt, required as requiredAt, unsupported } from '../../schema/structural-check.ts'
+import { equalJson, valueAt } from '../../api/json.ts'
+import {
+  type FieldProblem,
+  forbiddenAt,
+  invalidAt,
+  requiredAt,
+  unsupportedAt,
+} from '../../api/field-problem.ts'
 import {
   amountOf,
   atLeast,
@@ -9,7 +14,6 @@ import {
   type Checks,
   type Fields,
   fieldsOf,
-  forbidden,
   intOrPercent,
   isEmpty,
   itemsOf,
@@ -18,7 +22,6 @@ import {
   problemsOf,
   required,
   textOf,
-  valueAt,
 } from './field-checks.ts'
 import { templateProblems } from './pod-checks.ts'
 
@@ -104,11 +107,11 @@ const workload =
     found.push(...templateProblems(withClaims(spec), `${at}.template`))
     const policy = pods['restartPolicy']
     if (!isEmpty(policy) && policy !== 'Always') {
-      found.push(unsupported(`${at}.template.spec.restartPolicy`, policy, ['Always']))
+      found.push(unsupportedAt(`${at}.template.spec.restartPolicy`, policy, ['Always']))
     }
     if (!isEmpty(pods['activeDeadlineSeconds'])) {
       const message = `activeDeadlineSeconds in ${called} is not Supported`
-      found.push(forbidden(`${at}.template.spec.activeDeadlineSeconds`, message))
+      found.push(forbiddenAt(`${at}.template.spec.activeDeadlineSeconds`, message))
     }
     return [...found, ...own(spec, before, at)]
   }
@@ -125,10 +128,10 @@ const deploymentStrategy: SpecProblems = (spec, before, at) => {
   const path = `${at}.strategy`
   const found = [...keepsSelector(spec, before, at)]
   if (type !== 'RollingUpdate' && type !== 'Recreate') {
-    found.push(unsupported(path, strategy, ['Recreate', 'RollingUpdate']))
+    found.push(unsupportedAt(path, strategy, ['Recreate', 'RollingUpdate']))
   } else if (type === 'Recreate' && !isEmpty(rollingUpdate)) {
     const message = "may not be specified when strategy `type` is 'Recreate'"
-    found.push(forbidden(`${path}.rollingUpdate`, message))
+    found.push(forbiddenAt(`${path}.rollingUpdate`, message))
   }
   const { maxSurge = '25%', maxUnavailable = '25%' } = fieldsOf(rollingUpdate)
   if (amountOf(maxSurge) === 0 && amountOf(maxUnavailable) === 0) {
@@ -197,7 +200,7 @@ const statefulSetChange: SpecProblems = (spec, before, at) => {
     const message =
       "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', " +
       "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
-    found.push(forbidden(at, message))
+    found.push(forbiddenAt(at, message))
   }
   return found
 }
@@ -224,7 +227,7 @@ const daemonSetStrategy: SpecProblems = (spec, before, at) => {
   const path = `${at}.updateStrategy`
   const found = [...keepsSelector(spec, before, at)]
   if (type !== 'RollingUpdate' && type !== 'OnDelete') {
-    found.push(unsupported(path, updateStrategy, ['RollingUpdate', 'OnDelete']))
+    found.push(unsupportedAt(path, updateStrategy, ['RollingUpdate', 'OnDelete']))
   }
   if (amountOf(maxSurge) !== 0 && amountOf(maxUnavailable) !== 0) {
     const message = 'may not be set when maxUnavailable is non-zero'
