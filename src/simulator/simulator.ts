@@ -10,18 +10,21 @@ import {
   type OptionChecks,
 } from '../lib/options.ts'
 import { aggregateRoles } from './access/aggregated-roles.ts'
-import { audience, Authentication, type SimulatorUser } from './access/authentication.ts'
-import { ServiceAccountTokens } from './access/service-account-tokens.ts'
+import {
+  audience,
+  Authentication,
+  ServiceAccountTokens,
+  type SimulatorUser,
+} from './access/authentication.ts'
 import { denyingAuthorizer } from './access/authorization.ts'
 import { addDefaultRoles } from './access/default-roles.ts'
 import { Rbac } from './access/rbac.ts'
 import { capturedApi } from './api/captured-api.ts'
+import { ResourceRegistry } from './api/resource-registry.ts'
 import { serveCustomResources } from './definitions/custom-resources.ts'
 import type { Faults } from './faults/faults.ts'
-import { ResourceRegistry } from './api/resource-registry.ts'
 import { SimulatedServer } from './http/server.ts'
 import { Storage } from './storage/storage.ts'
-import { addSystemObjects } from './storage/system-objects.ts'
 
 /** What a simulated API server is made from. */
 export interface SimulatorOptions {
@@ -103,6 +106,23 @@ function checkAuthorization(users: readonly SimulatorUser[], authorization: stri
     throw new CodedError('SIMULATOR_OPTIONS', 'authorization by RBAC needs users', {
       value: users,
       hint: "list them in users, one of them in the group 'system:masters'",
+    })
+  }
+}
+
+const namespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system']
+
+/** The namespaces that every cluster has, where they are not there yet. */
+function addSystemObjects(storage: Storage): void {
+  const resource = { group: '', version: 'v1', resource: 'namespaces' }
+  for (const name of namespaces) {
+    if (storage.get(resource, '', name) !== undefined) continue
+    storage.create(resource, {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name, labels: { 'kubernetes.io/metadata.name': name } },
+      spec: { finalizers: ['kubernetes'] },
+      status: { phase: 'Active' },
     })
   }
 }

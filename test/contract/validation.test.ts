@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
-import { mergePatch } from '../../src/simulator/writes/patch/merge-patch.ts'
+import { mergePatch } from '../../src/simulator/writes/patch/json-patch.ts'
 import { ask, type ContractAnswer, describeContract, newNamespace } from './contract-server.ts'
 import { validationCases } from './validation-cases.ts'
 

@@ -1,5 +1,6 @@
+import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import { Refusal } from '../api/status-refusal.ts'
-import type { BoundIdentity, ServiceAccountTokens } from './service-account-tokens.ts'
+import type { Storage } from '../storage/storage.ts'
 
 /** Who may come, and what each may not. */
 export interface SimulatorUser {
@@ -78,4 +79,121 @@ const unauthorized = (): Refusal => new Refusal(401, 'Unauthorized', { reason: '
 
 function identityOf({ user, uid = '', groups = [] }: SimulatorUser): Identity {
   return { name: user, uid, groups: [...new Set([...groups, 'system:authenticated'])] }
+}
+
+/** What a token of a ServiceAccount says. Source: KEP-1205, bound service account tokens. */
+interface Claims {
+  readonly aud: readonly string[]
+  readonly exp: number
+  readonly sub: string
+  readonly jti: string
+  readonly account: AccountClaim
+}
+
+interface AccountClaim {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+}
+
+/** Who brings a token, and what it is for. */
+export interface BoundIdentity {
+  readonly identity: Identity
+  readonly audiences: readonly string[]
+}
+
+export interface TokenOrder {
+  readonly namespace: string
+  readonly name: string
+  readonly audiences: readonly string[]
+  readonly expirationSeconds: number
+}
+
+const resource = { group: '', version: 'v1', resource: 'serviceaccounts' }
+
+/**
+ * The tokens that ServiceAccounts are given: JWTs of this server, good until they expire or their account is gone. Nothing is
+ * kept of them, and another server, or the same one after a restart, does not know them.
+ */
+export class ServiceAccountTokens {
+  readonly #storage: Storage
+  readonly #issuer: string
+  readonly #key = randomBytes(32)
+
+  constructor(storage: Storage, issuer: string) {
+    this.#storage = storage
+    this.#issuer = issuer
+  }
+
+  /** A token, and when it expires (RFC 3339); `undefined` where there is no such account. */
+  issue(
+    order: TokenOrder,
+  ): { readonly token: string; readonly expirationTimestamp: string } | undefined {
+    const { namespace, name, audiences, expirationSeconds } = order
+    const uid = this.#uidOf(namespace, name)
+    if (uid === undefined) return undefined
+    const iat = Math.floor(Date.now() / 1_000)
+    const exp = iat + expirationSeconds
+    const head = encoded({ alg: 'HS256', typ: 'JWT' })
+    const body = encoded({
+      aud: audiences,
+      exp,
+      iat,
+      iss: this.#issuer,
+      jti: randomUUID(),
+      'kubernetes.io': { namespace, serviceaccount: { name, uid } },
+      nbf: iat,
+      sub: subjectOf(namespace, name),
+    })
+    const token = `${head}.${body}.${this.#sign(`${head}.${body}`)}`
+    const expirationTimestamp = new Date(exp * 1_000).toISOString().replace('.000', '')
+    return { token, expirationTimestamp }
+  }
+
+  /** Whose token it is; `undefined` where it is none of this server, too old, or of an account that is no more. */
+  find(token: string): BoundIdentity | undefined {
+    const [head = '', body = '', signature = '', ...more] = token.split('.')
+    const expected = this.#sign(`${head}.${body}`)
+    if (more.length > 0 || signature.length !== expected.length) return undefined
+    if (!timingSafeEqual(Buffer.from(signature), Buffer.from(expected))) return undefined
+    const { aud, exp, sub, jti, account } = claimsOf(body)
+    const { namespace, name, uid } = account
+    if (exp * 1_000 <= Date.now() || this.#uidOf(namespace, name) !== uid) return undefined
+    const groups = [
+      'system:serviceaccounts',
+      `system:serviceaccounts:${namespace}`,
+      'system:authenticated',
+    ]
+    const extra = { 'authentication.kubernetes.io/credential-id': [`JTI=${jti}`] }
+    return { identity: { name: sub, uid, groups, extra }, audiences: aud }
+  }
+
+  #uidOf(namespace: string, name: string): string | undefined {
+    const found = this.#storage.get(resource, namespace, name)
+    return found?.metadata.uid
+  }
+
+  #sign(text: string): string {
+    return createHmac('sha256', this.#key).update(text).digest('base64url')
+  }
+}
+
+const subjectOf = (namespace: string, name: string): string =>
+  `system:serviceaccount:${namespace}:${name}`
+
+const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** The claims of a body that this server has signed. */
+function claimsOf(body: string): Claims {
+  const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as Omit<
+    Claims,
+    'account'
+  > & {
+    readonly 'kubernetes.io': {
+      readonly namespace: string
+      readonly serviceaccount: { readonly name: string; readonly uid: string }
+    }
+  }
+  const { namespace, serviceaccount } = claims['kubernetes.io']
+  return { ...claims, account: { namespace, ...serviceaccount } }
 }

@@ -1,10 +1,9 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
+import { type FieldProblem, invalidAt } from '../api/field-problem.ts'
 import { equalJson, valueAt } from '../api/json.ts'
 import type { ObjectRules, ScalePaths } from '../api/served-resource.ts'
-import { type FieldProblem, invalidAt } from '../api/field-problem.ts'
-import { defaulted } from '../schema/defaulting.ts'
 import { schemaProblems } from '../schema/object-validation.ts'
-import { prunedObject } from '../schema/pruning.ts'
+import { defaulted, prunedObject } from '../schema/pruning-and-defaulting.ts'
 import type { Path, StructuralSchema } from '../schema/structural-schema.ts'
 
 /** The rules of one version of a custom kind: its schema, and its numbers of replicas. */

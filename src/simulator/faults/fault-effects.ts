@@ -1,7 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Refusal } from '../api/status-refusal.ts'
-import type { FrameRewriter, ResponseSink } from './answer-stream.ts'
 import type { RequestFault, ServerFault, TooLargeEncoding } from './fault.ts'
-import { cutSink, frozenSink, slowSink, splitSink } from './faulty-sinks.ts'
+
+/** Where the bytes of a streamed answer go. Faults put themselves in between. */
+export interface ResponseSink {
+  /** Resolves when there is room for more; `false` when the connection is gone. */
+  write(chunk: Buffer): Promise<boolean>
+  /** Ends the answer cleanly. */
+  end(): void
+  /** Breaks the connection. */
+  destroy(): void
+}
+
+/** A piece of a watch stream as faults see it. */
+export interface WatchFrame {
+  readonly kind: 'event' | 'bookmark' | 'initial-events-end' | 'error'
+  readonly bytes: Buffer
+}
+
+/** What faults do to the frames of one watch: the pieces to send instead. `end` closes the stream after them. */
+export type FrameRewriter = (frame: WatchFrame) => {
+  readonly bytes: readonly Buffer[]
+  readonly end: boolean
+}
 
 /** What a fault does to one request. */
 export interface FaultEffect {
@@ -123,4 +144,64 @@ export function effectOf(fault: RequestFault): FaultEffect {
 /** Whether a fault is one of a request's. */
 export function isRequestFault(fault: RequestFault | ServerFault): fault is RequestFault {
   return Object.hasOwn(effects, fault.type)
+}
+
+/** Lets so many bytes through, then breaks the connection. */
+function cutSink(inner: ResponseSink, afterBytes: number): ResponseSink {
+  let left = afterBytes
+  return {
+    ...inner,
+    write: async (chunk) => {
+      if (chunk.length < left) {
+        left -= chunk.length
+        return inner.write(chunk)
+      }
+      await inner.write(chunk.subarray(0, left))
+      // The bytes are to arrive before the end does.
+      await sleep(10)
+      inner.destroy()
+      return false
+    },
+  }
+}
+
+/** Lets so many bytes through, then takes everything and sends nothing; the connection stays open. */
+function frozenSink(inner: ResponseSink, afterBytes: number): ResponseSink {
+  let left = afterBytes
+  return {
+    write: async (chunk) => {
+      const part = chunk.subarray(0, left)
+      left -= part.length
+      return part.length === 0 ? true : inner.write(part)
+    },
+    end: () => {
+      if (left > 0) inner.end()
+    },
+    destroy: () => inner.destroy(),
+  }
+}
+
+/** Sends at a rate, in twentieths of a second. */
+function slowSink(inner: ResponseSink, bytesPerSecond: number): ResponseSink {
+  const step = Math.max(1, Math.floor(bytesPerSecond / 20))
+  return { ...inner, write: async (chunk) => inPieces(inner, chunk, step, 50) }
+}
+
+/** Sends pieces of so many bytes, each in a turn of the event loop of its own. */
+function splitSink(inner: ResponseSink, everyBytes: number): ResponseSink {
+  const step = Math.max(1, everyBytes)
+  return { ...inner, write: async (chunk) => inPieces(inner, chunk, step, 1) }
+}
+
+async function inPieces(
+  inner: ResponseSink,
+  chunk: Buffer,
+  step: number,
+  pauseMs: number,
+): Promise<boolean> {
+  for (let at = 0; at < chunk.length; at += step) {
+    if (!(await inner.write(chunk.subarray(at, at + step)))) return false
+    await sleep(pauseMs)
+  }
+  return true
 }

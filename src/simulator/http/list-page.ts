@@ -1,18 +1,17 @@
-import type { ResponseSink } from '../faults/answer-stream.ts'
-import type { ObjectText } from './object-text.ts'
-import { ChunkedWriter } from './response-sink.ts'
-import { decodeContinue, encodeContinue } from './continue-token.ts'
-import type { ListQuery } from './list-options.ts'
+import type { ServedResource } from '../api/served-resource.ts'
 import {
   badRequest,
   continueExpired,
   listExpired,
   tooLargeResourceVersion,
 } from '../api/status-refusal.ts'
-import type { Selection } from './selection.ts'
-import type { ServedResource } from '../api/served-resource.ts'
+import type { ResponseSink } from '../faults/fault-effects.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
+import type { ListQuery } from './list-options.ts'
+import type { ObjectText } from './object-text.ts'
+import { ChunkedWriter } from './response-sink.ts'
+import type { Selection } from './selection.ts'
 
 /** One page of a list: the whole list where there was no limit. */
 export interface Page {
@@ -92,6 +91,46 @@ function expired({ from, token }: PageStart, namespace: string): Error {
     ? listExpired()
     : continueExpired(encodeContinue({ revision: -1, from }, namespace))
 }
+
+/** Where a list goes on. */
+interface ContinueToken {
+  /** -1: at the present state, which is another one than that of the pages before. */
+  readonly revision: number
+  /** The first key that may be in the next page. */
+  readonly from: string
+}
+
+const version = 'meta.k8s.io/v1'
+
+/** Writes a token in kube-apiserver's form. Keys in it are relative to the namespace that is listed. */
+function encodeContinue({ revision, from }: ContinueToken, namespace: string): string {
+  const start = `/${namespace === '' ? from : from.slice(namespace.length + 1)}`
+  return Buffer.from(JSON.stringify({ v: version, rv: revision, start })).toString('base64url')
+}
+
+/** Reads a token. Throws 400. */
+function decodeContinue(token: string, namespace: string): ContinueToken {
+  let value: { v?: unknown; rv?: unknown; start?: unknown } | null
+  try {
+    value = JSON.parse(Buffer.from(token, 'base64url').toString()) as typeof value
+  } catch (error) {
+    throw invalidToken(`continue key is not valid: ${(error as Error).message}`)
+  }
+  if (value?.v !== version) {
+    throw invalidToken('continue key is not valid: server does not recognize this encoded version')
+  }
+  const { rv, start } = value
+  if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0) {
+    throw invalidToken('continue key is not valid: incorrect encoded start resourceVersion')
+  }
+  if (typeof start !== 'string' || start === '') {
+    throw invalidToken('continue key is not valid: encoded start key empty')
+  }
+  const key = start.replace(/^\//, '')
+  return { revision: rv, from: namespace === '' ? key : `${namespace}/${key}` }
+}
+
+const invalidToken = (problem: string): Error => badRequest(`invalid continue token: ${problem}`)
 
 const comma = Buffer.from(',')
 

@@ -1,6 +1,6 @@
 import { createGzip } from 'node:zlib'
 import type { ServerResponse } from 'node:http'
-import type { ResponseSink } from '../faults/answer-stream.ts'
+import type { ResponseSink } from '../faults/fault-effects.ts'
 
 /** The sink of a real response, with its back-pressure. */
 export function responseSink(response: ServerResponse): ResponseSink {

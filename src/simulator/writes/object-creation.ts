@@ -7,7 +7,7 @@ import { alreadyExists, badRequest, invalid, notFound, Refusal } from '../api/st
 import type { Storage } from '../storage/storage.ts'
 import { metadataProblems } from './metadata-rules.ts'
 import { generatedName, nameProblem } from './object-name.ts'
-import { kindShape } from './ownership/kind-shape.ts'
+import { kindShape } from './ownership/field-shape.ts'
 import { withOwners } from './ownership/ownership.ts'
 import {
   checkRules,

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Unstructured, ObjectMeta } from '../../kubernetes/object.ts'
+import type { ObjectMeta, Unstructured } from '../../kubernetes/object.ts'
 import { isJsonObject } from '../../lib/json-object.ts'
 import { forbiddenAt } from '../api/field-problem.ts'
 import { equalJson } from '../api/json.ts'
 import type { ServedResource, StoredResource } from '../api/served-resource.ts'
 import { badRequest, conflict, invalid } from '../api/status-refusal.ts'
 import type { Storage } from '../storage/storage.ts'
-import { kindShape } from './ownership/kind-shape.ts'
-import { withManagers } from './ownership/managers.ts'
-import { withOwners } from './ownership/ownership.ts'
+import { metadataProblems } from './metadata-rules.ts'
+import { kindShape } from './ownership/field-shape.ts'
+import { withManagers, withOwners } from './ownership/ownership.ts'
 import {
   checkRules,
   currentObject,
@@ -18,7 +18,6 @@ import {
   type WriteOptions,
   type WriteTarget,
 } from './write-target.ts'
-import { metadataProblems } from './metadata-rules.ts'
 
 /** How an object, or a part of it, is updated. */
 export interface UpdateOptions extends WriteOptions {

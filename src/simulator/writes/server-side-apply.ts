@@ -1,23 +1,29 @@
-import type { Unstructured, ObjectMeta } from '../../kubernetes/object.ts'
-import { objectKey } from '../../kubernetes/object.ts'
+import { objectKey, type ObjectMeta, type Unstructured } from '../../kubernetes/object.ts'
+import { isJsonObject } from '../../lib/json-object.ts'
 import { equalJson } from '../api/json.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import { Refusal } from '../api/status-refusal.ts'
 import type { Storage } from '../storage/storage.ts'
 import { newObject, storeNew } from './object-creation.ts'
 import { checkIdentity, checkPreconditions, nextObject, storeUpdate } from './object-update.ts'
-import { mergeApplied, withoutFields } from './ownership/applied-object.ts'
-import { applyConflict } from './ownership/apply-conflict.ts'
-import { difference, type FieldSet, intersection, isEmpty, union } from './ownership/field-set.ts'
-import type { FieldShape } from './ownership/field-shape.ts'
-import { kindShape } from './ownership/kind-shape.ts'
-import { isSameManager, type Manager, withManagers } from './ownership/managers.ts'
+import {
+  difference,
+  fieldPaths,
+  type FieldSet,
+  intersection,
+  isEmpty,
+  union,
+} from './ownership/field-set.ts'
+import { type FieldShape, kindShape } from './ownership/field-shape.ts'
 import { appliedFields, fieldChanges, partsOf, withItems } from './ownership/object-fields.ts'
 import {
+  isSameManager,
   losing,
+  type Manager,
   managerOf,
   ownable,
   ownersBeforeApply,
+  withManagers,
   type Writer,
 } from './ownership/ownership.ts'
 import {
@@ -133,4 +139,104 @@ function checkDeclared(
   const what = `${namespace}/${name}; ${version}, Kind=${kind}`
   const message = `failed to create typed patch object (${what}): ${field}: field not declared in schema`
   throw new Refusal(500, message)
+}
+
+/** Fields that somebody else owns and an apply would change. */
+interface OwnershipConflict {
+  readonly manager: Manager
+  readonly fields: FieldSet
+}
+
+/** 409 with a cause for each field. */
+function applyConflict(conflicts: readonly OwnershipConflict[]): Refusal {
+  const causes = conflicts.flatMap(({ manager, fields }) =>
+    fieldPaths(fields).map((field) => ({ with: nameOf(manager), field })),
+  )
+  const [first] = causes
+  const blocks = [...Map.groupBy(causes, (cause) => cause.with)]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([name, own]) => [`conflicts with ${name}:`, ...own.map(({ field }) => `- ${field}`)])
+  const message =
+    causes.length === 1
+      ? `Apply failed with 1 conflict: conflict with ${first?.with}: ${first?.field}`
+      : `Apply failed with ${causes.length} conflicts: ${blocks.join('\n')}`
+  return new Refusal(409, message, {
+    reason: 'Conflict',
+    details: {
+      causes: causes.map((cause) => ({
+        reason: 'FieldManagerConflict',
+        message: `conflict with ${cause.with}`,
+        field: cause.field,
+      })),
+    },
+  })
+}
+
+function nameOf({ name, operation, apiVersion, subresource }: Manager): string {
+  const part = subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`
+  const version = operation === 'Update' ? ` using ${apiVersion}` : ''
+  return `${JSON.stringify(name)}${part}${version}`
+}
+
+/** A value with an applied configuration merged into it. */
+function mergeApplied(live: unknown, applied: unknown, shape: FieldShape): unknown {
+  if (shape.kind === 'map' && isJsonObject(live) && isJsonObject(applied)) {
+    const members = new Map(Object.entries(live))
+    for (const [name, value] of Object.entries(applied)) {
+      const part = shape.member(name) ?? { kind: 'atomic' }
+      members.set(name, mergeApplied(members.get(name), value, part))
+    }
+    return Object.fromEntries(members)
+  }
+  if (!Array.isArray(live) || !Array.isArray(applied)) return applied
+  return shape.kind === 'set' || shape.kind === 'keyed' ? mergedList(live, applied, shape) : applied
+}
+
+/** Items that are applied stand in their own order; the others keep their places before the next of them. */
+function mergedList(
+  live: readonly unknown[],
+  applied: readonly unknown[],
+  shape: FieldShape,
+): unknown[] {
+  const old = partsOf(live, shape) ?? new Map()
+  const fresh = partsOf(applied, shape) ?? new Map()
+  const item: FieldShape = shape.kind === 'keyed' ? shape.item : { kind: 'atomic' }
+  const merged: unknown[] = []
+  const placed = new Set<string>()
+  const place = (name: string): void => {
+    if (placed.has(name)) return
+    placed.add(name)
+    const [one, other] = [old.get(name), fresh.get(name)]
+    if (other === undefined) merged.push(one?.value)
+    else merged.push(one === undefined ? other.value : mergeApplied(one.value, other.value, item))
+  }
+  const order = [...fresh.keys()]
+  let next = 0
+  for (const name of old.keys()) {
+    if (!fresh.has(name)) place(name)
+    else {
+      while (next < order.length && !placed.has(name)) place(order[next++] ?? '')
+    }
+  }
+  for (; next < order.length; next++) place(order[next] ?? '')
+  return merged
+}
+
+/** A value without some of its fields; `undefined` where nothing is left of it. An item that goes takes all with it. */
+function withoutFields(value: unknown, fields: FieldSet, shape: FieldShape): unknown {
+  const parts = partsOf(value, shape)
+  if (parts === undefined) return fields.owned ? undefined : value
+  const kept: (readonly [string, unknown])[] = []
+  for (const [name, part] of parts) {
+    const gone = fields.parts.get(name)
+    if (gone === undefined || isEmpty(gone)) kept.push([name, part.value])
+    else if (!(gone.owned && !name.startsWith('f:'))) {
+      const left = withoutFields(part.value, gone, part.shape)
+      if (left !== undefined) kept.push([name, left])
+    }
+  }
+  if (kept.length === 0 && parts.size > 0) return undefined
+  return Array.isArray(value)
+    ? kept.map(([, part]) => part)
+    : Object.fromEntries(kept.map(([name, part]) => [name.slice(2), part]))
 }

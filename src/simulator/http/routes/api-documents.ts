@@ -3,13 +3,13 @@ import {
   groupDocument,
   groupList,
   hashOf,
+  type OpenApi,
   resourceList,
 } from '../../api/discovery.ts'
-import { beginJson, type Exchange, sendJson, sendText } from '../simulated-exchange.ts'
-import type { OpenApi } from '../../api/open-api.ts'
+import type { ResourceRegistry } from '../../api/resource-registry.ts'
 import { methodNotAllowed, noSuchResource } from '../../api/status-refusal.ts'
 import { wantsAggregated } from '../accept-header.ts'
-import type { ResourceRegistry } from '../../api/resource-registry.ts'
+import { beginJson, type Exchange, sendJson, sendText } from '../exchange.ts'
 
 /** What the routes of the API's own description read. */
 export interface ApiDescription {

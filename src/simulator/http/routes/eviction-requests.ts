@@ -6,7 +6,7 @@ import type { Storage } from '../../storage/storage.ts'
 import { deleteObject } from '../../writes/object-deletion.ts'
 import { currentObject } from '../../writes/write-target.ts'
 import { contentType, parseBody, readBody } from '../request-body.ts'
-import { sendJson } from '../simulated-exchange.ts'
+import { sendJson } from '../exchange.ts'
 import type { ObjectRequest } from './object-requests.ts'
 import { deleteRequestOf, writeOptions } from './write-parameters.ts'
 

@@ -10,7 +10,7 @@ import type { WriteTarget } from '../../writes/write-target.ts'
 import { representationOf, type Representation } from '../accept-header.ts'
 import { objectText } from '../object-text.ts'
 import { contentType, parseObject, readBody } from '../request-body.ts'
-import { beginJson, type Exchange, sendBytes, sendJson } from '../simulated-exchange.ts'
+import { beginJson, type Exchange, sendBytes, sendJson } from '../exchange.ts'
 import { readDeleteRequest, writeOptions } from './write-parameters.ts'
 
 /** A request about one object, or to create one. */

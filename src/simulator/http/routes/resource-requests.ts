@@ -1,16 +1,16 @@
 import type { AccessAttributes } from '../../access/authorization.ts'
-import type { Exchange } from '../simulated-exchange.ts'
-import type { FaultEffect } from '../../faults/fault-effects.ts'
-import { methodNotAllowed, noSuchResource } from '../../api/status-refusal.ts'
-import type { RequestTarget } from '../request-target.ts'
 import type { ServedResource } from '../../api/served-resource.ts'
+import { methodNotAllowed, noSuchResource } from '../../api/status-refusal.ts'
+import type { FaultEffect } from '../../faults/fault-effects.ts'
 import type { Storage } from '../../storage/storage.ts'
+import type { Exchange, RequestTarget } from '../exchange.ts'
 import {
   deleteCollection,
   listObjects,
   watchObjects,
   type WatchRoom,
 } from './collection-requests.ts'
+import { serveEviction } from './eviction-requests.ts'
 import {
   getObject,
   type ObjectRequest,
@@ -18,7 +18,6 @@ import {
   putObject,
   removeObject,
 } from './object-requests.ts'
-import { serveEviction } from './eviction-requests.ts'
 import { patchObject } from './patch-requests.ts'
 import { serveScale } from './scale-requests.ts'
 

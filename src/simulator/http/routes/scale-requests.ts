@@ -7,7 +7,7 @@ import { badRequest, invalid, noSuchResource, Refusal } from '../../api/status-r
 import { updateObject } from '../../writes/object-update.ts'
 import { currentObject } from '../../writes/write-target.ts'
 import { readBody } from '../request-body.ts'
-import { sendJson } from '../simulated-exchange.ts'
+import { sendJson } from '../exchange.ts'
 import type { ObjectRequest } from './object-requests.ts'
 import { patchOf } from './patch-requests.ts'
 import { writeOptions } from './write-parameters.ts'

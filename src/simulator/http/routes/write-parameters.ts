@@ -4,7 +4,7 @@ import { badRequest, invalid } from '../../api/status-refusal.ts'
 import type { DeleteOptions } from '../../writes/object-deletion.ts'
 import type { WriteOptions } from '../../writes/write-target.ts'
 import { contentType, parseBody, readBody } from '../request-body.ts'
-import type { Exchange } from '../simulated-exchange.ts'
+import type { Exchange } from '../exchange.ts'
 
 const fieldValidations = ['', 'Ignore', 'Strict', 'Warn']
 const propagationPolicies = ['Foreground', 'Background', 'Orphan']

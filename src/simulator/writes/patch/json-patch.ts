@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../../lib/json-object.ts'
 import { cloneJson, equalJson } from '../../api/json.ts'
 
 /** One operation of RFC 6902. */
@@ -110,4 +111,15 @@ function indexIn(holder: unknown[], token: string, pointer: string, last: number
   if (!/^(?:0|[1-9]\d*)$/.test(token) || Number(token) > last)
     throw new JsonPatchError(`${pointer} does not exist`)
   return Number(token)
+}
+
+/** Applies a JSON merge patch (RFC 7396): `null` removes, objects merge, anything else replaces. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isJsonObject(patch)) return patch
+  const entries = new Map(isJsonObject(target) ? Object.entries(target) : [])
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) entries.delete(name)
+    else entries.set(name, mergePatch(entries.get(name), value))
+  }
+  return Object.fromEntries(entries)
 }
