@@ -8,13 +8,13 @@ import { onRbacChange, rbacResources, rulesOf } from './rbac-objects.ts'
 type Selector = Parameters<typeof labelSelectorOf>[0]
 
 /**
- * Gives aggregated ClusterRoles the rules of those that their selectors select, now and whenever one changes: what the
- * controller manager does in a real cluster.
+ * Gives each aggregated ClusterRole the rules of the roles that its selectors select, now and after each change, as the
+ * controller manager of a real cluster does.
  */
 export function aggregateRoles(storage: Storage): void {
   let running = false
   const sync = (): void => {
-    // Its own writes call it again; one pass more finds that nothing is left to do.
+    // Writes of a pass call `sync` again. The loop below makes passes until nothing is left to do.
     if (running) return
     running = true
     try {
@@ -27,7 +27,7 @@ export function aggregateRoles(storage: Storage): void {
   sync()
 }
 
-/** Whether a role had to be written: then others may have to follow. */
+/** Writes the first role whose rules are out of date. Returns whether it wrote one. */
 function aggregateOnce(storage: Storage): boolean {
   const roles = Array.from(storage.list(rbacResources.clusterRoles)).toSorted((a, b) =>
     a.metadata.name < b.metadata.name ? -1 : 1,

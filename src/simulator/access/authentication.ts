@@ -2,18 +2,18 @@ import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypt
 import { Refusal } from '../api/status-refusal.ts'
 import type { Storage } from '../storage/storage.ts'
 
-/** Who may come, and what each may not. */
+/** A user of the simulated server. */
 export interface SimulatorUser {
   readonly token: string
   readonly user: string
   readonly uid?: string
-  /** Beside `system:authenticated`, which every user is in. `system:masters` may do anything. */
+  /** Groups besides `system:authenticated`, which holds every user. `system:masters` may do anything. */
   readonly groups?: readonly string[]
-  /** Resources that this user is forbidden, `secrets` or `deployments.apps`; not where RBAC decides. */
+  /** Resources that the user may not access: `secrets`, `deployments.apps`. RBAC ignores the list. */
   readonly denied?: readonly string[]
 }
 
-/** Somebody as authorization sees them. */
+/** An authenticated user. */
 export interface Identity {
   readonly name: string
   readonly uid: string
@@ -21,7 +21,7 @@ export interface Identity {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
-/** The audience of the tokens: what a kube-apiserver's service account issuer is by default. */
+/** The audience of the tokens: the default service account issuer of a kube-apiserver. */
 export const audience = 'https://kubernetes.default.svc'
 
 const administrator: Identity = {
@@ -37,14 +37,13 @@ const anonymous: Identity = {
 }
 
 interface AuthenticationOptions {
-  /** Who brings no token is let in as nobody; else refused. */
+  /** Whether a request without a token runs as `system:anonymous`. Otherwise it is refused. */
   readonly anonymous: boolean
   readonly accounts: ServiceAccountTokens
 }
 
-/** The users of the simulated server, found by their bearer tokens. */
+/** Finds users by their bearer tokens. */
 export class Authentication {
-  /** The tokens of ServiceAccounts. */
   readonly accounts: ServiceAccountTokens
   readonly #users: ReadonlyMap<string, Identity>
   readonly #anonymous: boolean
@@ -55,13 +54,13 @@ export class Authentication {
     this.accounts = options.accounts
   }
 
-  /** Whose token it is, and what for. */
+  /** The user and the audiences of a token. */
   find(token: string): BoundIdentity | undefined {
     const identity = this.#users.get(token)
     return identity === undefined ? this.accounts.find(token) : { identity, audiences: [audience] }
   }
 
-  /** Who sends a request; without users everybody is the administrator. Throws 401. */
+  /** The user who sends a request. Without configured users, every request comes from the administrator. Throws 401. */
   identify(authorization: string | undefined): Identity {
     if (this.#users.size === 0) return administrator
     if (authorization === undefined || authorization === '') {
@@ -81,7 +80,7 @@ function identityOf({ user, uid = '', groups = [] }: SimulatorUser): Identity {
   return { name: user, uid, groups: [...new Set([...groups, 'system:authenticated'])] }
 }
 
-/** What a token of a ServiceAccount says. Source: KEP-1205, bound service account tokens. */
+/** The claims of a ServiceAccount's token. Source: KEP-1205, bound service account tokens. */
 interface Claims {
   readonly aud: readonly string[]
   readonly exp: number
@@ -96,7 +95,7 @@ interface AccountClaim {
   readonly uid: string
 }
 
-/** Who brings a token, and what it is for. */
+/** The user of a token, and the audiences for which the token is valid. */
 export interface BoundIdentity {
   readonly identity: Identity
   readonly audiences: readonly string[]
@@ -112,8 +111,8 @@ export interface TokenOrder {
 const resource = { group: '', version: 'v1', resource: 'serviceaccounts' }
 
 /**
- * The tokens that ServiceAccounts are given: JWTs of this server, good until they expire or their account is gone. Nothing is
- * kept of them, and another server, or the same one after a restart, does not know them.
+ * Issues and checks the tokens of ServiceAccounts: JWTs that this server signs, valid until they expire or their
+ * account is deleted. The server stores none of them. Another server, or this server after a restart, refuses them.
  */
 export class ServiceAccountTokens {
   readonly #storage: Storage
@@ -125,7 +124,7 @@ export class ServiceAccountTokens {
     this.#issuer = issuer
   }
 
-  /** A token, and when it expires (RFC 3339); `undefined` where there is no such account. */
+  /** A new token and its expiry (RFC 3339); `undefined` if the account does not exist. */
   issue(
     order: TokenOrder,
   ): { readonly token: string; readonly expirationTimestamp: string } | undefined {
@@ -150,7 +149,10 @@ export class ServiceAccountTokens {
     return { token, expirationTimestamp }
   }
 
-  /** Whose token it is; `undefined` where it is none of this server, too old, or of an account that is no more. */
+  /**
+   * The user of a token; `undefined` if another server signed the token, if it has expired, or if its account is
+   * deleted.
+   */
   find(token: string): BoundIdentity | undefined {
     const [head = '', body = '', signature = '', ...more] = token.split('.')
     const expected = this.#sign(`${head}.${body}`)
@@ -183,7 +185,7 @@ const subjectOf = (namespace: string, name: string): string =>
 
 const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** The claims of a body that this server has signed. */
+/** Reads the claims of a body whose signature is checked. */
 function claimsOf(body: string): Claims {
   const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as Omit<
     Claims,

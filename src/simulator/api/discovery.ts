@@ -7,13 +7,13 @@ export function groupList(registry: ResourceRegistry): object {
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: registry.groups() }
 }
 
-/** `/apis/GROUP`; `undefined` where there is no such group. */
+/** `/apis/GROUP`; `undefined` for an unknown group. */
 export function groupDocument(registry: ResourceRegistry, name: string): object | undefined {
   const group = registry.groups().find((one) => one.name === name)
   return group === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...group }
 }
 
-/** `/api/v1`, `/apis/GROUP/VERSION`; `path` has no slash in front. `undefined` where there is no such version. */
+/** `/api/v1`, `/apis/GROUP/VERSION`; `path` has no leading slash. `undefined` for an unknown version. */
 export function resourceList(registry: ResourceRegistry, path: string): object | undefined {
   const captured = registry.captured.resources[path]
   if (captured !== undefined) return captured
@@ -47,13 +47,13 @@ export function hashOf(text: string): string {
   return createHash('sha512').update(text).digest('hex').toUpperCase()
 }
 
-/** A document as it is sent. */
+/** The text of a document, and its hash. */
 export interface OpenApiText {
   readonly text: string
   readonly hash: string
 }
 
-/** The OpenAPI v3 documents of a registry, written once for each state of it. */
+/** The OpenAPI v3 documents of a registry. Writes each document once per generation of the registry. */
 export class OpenApi {
   readonly #registry: ResourceRegistry
   readonly #texts = new Map<string, OpenApiText>()
@@ -80,7 +80,7 @@ export class OpenApi {
     }
   }
 
-  /** `/openapi/v3/PATH`; `undefined` where there is no such document. */
+  /** `/openapi/v3/PATH`; `undefined` for an unknown path. */
   document(path: string): OpenApiText | undefined {
     if (this.#generation !== this.#registry.generation) {
       this.#generation = this.#registry.generation

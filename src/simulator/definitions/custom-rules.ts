@@ -6,7 +6,7 @@ import { schemaProblems } from '../schema/object-validation.ts'
 import { defaulted, prunedObject } from '../schema/pruning-and-defaulting.ts'
 import type { Path, StructuralSchema } from '../schema/structural-schema.ts'
 
-/** The rules of one version of a custom kind: its schema, and its numbers of replicas. */
+/** The rules of one version of a custom kind: its schema and its replica counts. */
 export function customRules(schema: StructuralSchema, scale: ScalePaths | undefined): ObjectRules {
   return {
     settle: (object, unknown) =>
@@ -25,7 +25,7 @@ export function customRules(schema: StructuralSchema, scale: ScalePaths | undefi
   }
 }
 
-/** Of a write to the status only that is checked; messages name its fields as if it were the whole. */
+/** A write to the status checks the status alone. The path of each problem starts at `status`. */
 function statusProblems(
   object: Unstructured,
   schema: StructuralSchema,
@@ -38,7 +38,10 @@ function statusProblems(
   }))
 }
 
-/** An update is not refused for a value that was wrong before. Items of lists are not told apart: any change makes all of them new. */
+/**
+ * Whether a value was already wrong before the update, which is then not refused. A change in a list counts for all its
+ * items.
+ */
 function isUnchanged(
   node: Path,
   object: Unstructured,

@@ -13,7 +13,7 @@ import {
   statusOf,
 } from './definition.ts'
 
-/** The rules of CustomResourceDefinitions themselves. Source: apiextensions.k8s.io/v1 validation. */
+/** The rules of CustomResourceDefinitions. Source: apiextensions.k8s.io/v1 validation. */
 export const definitionRules: ObjectRules = {
   settle: (definition) => {
     const spec = (definition['spec'] ?? {}) as Partial<DefinitionSpec>
@@ -116,7 +116,7 @@ function updateProblems(
   return found
 }
 
-/** What is wrong with the versions of a definition. */
+/** The problems of a definition's versions. */
 function versionProblems(versions: readonly DefinitionVersion[]): FieldProblem[] {
   const found: FieldProblem[] = []
   if (new Set(versions.map(({ name }) => name)).size < versions.length) {
@@ -141,7 +141,7 @@ function versionProblems(versions: readonly DefinitionVersion[]): FieldProblem[]
 
 interface VersionPart {
   readonly keyword: 'schema' | 'subresources' | 'additionalPrinterColumns' | 'selectableFields'
-  /** Its place where all versions agree on it, which a kube-apiserver names instead of each version's own. */
+  /** The path that a kube-apiserver names if all versions agree on the part. */
   readonly shared: string
   readonly check: (version: DefinitionVersion, field: string) => FieldProblem[]
 }

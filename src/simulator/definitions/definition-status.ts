@@ -18,7 +18,7 @@ export function isEstablished(definition: Unstructured): boolean {
   )
 }
 
-/** The status that follows from a definition and from the names that others of its group have. */
+/** The status of a definition. `others` are the other definitions of the group, whose names are taken. */
 export function nextStatus(
   definition: Unstructured,
   others: readonly Unstructured[],
@@ -41,7 +41,7 @@ export function nextStatus(
     conflict === undefined
       ? condition('NamesAccepted', 'True', 'NoConflicts', 'no conflicts found')
       : condition('NamesAccepted', 'False', conflict.reason, conflict.message)
-  // Once established a kind stays so, under the names that it has.
+  // An established kind stays established, under its accepted names.
   const established =
     conflict === undefined || isEstablished(definition)
       ? condition(
@@ -77,7 +77,7 @@ export function nextStatus(
   }
 }
 
-/** Each in its place, and behind those that others have written, which stay. */
+/** Replaces conditions in place and appends new ones. Keeps the conditions of other writers. */
 function mergedConditions(
   before: readonly DefinitionCondition[],
   made: readonly DefinitionCondition[],
@@ -94,7 +94,7 @@ interface Conflict {
   readonly message: string
 }
 
-/** Names that are free are accepted one by one. As in a kube-apiserver the last conflict is the one that is told. */
+/** Accepts each free name on its own. Reports the last conflict, as a kube-apiserver does. */
 function acceptNames(
   names: ReturnType<typeof completeNames>,
   others: readonly DefinitionStatus[],
@@ -125,10 +125,10 @@ function acceptNames(
   return { accepted, conflict }
 }
 
-/** By which a definition says that its API was approved; those in Kubernetes' own groups must say something. */
+/** Names the approval of an API. Definitions in groups of Kubernetes must have it. */
 export const approvalAnnotation = 'api-approved.kubernetes.io'
 
-/** What a definition says of the approval of its API, and how the condition of it reads. */
+/** The approval of a definition's API, and its condition. */
 export interface DefinitionApproval {
   readonly state: 'missing' | 'invalid' | 'bypassed' | 'approved'
   readonly status: 'True' | 'False'
@@ -139,7 +139,7 @@ export interface DefinitionApproval {
 const required = `protected groups must have approval annotation "${approvalAnnotation}"`
 const see = 'see https://github.com/kubernetes/enhancements/pull/1111'
 
-/** `undefined` for groups that need no approval. */
+/** The approval of a definition; `undefined` for groups that need none. */
 export function approvalOf(definition: Unstructured): DefinitionApproval | undefined {
   if (!/(^|\.)(k8s\.io|kubernetes\.io)$/.test(specOf(definition).group)) return undefined
   const said = definition.metadata.annotations?.[approvalAnnotation] ?? ''

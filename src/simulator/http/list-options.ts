@@ -6,20 +6,20 @@ export interface ListQuery {
   readonly watch: boolean
   readonly labelSelector: string
   readonly fieldSelector: string
-  /** `undefined` where it was not given or is `''`. */
+  /** `undefined` if it is absent or `''`. */
   readonly revision: number | undefined
   readonly match: '' | 'Exact' | 'NotOlderThan'
   /** 0: no limit. */
   readonly limit: number
-  /** `''` where it was not given. */
+  /** `''` if it is absent. */
   readonly continue: string
   readonly allowWatchBookmarks: boolean
   readonly sendInitialEvents: boolean | undefined
-  /** 0: the server's own. */
+  /** 0: the server's default. */
   readonly timeoutSeconds: number
 }
 
-/** Reads and checks the parameters as a kube-apiserver does. Throws 400 and 422. */
+/** Reads and checks the parameters. Throws 400 and 422, as a kube-apiserver does. */
 export function listQuery(params: URLSearchParams): ListQuery {
   const watch = flag(params, 'watch')
   const initial = params.has('sendInitialEvents') ? flag(params, 'sendInitialEvents') : undefined

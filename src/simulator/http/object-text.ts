@@ -9,13 +9,13 @@ import type { ServedResource } from '../api/served-resource.ts'
 import { kindPrefix, readObject, type StoredObject } from '../storage/stored-object.ts'
 import type { Representation } from './accept-header.ts'
 
-/** How the objects of one request are written: in which version, and how much of them. */
+/** How the objects of one request are written: their version and their parts. */
 export interface ObjectText {
   /** The pieces of an object in a list. */
   readonly item: (object: StoredObject) => readonly Buffer[]
   /** The pieces of an object on its own, with its kind. */
   readonly whole: (object: StoredObject) => readonly Buffer[]
-  /** The kind and version that {@link whole} says. */
+  /** The kind and version in {@link whole}. */
   readonly kind: string
   readonly apiVersion: string
   /** The beginning of a list of them, up to its first item. */
@@ -25,7 +25,7 @@ export interface ObjectText {
 const brace = Buffer.from('}')
 const metadataVersion = 'meta.k8s.io/v1'
 
-/** Texts go out as they are stored; only tables, and another version of an object, have to be parsed and written anew. */
+/** Sends texts as they are stored. Only tables and other versions of an object are parsed and written anew. */
 export function objectText(
   captured: CapturedApi,
   served: ServedResource,
@@ -44,7 +44,7 @@ export function objectText(
     apiVersion,
     listHead: listHead(`${kind}List`, apiVersion),
     whole,
-    // Items of custom resources name their kind, those of built-in ones do not.
+    // Items of custom resources carry their kind; items of built-in resources do not.
     item: served.stored.custom ? whole : (object) => [textOf(object, served)],
   }
 }
@@ -82,7 +82,7 @@ function tableText(
     const part = JSON.stringify(include === 'Object' ? read : partial)
     return Buffer.from(`{"cells":${cells},"object":${part}}`)
   }
-  // Later tables of a watch do not repeat the columns.
+  // Only the first table of a watch has the columns.
   let columns: readonly object[] | null = definitions
   const head = (metadata: object): string => {
     const opening = { kind, apiVersion, metadata, columnDefinitions: columns }
@@ -101,15 +101,15 @@ function tableText(
   }
 }
 
-/** The columns of a table, and how its cells are filled. */
+/** The columns of a table, and a reader of its cells. */
 interface TableColumns {
   readonly definitions: readonly object[]
   readonly cellsOf: (object: Unstructured) => readonly unknown[]
 }
 
 /**
- * The columns of a resource's tables: those that its definition declares, or those that a kube-apiserver prints of a built-in
- * kind, as far as they are known; else the name and the age.
+ * The columns of a resource's tables: those of its definition, or those that a kube-apiserver prints for a built-in
+ * kind; otherwise the name and the age.
  */
 function tableColumns(captured: CapturedApi, served: ServedResource): TableColumns {
   const builtIn = served.columns === undefined ? printedKindOf(served) : undefined
@@ -131,7 +131,7 @@ function tableColumns(captured: CapturedApi, served: ServedResource): TableColum
   }
 }
 
-/** Ages of built-in kinds are texts that are ready. */
+/** Ages of built-in kinds are formatted texts. */
 function tableType({ type }: Column): string {
   return type === 'date' ? 'string' : type
 }

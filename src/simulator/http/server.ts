@@ -33,13 +33,13 @@ import {
 export interface SimulatedServerOptions {
   readonly port: number
   readonly host: string
-  /** 0: none. */
+  /** 0: no bookmarks. */
   readonly bookmarkIntervalMs: number
   readonly authentication: Authentication
   readonly authorizer: Authorizer
 }
 
-/** The HTTP server in front of a storage. */
+/** Serves a storage over HTTP. */
 export class SimulatedServer {
   readonly faults: Faults
   readonly #storage: Storage
@@ -63,7 +63,7 @@ export class SimulatedServer {
     this.#server.on('connection', (socket) => this.#accept(socket))
   }
 
-  /** Listens, and answers with the URL. Rejects where the address is taken. */
+  /** Listens and returns the URL. Rejects if the address is in use. */
   async start(): Promise<string> {
     const { port, host } = this.#options
     this.#server.listen(port, host)
@@ -73,7 +73,7 @@ export class SimulatedServer {
     return `http://${name}:${address.port}`
   }
 
-  /** Breaks every connection and listens no more. */
+  /** Stops listening and breaks every connection. */
   async stop(): Promise<void> {
     this.#nodes.stop()
     if (!this.#server.listening) return
@@ -199,10 +199,9 @@ export class SimulatedServer {
   }
 }
 
-/** The path of the fault orders. */
 const faultsPath = '/simulator/faults'
 
-/** `POST` orders a fault, `GET` lists those that wait, `DELETE` forgets them. */
+/** `POST` orders a fault, `GET` lists waiting faults, `DELETE` drops them. */
 async function serveFaultOrder(exchange: Exchange, faults: Faults): Promise<void> {
   if (exchange.method === 'POST') order(faults, await readBody(exchange.request))
   else if (exchange.method === 'DELETE') faults.clear()

@@ -18,7 +18,7 @@ export interface SchemaProblem extends FieldProblem {
 }
 
 /**
- * What is wrong with a value, by its structural schema, in a kube-apiserver's words. Rules in CEL are not evaluated.
+ * The problems of a value by its structural schema, in the words of a kube-apiserver. Rules in CEL are not evaluated.
  * Source: the OpenAPI 3.0 subset of apiextensions.k8s.io/v1.
  */
 export function schemaProblems(value: unknown, schema: StructuralSchema): readonly SchemaProblem[] {
@@ -95,7 +95,7 @@ function check(value: unknown, schema: StructuralSchema, path: Path, into: Schem
   if (isJsonObject(value)) checkMembers(value, schema, path, into)
 }
 
-/** Larger integers than 64 bits hold have become doubles; smaller ones keep their digits. */
+/** Integers beyond 64 bits have become doubles; smaller integers keep their digits. */
 const isBeyondInt64 = (value: unknown): boolean =>
   typeof value === 'number' && !Number.isSafeInteger(value)
 
@@ -147,7 +147,7 @@ function checkString(
 ): void {
   const { minLength = 0, maxLength = Infinity, pattern, format } = schema
   const length = Array.from(value).length
-  // The first of these is told alone.
+  // Only the first of these problems is reported.
   if (length > maxLength) {
     into.add(path, tooLongAt(pathText(path), maxLength))
   } else if (length < minLength) {
@@ -160,7 +160,7 @@ function checkString(
 
 const expressions = new Map<string, RegExp>()
 
-/** A pattern, which is in Go's dialect: what JavaScript cannot read of it matches anything. */
+/** Compiles a pattern of Go's dialect. A pattern that JavaScript cannot compile matches anything. */
 function regularExpression(pattern: string): RegExp {
   let expression = expressions.get(pattern)
   if (expression === undefined) {
@@ -217,7 +217,7 @@ function checkList(
   checkUnique(value, schema, path, into)
 }
 
-/** Sets have no item twice, maps no key twice. */
+/** Reports repeated items of sets and repeated keys of maps. */
 function checkUnique(
   value: readonly unknown[],
   schema: StructuralSchema,
@@ -276,7 +276,7 @@ function isNetwork(text: string): boolean {
   return version !== 0 && fits && more.length === 0
 }
 
-/** The formats of strings that a kube-apiserver checks in custom resources; it takes any text for the others. */
+/** The string formats that a kube-apiserver checks in custom resources. Other formats accept any text. */
 const formats: Readonly<Record<string, (text: string) => boolean>> = {
   date: (text) => isoDate.test(text),
   'date-time': (text) => isoTime.test(text),

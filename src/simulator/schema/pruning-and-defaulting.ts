@@ -2,7 +2,7 @@ import { isJsonObject } from '../../lib/json-object.ts'
 import { cloneJson } from '../api/json.ts'
 import { memberSchema, type Path, pathText, type StructuralSchema } from './structural-schema.ts'
 
-/** The members of ObjectMeta; any other is dropped. */
+/** The members of ObjectMeta. Others are dropped. */
 const metadataFields = new Set([
   'name',
   'generateName',
@@ -21,7 +21,7 @@ const metadataFields = new Set([
   'managedFields',
 ])
 
-/** An object without the fields that its schema does not know. `unknown` takes the paths of what was dropped. */
+/** Drops the fields that the schema does not declare. Adds the paths of dropped fields to `unknown`. */
 export function prunedObject<T extends object>(
   object: T,
   schema: StructuralSchema,
@@ -69,8 +69,8 @@ function prunedMetadata(metadata: unknown, path: Path, unknown: string[]): unkno
 }
 
 /**
- * A value with the defaults of its schema in the places where nothing is, or a `null` that may not be. A `null` that
- * may not be and has no default is dropped.
+ * Fills in the defaults of the schema for absent members, and for `null` members that are not nullable. Drops such a
+ * `null` if it has no default.
  */
 export function defaulted(value: unknown, schema: StructuralSchema): unknown {
   if (Array.isArray(value)) {

@@ -10,7 +10,7 @@ import type { StructuralSchema } from './structural-schema.ts'
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 
-/** Keywords that say what a value is: they stand outside of `anyOf`, `allOf`, `oneOf` and `not`. */
+/** Keywords of the structure. They may not occur inside `anyOf`, `allOf`, `oneOf` and `not`. */
 const structureOnly = [
   'type',
   'default',
@@ -20,8 +20,8 @@ const structureOnly = [
 ] as const
 
 /**
- * What keeps a schema from being structural, each problem with its place below `field`. Source: the CustomResourceDefinition
- * guide's "Specifying a structural schema", and apiextensions.k8s.io/v1 validation.
+ * The problems that keep a schema from being structural. Paths start at `field`. Source: "Specifying a structural
+ * schema" in the CustomResourceDefinition guide, and apiextensions.k8s.io/v1 validation.
  */
 export function structuralProblems(schema: StructuralSchema, field: string): FieldProblem[] {
   const found: FieldProblem[] = []
@@ -120,7 +120,7 @@ function checkKeywords(schema: StructuralSchema, field: string, into: FieldProbl
 
 function isExpression(pattern: string): boolean {
   try {
-    // Flags in front, `(?i)`, are Go's own.
+    // Leading flags such as `(?i)` exist in Go only.
     return new RegExp(pattern.replace(/^\(\?[a-z]+\)/, '')) instanceof RegExp
   } catch {
     return false

@@ -18,7 +18,7 @@ const valueRule =
   "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
 const tooLong = `must be no more than ${maxNameUnits} bytes`
 
-/** What is wrong with the metadata of an object of whatever kind, besides its name. */
+/** The problems of an object's metadata, except those of its name. */
 export function metadataProblems(metadata: ObjectMeta): readonly FieldProblem[] {
   const labels = fieldsOf(metadata.labels)
   const annotations = fieldsOf(metadata.annotations)
@@ -36,7 +36,7 @@ export function metadataProblems(metadata: ObjectMeta): readonly FieldProblem[] 
   ]
 }
 
-/** Whatever a client sent, `null` above all; values that are no texts are not looked at. */
+/** The text members of a client's value, which may be `null`. Skips other members. */
 function fieldsOf(given: unknown): Readonly<Record<string, string>> {
   if (!isJsonObject(given)) return {}
   const texts = Object.entries(given).filter(
@@ -61,7 +61,7 @@ function annotationProblems(annotations: Readonly<Record<string, string>>): Fiel
   return [...problems, tooLongAt(field, maxAnnotationBytes)]
 }
 
-/** What is wrong with the key of a label or annotation. */
+/** The problems of the key of a label or annotation. */
 export function keyProblems(field: string, key: string): FieldProblem[] {
   const parts = key.split('/')
   const [own = '', ...more] = parts.toReversed()
@@ -75,7 +75,7 @@ export function keyProblems(field: string, key: string): FieldProblem[] {
   return name.test(own) ? [] : [invalidAt(field, key, nameRule)]
 }
 
-/** What is wrong with the value of a label. */
+/** The problems of the value of a label. */
 export function valueProblems(field: string, value: string): FieldProblem[] {
   if (value.length > maxNameUnits) return [invalidAt(field, value, tooLong)]
   return value === '' || name.test(value) ? [] : [invalidAt(field, value, valueRule)]

@@ -18,7 +18,7 @@ import { type FieldShape, kindShape } from './ownership/field-shape.ts'
 import { appliedFields, fieldChanges, partsOf, withItems } from './ownership/object-fields.ts'
 import {
   isSameManager,
-  losing,
+  managerWithout,
   type Manager,
   managerOf,
   ownable,
@@ -33,18 +33,18 @@ import {
   type WriteTarget,
 } from './write-target.ts'
 
-/** How a configuration is applied. */
+/** Options of an apply. */
 export interface ApplyOptions extends WriteOptions {
   /** `''`, or `status`. */
   readonly subresource: string
-  /** Takes over fields that others own. */
+  /** Whether to take over fields of other managers. */
   readonly force: boolean
 }
 
 /**
- * Server-side apply: the object gets what the configuration says, loses what the same manager said before and says no
- * longer, and names the manager as owner of its fields. Answers with whether the object is new. Throws 409 with a cause
- * for each field that somebody else owns, unless forced. Source: KEP-555.
+ * Server-side apply. Sets the fields of the configuration, removes fields that the manager applied before and omits
+ * now, and makes the manager the owner. Returns whether the object is new. Throws 409, unless forced, with a cause for
+ * each field of another manager. Source: KEP-555.
  */
 export function applyObject(
   storage: Storage,
@@ -79,7 +79,7 @@ export function applyObject(
   const others = managers.filter((one) => one !== old)
   const applied = onlyPart(given, writer)
   const merged = mergeApplied(current, applied, shape)
-  const left = withoutFields(merged, abandoned(old, [...others, self]), shape)
+  const left = withoutFields(merged, droppedFields(old, [...others, self]), shape)
   const settled = settledObject(served, left as Unstructured, options)
   const next = nextObject(served, current, settled, subresource)
   const changes = fieldChanges(current, next, shape)
@@ -89,7 +89,7 @@ export function applyObject(
     .filter(({ fields }) => !isEmpty(fields))
   if (conflicts.length > 0 && !options.force) throw applyConflict(conflicts)
   const owners = [
-    ...others.map((one) => losing(one, union(set, changes.removed))),
+    ...others.map((one) => managerWithout(one, union(set, changes.removed))),
     sameFields(old, self) ? { ...self, time: old?.time } : self,
   ]
   const unchanged = equalJson(next, current) && sameFields(old, self)
@@ -103,20 +103,20 @@ function sameFields(a: Manager | undefined, b: Manager): boolean {
   return isEmpty(difference(a.fields, b.fields)) && isEmpty(difference(b.fields, a.fields))
 }
 
-/** What a manager owned and applies no longer, as far as nobody else owns it. */
-function abandoned(old: Manager | undefined, owners: readonly Manager[]): FieldSet {
+/** The fields that a manager applied before and omits now, and that no other manager owns. */
+function droppedFields(old: Manager | undefined, owners: readonly Manager[]): FieldSet {
   const before = old?.fields ?? { owned: false, parts: new Map() }
   return owners.reduce((fields, owner) => difference(fields, withItems(owner.fields)), before)
 }
 
-/** Only the status is applied to the status, and only the rest to the object. */
+/** Applies only the status to the status, and only the rest to the object. */
 function onlyPart(given: Unstructured, { served, subresource }: Writer): object {
   const { status, ...rest } = given
   if (subresource === 'status') return status === undefined ? {} : { status }
-  return served.stored.statusApart ? rest : given
+  return served.stored.hasStatusSubresource ? rest : given
 }
 
-/** Throws where a configuration has fields that its kind does not have. */
+/** Throws if a configuration has unknown fields. */
 function checkDeclared(
   given: Unstructured,
   shape: FieldShape,
@@ -141,13 +141,13 @@ function checkDeclared(
   throw new Refusal(500, message)
 }
 
-/** Fields that somebody else owns and an apply would change. */
+/** Fields of another manager that an apply would change. */
 interface OwnershipConflict {
   readonly manager: Manager
   readonly fields: FieldSet
 }
 
-/** 409 with a cause for each field. */
+/** A 409 with a cause for each field. */
 function applyConflict(conflicts: readonly OwnershipConflict[]): Refusal {
   const causes = conflicts.flatMap(({ manager, fields }) =>
     fieldPaths(fields).map((field) => ({ with: nameOf(manager), field })),
@@ -178,7 +178,7 @@ function nameOf({ name, operation, apiVersion, subresource }: Manager): string {
   return `${JSON.stringify(name)}${part}${version}`
 }
 
-/** A value with an applied configuration merged into it. */
+/** Merges an applied configuration into a value. */
 function mergeApplied(live: unknown, applied: unknown, shape: FieldShape): unknown {
   if (shape.kind === 'map' && isJsonObject(live) && isJsonObject(applied)) {
     const members = new Map(Object.entries(live))
@@ -192,7 +192,7 @@ function mergeApplied(live: unknown, applied: unknown, shape: FieldShape): unkno
   return shape.kind === 'set' || shape.kind === 'keyed' ? mergedList(live, applied, shape) : applied
 }
 
-/** Items that are applied stand in their own order; the others keep their places before the next of them. */
+/** Applied items keep their own order. Others stay before the next applied item that followed them. */
 function mergedList(
   live: readonly unknown[],
   applied: readonly unknown[],
@@ -222,7 +222,7 @@ function mergedList(
   return merged
 }
 
-/** A value without some of its fields; `undefined` where nothing is left of it. An item that goes takes all with it. */
+/** Removes fields from a value; `undefined` if nothing is left. A removed item takes all its fields with it. */
 function withoutFields(value: unknown, fields: FieldSet, shape: FieldShape): unknown {
   const parts = partsOf(value, shape)
   if (parts === undefined) return fields.owned ? undefined : value

@@ -6,14 +6,14 @@ import { badRequest, invalid, methodNotAllowed, notFound } from '../../api/statu
 import { contentType, parseBody, readBody } from '../request-body.ts'
 import { type Exchange, type RequestTarget, sendJson } from '../exchange.ts'
 
-/** The review that a path is about. */
+/** The review at a path. */
 export function reviewAt({ group, version, resource, name }: RequestTarget): Review | undefined {
   const key = `${group}/${resource}`
   const isReview = version === 'v1' && name === '' && Object.hasOwn(reviews, key)
   return isReview ? reviews[key] : undefined
 }
 
-/** Answers a question about who somebody is, or what they may do. Nothing is stored. Throws refusals. */
+/** Answers an authentication or authorization review. Stores nothing. Throws refusals. */
 export async function serveReview(
   exchange: Exchange,
   { kind, group, answer }: Review,
@@ -40,12 +40,12 @@ const leastSeconds = 600
 const mostSeconds = 2 ** 32
 const defaultSeconds = 3_600
 
-/** Whether a path asks for a token of a ServiceAccount. */
+/** Whether a path is the `token` subresource of a ServiceAccount. */
 export function isTokenRequest({ group: of, resource, subresource }: RequestTarget): boolean {
   return of === '' && resource === 'serviceaccounts' && subresource === 'token'
 }
 
-/** Gives a ServiceAccount a token, as its subresource `token` does. Throws refusals. */
+/** Issues a token for a ServiceAccount, as the subresource `token` does. Throws refusals. */
 export async function serveTokenRequest(
   exchange: Exchange,
   { namespace, name }: RequestTarget,

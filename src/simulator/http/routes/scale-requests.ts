@@ -12,7 +12,7 @@ import type { ObjectRequest } from './object-requests.ts'
 import { patchOf } from './patch-requests.ts'
 import { writeOptions } from './write-parameters.ts'
 
-/** Reads or sets the number of replicas of an object, as an `autoscaling/v1` Scale. Throws refusals. */
+/** Reads or sets the replicas of an object, as an `autoscaling/v1` Scale. Throws refusals. */
 export async function serveScale(verb: string, request: ObjectRequest): Promise<void> {
   const { exchange, storage, served } = request
   const paths = served.scale
@@ -30,7 +30,7 @@ export async function serveScale(verb: string, request: ObjectRequest): Promise<
   }
   const replicas = spec?.replicas ?? 0
   if (typeof replicas !== 'number') throw badRequest('spec.replicas of a Scale is a number')
-  // Custom kinds say it by their own rules.
+  // The rules of a custom kind check this themselves.
   if (replicas < 0 && !served.stored.custom) {
     throw invalid({ group: 'autoscaling', kind: 'Scale', name: request.name }, [
       invalidAt('spec.replicas', replicas, 'must be greater than or equal to 0'),
@@ -53,7 +53,7 @@ function scaleBody(body: Buffer): object {
     const value = parseJson(body.toString())
     if (isJsonObject(value)) return value
   } catch {
-    // Said below.
+    // The error below covers this too.
   }
   throw badRequest('the object provided is unrecognized (must be of type Scale)')
 }
@@ -94,7 +94,7 @@ function scaleOf(object: Unstructured, { stored }: ServedResource, paths: ScaleP
   }
 }
 
-/** A selector is a text in custom resources, an object in built-in ones. */
+/** Custom resources have a selector as text, built-in kinds as an object. */
 function selectorText(selector: unknown): string | undefined {
   if (typeof selector === 'string') return selector
   if (!isJsonObject(selector)) return undefined

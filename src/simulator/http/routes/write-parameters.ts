@@ -16,7 +16,7 @@ const optionsKinds: Readonly<Record<string, string>> = {
   PATCH: 'PatchOptions',
 }
 
-/** How a request wants its write to be done. Throws 422, as for an object of the kind of its options. */
+/** The options of a write. Throws 422 for invalid options. */
 export function writeOptions({ params, request, warnings, method }: Exchange): WriteOptions {
   const [agent = ''] = (request.headers['user-agent'] ?? '').split('/')
   const manager = params.get('fieldManager') ?? ''
@@ -38,13 +38,13 @@ export function writeOptions({ params, request, warnings, method }: Exchange): W
   }
 }
 
-/** What a DELETE asks for, and whether only in a dry run. */
+/** The options of a DELETE. */
 export interface DeleteRequest {
   readonly options: DeleteOptions
   readonly dryRun: boolean
 }
 
-/** Reads the `DeleteOptions` of a DELETE: of its body, or else of its parameters. Throws 400, 415 and 422. */
+/** Reads the `DeleteOptions` of a DELETE from its body, or else from its parameters. Throws 400, 415 and 422. */
 export async function readDeleteRequest({ request, params }: Exchange): Promise<DeleteRequest> {
   const body = parseBody(await readBody(request), contentType(request), 'DeleteOptions')
   if (body !== undefined) return deleteRequestOf(checkedOptions(body))
@@ -71,7 +71,7 @@ function checkedOptions(body: unknown): Fields {
   )
 }
 
-/** The same of `DeleteOptions` that are there. Throws 422. */
+/** Checks `DeleteOptions`. Throws 422. */
 export function deleteRequestOf(given: Fields): DeleteRequest {
   const { propagationPolicy: policy, orphanDependents, preconditions } = given
   const dryRun = Array.isArray(given['dryRun']) ? (given['dryRun'] as readonly unknown[]) : []

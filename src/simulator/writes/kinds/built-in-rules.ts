@@ -34,7 +34,7 @@ import {
   statefulSetProblems,
 } from './workload-checks.ts'
 
-/** What is wrong with an object, and with its change. */
+/** The problems of an object, and of its change. */
 type Problems = (object: Unstructured, before: Unstructured | undefined) => readonly FieldProblem[]
 
 const inSpec =
@@ -68,8 +68,8 @@ const dataKeys: Check = (value, path) =>
     return key.startsWith('..') ? [invalidAt(at, key, "must not start with '..'")] : []
   })
 
-/** Data that has been said to be immutable stays, and so does that it is. */
-const frozen: Problems = (object, before) => {
+/** Immutable data stays unchanged, and stays immutable. */
+const immutableData: Problems = (object, before) => {
   if (before?.['immutable'] !== true) return []
   const message = 'field is immutable when `immutable` is set'
   return ['data', 'binaryData', 'immutable']
@@ -138,7 +138,7 @@ const claimProblems: Problems = ({ spec }, before) => {
     const { storageClassName: _, volumeAttributesClassName: __, resources, ...rest } = fieldsOf(one)
     return isBound ? rest : { ...rest, resources }
   }
-  // A claim without a class may still be given one.
+  // A claim without a class may get one later.
   const { storageClassName: was } = fieldsOf(before?.['spec'])
   const isReclassed = !isEmpty(was) && was !== fieldsOf(spec)['storageClassName']
   if (before !== undefined && (isReclassed || !equalJson(kept(before['spec']), kept(spec)))) {
@@ -293,7 +293,7 @@ const bindingOf =
     ]
   }
 
-/** One of these, and not none. */
+/** As `oneOf`, for a value that may not be empty. */
 const oneOfAll =
   (...kinds: readonly string[]): Check =>
   (value, path, parent) =>
@@ -302,7 +302,7 @@ const oneOfAll =
       message: problem.message.replace('" "', '""'),
     }))
 
-/** By the resource, what is checked of objects of built-in kinds. Source: the validation of Kubernetes 1.36, as its server tells. */
+/** The checks of built-in kinds, by resource. Source: the validation of a Kubernetes 1.36 server. */
 const problemsByResource: Readonly<Record<string, Problems>> = {
   pods: podProblems,
   'deployments.apps': inSpec(deploymentProblems),
@@ -312,8 +312,8 @@ const problemsByResource: Readonly<Record<string, Problems>> = {
   'jobs.batch': inSpec(jobProblems),
   'cronjobs.batch': inSpec(cronJobProblems),
   services: inSpec(serviceProblems),
-  configmaps: all(checked({ data: dataKeys, binaryData: dataKeys }), duplicateData, frozen),
-  secrets: all(checked({ data: dataKeys, stringData: dataKeys }), secretType, frozen),
+  configmaps: all(checked({ data: dataKeys, binaryData: dataKeys }), duplicateData, immutableData),
+  secrets: all(checked({ data: dataKeys, stringData: dataKeys }), secretType, immutableData),
   persistentvolumeclaims: claimProblems,
   'ingresses.networking.k8s.io': checked(ingressChecks),
   'horizontalpodautoscalers.autoscaling': all(checked(autoscalerChecks), autoscaler),
@@ -345,7 +345,7 @@ const problemsByResource: Readonly<Record<string, Problems>> = {
   }),
 }
 
-/** The rules of a built-in kind; `undefined` for those that are taken as they come. */
+/** The rules of a built-in kind; `undefined` for kinds without checks. */
 export function builtInRules(groupResource: string): ObjectRules | undefined {
   const problems = problemsByResource[groupResource]
   if (problems === undefined) return undefined

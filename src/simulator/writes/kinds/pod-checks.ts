@@ -33,7 +33,7 @@ import {
 
 const deadline = between(1, 2 ** 31 - 1)
 
-/** What handles a probe or a hook, and what each has to have. */
+/** The handlers of probes and hooks, and their required fields. */
 const handlers = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const
 const handler: Checks = {
   'exec?.command': required(),
@@ -90,7 +90,7 @@ const environmentSource: Check = (value, path, parent) => {
   return problem === undefined ? [] : [invalidAt(path, '', problem)]
 }
 
-/** A name that may not be absent, where other checks of the same name would say that it is required. */
+/** A required name. The problem of an absent name is that of an invalid one. */
 const subdomainAt: Check = (value, path) => {
   const problem = subdomain.problem(textOf(value))
   return problem === undefined ? [] : [invalidAt(path, value ?? '', problem)]
@@ -99,12 +99,12 @@ const subdomainAt: Check = (value, path) => {
 const environmentOrigin: Check = (value, path) => {
   const { configMapRef, secretRef } = fieldsOf(value)
   const problem = 'must specify one of: `configMapRef` or `secretRef`'
-  // Of the list, not of its item.
+  // The problem names the list, not the item.
   const list = path.replace(/\[\d+\]$/, '')
   return configMapRef === undefined && secretRef === undefined ? [invalidAt(list, '', problem)] : []
 }
 
-/** Resources that containers have without a domain. */
+/** Container resources without a domain. */
 const standardResource = /^(cpu|memory|ephemeral-storage|hugepages-.+)$/
 
 const resources: Check = (value, path) => {
@@ -253,7 +253,7 @@ const podSpec: Checks = {
   'volumes[].hostPath?.path': required(),
 }
 
-/** What is wrong with the spec of a pod, or of the pods of a template. */
+/** The problems of a pod's spec, or of a template's. */
 export function podSpecProblems(spec: unknown, at: string): FieldProblem[] {
   const { containers, initContainers, volumes } = fieldsOf(spec)
   const names = new Set(itemsOf(volumes).map((one) => fieldsOf(one)['name']))
@@ -275,7 +275,7 @@ export function podSpecProblems(spec: unknown, at: string): FieldProblem[] {
   ]
 }
 
-/** The template of pods, with the labels that stand in it. */
+/** The problems of a pod template, including its labels. */
 export function templateProblems(template: unknown, at: string): FieldProblem[] {
   const { metadata, spec } = fieldsOf(template)
   return [
@@ -301,14 +301,15 @@ export function podProblems(pod: Unstructured, previous: Unstructured | undefine
   const keepsTolerations = itemsOf(before['tolerations']).every((one) =>
     tolerations.some((other) => equalJson(one, other)),
   )
-  const isKept = keepsTolerations && equalJson(lasting(before), lasting(after))
+  const isKept =
+    keepsTolerations && equalJson(unchangeableFields(before), unchangeableFields(after))
   return isKept ? found : [...found, forbiddenAt('spec', unchangeable)]
 }
 
 const withoutImage = (one: unknown): object => ({ ...fieldsOf(one), image: '' })
 
-/** What of a pod's spec no update changes. */
-function lasting(spec: ReturnType<typeof fieldsOf>): object {
+/** The parts of a pod's spec that no update may change. */
+function unchangeableFields(spec: ReturnType<typeof fieldsOf>): object {
   const { activeDeadlineSeconds: _, tolerations: __, containers, initContainers, ...kept } = spec
   return {
     ...kept,

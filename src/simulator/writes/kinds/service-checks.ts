@@ -41,7 +41,7 @@ const serviceChecks: Checks = {
   'ports[].name': named(label),
   'ports[].port': zeroPort,
   'ports[].protocol': oneOf('SCTP', 'TCP', 'UDP'),
-  // It is the port where it is not given.
+  // It defaults to the port.
   'ports[].targetPort': (value, path, parent) =>
     typeof value === 'string'
       ? portName(value, path, parent)
@@ -51,7 +51,7 @@ const serviceChecks: Checks = {
 const addressOf = (spec: Fields | undefined): unknown =>
   itemsOf(spec?.['clusterIPs'])[0] ?? spec?.['clusterIP']
 
-/** What is wrong with the spec of a Service, and with its change. */
+/** The problems of a Service's spec, and of its change. */
 export function serviceProblems(spec: Fields, before: Fields | undefined): FieldProblem[] {
   const { type = 'ClusterIP', externalName, externalTrafficPolicy } = spec
   const ip = addressOf(spec)

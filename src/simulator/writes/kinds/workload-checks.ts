@@ -25,21 +25,21 @@ import {
 } from './field-checks.ts'
 import { templateProblems } from './pod-checks.ts'
 
-/** What is wrong with the spec of a workload, and with its change. */
+/** The problems of a workload's spec, and of its change. */
 type SpecProblems = (
   spec: Fields,
   before: Fields | undefined,
   at: string,
 ) => readonly FieldProblem[]
 
-/** What sets the workloads of `apps` apart. */
+/** The differences between the workloads of `apps`. */
 interface WorkloadRules {
-  /** As what they are known where they select nothing. */
+  /** The name of the kind in the message about an empty selector. */
   readonly kind: string
-  /** As what its pods are known where they may not have a deadline. */
+  /** The name of the kind in the message about a deadline of its pods. */
   readonly called: string
   readonly checks: Checks
-  /** What is said of a selector that is none; `undefined`: nothing more than what is wrong in it. */
+  /** A further message about an invalid selector, if any. */
   readonly badSelector?: string
   readonly needsSelector: boolean
   readonly own: SpecProblems
@@ -66,7 +66,7 @@ function selects(selector: unknown, template: unknown): boolean {
   return matchesLabels(labelSelectorOf(selector as Parameters<typeof labelSelectorOf>[0]), labels)
 }
 
-/** The template with its volume claims as volumes, as the pods of a StatefulSet have them. */
+/** The template with a volume for each volume claim, as in the pods of a StatefulSet. */
 function withClaims({ template, volumeClaimTemplates }: Fields): unknown {
   const claims = itemsOf(volumeClaimTemplates).map((one) => {
     const name = valueAt(one, 'metadata.name')
@@ -169,7 +169,7 @@ export const replicaSetProblems: SpecProblems = workload({
   own: keepsSelector,
 })
 
-/** What an update of a StatefulSet may change. */
+/** The fields of a StatefulSet that an update may change. */
 const changeable = [
   'replicas',
   'ordinals',
@@ -263,7 +263,7 @@ const jobChecks: Checks = {
   podReplacementPolicy: oneOf('Failed', 'TerminatingOrFailed'),
 }
 
-/** The pods of a job may not run for ever. */
+/** The pods of a job may not restart forever. */
 const endingPolicy: Check = (value, path) =>
   value === 'OnFailure' || value === 'Never'
     ? []
@@ -309,7 +309,7 @@ const ranges = [
   [0, 6],
 ] as const
 
-/** What is wrong with a schedule; steps, names and what else is no number is not looked at. */
+/** Checks the numbers of a schedule. Skips steps and names. */
 const schedule: Check = (value, path) => {
   const text = String(value)
   if (/TZ=/.test(text)) {

@@ -44,7 +44,7 @@ function apply(root: unknown, { op, path, from = '', value }: Operation): unknow
   }
 }
 
-/** RFC 6901: `~1` is a slash, `~0` a tilde. */
+/** RFC 6901: `~1` stands for a slash, `~0` for a tilde. */
 function tokensOf(pointer: string): string[] {
   if (pointer === '') return []
   if (!pointer.startsWith('/')) throw new JsonPatchError(`${pointer} is not a JSON pointer`)
@@ -96,7 +96,7 @@ function remove(root: unknown, pointer: string): unknown {
   return root
 }
 
-/** An own property whatever its name is, `__proto__` too. */
+/** Sets an own property of any name, including `__proto__`. */
 function setOwn(holder: Record<string, unknown>, name: string, value: unknown): void {
   Object.defineProperty(holder, name, {
     value,
