@@ -1,10 +1,10 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
 import {
   evictedPod,
-  foundNode,
-  foundPod,
+  recoveredNode,
+  recoveredPod,
   lostNode,
-  strandedPod,
+  unreadyPod,
   toleratedForMs,
 } from '../population/node-health.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -41,8 +41,8 @@ export class NodeFailures {
     this.#storage.update(nodes, lostNode(node, atMs))
     const evictions = new Map<number, Unstructured[]>()
     for (const pod of this.#podsOn(name)) {
-      const stranded = strandedPod(pod, atMs)
-      if (stranded !== undefined) this.#storage.update(pods, stranded)
+      const unready = unreadyPod(pod, atMs)
+      if (unready !== undefined) this.#storage.update(pods, unready)
       const toleratedMs = toleratedForMs(pod)
       if (toleratedMs === Infinity) continue
       const dueMs = evictAfterMs ?? toleratedMs
@@ -60,10 +60,10 @@ export class NodeFailures {
     if (node === undefined) return
     this.#clear(name)
     const atMs = Date.now()
-    this.#storage.update(nodes, foundNode(node, atMs))
+    this.#storage.update(nodes, recoveredNode(node, atMs))
     for (const pod of this.#podsOn(name)) {
       const { namespace = '', finalizers = [], deletionTimestamp } = pod.metadata
-      const found = foundPod(pod, atMs)
+      const found = recoveredPod(pod, atMs)
       if (deletionTimestamp !== undefined && finalizers.length === 0) {
         this.#storage.delete(pods, namespace, pod.metadata.name)
       } else if (found !== undefined) this.#storage.update(pods, found)
