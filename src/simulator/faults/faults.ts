@@ -26,7 +26,7 @@ export interface ServerFaultTarget {
 /** An order with an unknown fault, or with a fault that has no target. */
 export class FaultError extends CodedError {
   constructor(value: unknown) {
-    super('FAULT', `no such fault, or nothing that it strikes: ${JSON.stringify(value)}`, {
+    super('FAULT', `no such fault, or no target for it: ${JSON.stringify(value)}`, {
       value,
       hint: 'POST {"fault":{"type":…},"match":{…},"times":1}; docs/simulator.md lists the types',
     })
