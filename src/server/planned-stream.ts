@@ -2,25 +2,25 @@ import type { ExecutionResult } from 'graphql'
 import { clientErrorOf } from '../graphql/operation/client-error.ts'
 import { interruptible } from '../lib/generators.ts'
 
-/** How the frames of a subscription have ended. */
+/** The end of a subscription's frames. */
 export type StreamEnd =
   | { readonly form: 'complete' }
-  /** The error is the last that the subscriber is told. */
+  /** The subscriber gets the error as the last result. */
   | { readonly form: 'failed'; readonly error: Error }
-  /** The pipeline is to go on, from the beginning. */
+  /** The pipeline has to answer from the beginning. */
   | { readonly form: 'refused' }
 
-/** The frames of one subscription, taken by its transport when that has room. */
+/** The frames of one subscription. The transport takes them when it has room. */
 export interface PlannedStream {
-  /** The payload of the next frame, UTF-8; `undefined` where there is none now. */
+  /** The payload of the next frame, UTF-8; `undefined` if there is none now. */
   take(): Buffer | undefined
-  /** Whether the next frame is in memory for this reader alone: to wait for room with it would not spare any. */
+  /** Whether the next frame is in memory for this reader alone, so that waiting for room would save nothing. */
   readonly isHeld?: boolean
-  /** How it has ended, where it has. */
+  /** The end, if it has ended. */
   readonly end: StreamEnd | undefined
-  /** Whether it has been closed: what it still had is not wanted any more. */
+  /** Whether it is closed. Remaining frames are dropped. */
   readonly isClosed: boolean
-  /** Calls this whenever there may be something to take, and when it has ended. */
+  /** Calls `ready` when there may be frames, and at the end. */
   onReady(ready: () => void): void
   /** Ends it. Idempotent. */
   close(): void
@@ -53,15 +53,15 @@ export function oneFrame(text: string): PlannedStream {
 
 export interface PlannedResultsOptions {
   readonly stream: PlannedStream
-  /** Sends what the stream has, until it has ended. */
+  /** Sends the frames of the stream until its end. */
   readonly send: (stream: PlannedStream) => Promise<StreamEnd>
-  /** Answers in place of the stream, where that is refused. */
+  /** Answers in place of a refused stream. */
   readonly answer: () => Promise<AsyncIterable<ExecutionResult> | ExecutionResult>
 }
 
 /**
- * What is left to be sent as results while a stream is sent as it is: the error that it ended with, or all that the pipeline
- * answers in its place. Leaving it ends the stream.
+ * The results besides the frames of a stream: the error that ended it, or the pipeline's answer in its place. Leaving
+ * the generator closes the stream.
  */
 export function plannedResults({
   stream,

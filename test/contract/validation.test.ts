@@ -2,8 +2,8 @@ import { beforeAll, expect, it } from 'vitest'
 import {
   ask,
   type ContractAnswer,
-  type Fields,
   describeContract,
+  type Fields,
   newNamespace,
 } from './contract-server.ts'
 import { validationCases } from './validation-cases.ts'

@@ -12,17 +12,21 @@ import { interruptible } from '../../lib/generators.ts'
 import { type DocumentSource, observedDocument } from '../document-source.ts'
 import { FrameSink } from '../frame-sink.ts'
 import { asksForExplanation } from '../guard/operation-request.ts'
-import { begunAt, type MadeContext, type OperationPipeline } from '../operation-pipeline.ts'
+import {
+  begunAt,
+  type MadeContext,
+  type OperationPipeline,
+  sentResult,
+} from '../operation-pipeline.ts'
 import { plannedResults, type PlannedStream, type StreamEnd } from '../planned-stream.ts'
-import { sentResult } from '../sent-result.ts'
 import type { ServerObserver } from '../server-observer.ts'
 import type { UnsentBytes } from '../unsent-bytes.ts'
 import { countUnsent } from './http-answer.ts'
 import type { HashedOperation, PlannedQueries } from './query-fast-path.ts'
 
 /**
- * Whether a request wants its answer as server-sent events: whether they are the first type that it accepts of those which there
- * are. Clients such as urql name them behind JSON for every query.
+ * Whether a request prefers server-sent events: whether they are its first accepted type that the server supports.
+ * Clients such as urql name them after JSON for every query.
  */
 export function asksForEvents({ headers: { accept = '' } }: IncomingMessage): boolean {
   const known = accept.split(',').find((range) => answerTypes.test(range))
@@ -40,7 +44,7 @@ export interface EventStreamOptions {
   readonly viewer: Viewer | undefined
   readonly callerToken: CallerToken | undefined
   readonly made: MadeContext
-  /** How often a comment is sent, so that nobody in between takes the connection for dead. */
+  /** The interval of comments that keep proxies from closing the connection. */
   readonly keepAliveMs: number
   readonly unsent: UnsentBytes
   readonly observer: ServerObserver | undefined
@@ -48,13 +52,14 @@ export interface EventStreamOptions {
 
 type Results = AsyncGenerator<ExecutionResult, void, void>
 
-/** What stands around each result. */
+/** The text around each result. */
 const ahead = Buffer.from('event: next\ndata: ')
 const behind = Buffer.from('\n\n')
 
 /**
- * Answers one operation by server-sent events: `next` with each result, `complete` behind the last (the distinct connections mode of
- * GraphQL over SSE). Frames come as over a WebSocket, with the same bounds. Resolves when the connection is closed.
+ * Answers one operation by server-sent events: `next` with each result, `complete` after the last (the distinct
+ * connections mode of GraphQL over SSE). Frames have the same bounds as over a WebSocket. Resolves when the connection
+ * is closed.
  */
 export async function answerEvents(
   request: IncomingMessage,

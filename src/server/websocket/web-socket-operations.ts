@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type ExecutionArgs, type ExecutionResult, getOperationAST, GraphQLError } from 'graphql'
 import { type Context, makeServer, type Server, type ServerOptions } from 'graphql-ws'
-import { observedGenerator, interruptible } from '../../lib/generators.ts'
+import { interruptible, observedGenerator } from '../../lib/generators.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import {
   type ClientErrorCode,
@@ -10,15 +10,14 @@ import {
   isUnexpected,
   withoutTransportDetails,
 } from '../../graphql/operation/client-error.ts'
-import { type DocumentSource, observedDocument } from '../document-source.ts'
 import type { OperationOptions } from '../../graphql/operation/execution.ts'
 import { turns } from '../../graphql/operation/operation-turns.ts'
-import type { PlannedQueries } from '../http/query-fast-path.ts'
-import { oneFrame, plannedResults, type PlannedStream, type StreamEnd } from '../planned-stream.ts'
-import { sentResult } from '../sent-result.ts'
-import { begunAt, type OperationPipeline } from '../operation-pipeline.ts'
-import type { ServerLog } from '../operation-options.ts'
+import { type DocumentSource, observedDocument } from '../document-source.ts'
 import type { UserQuotas } from '../guard/user-quotas.ts'
+import type { PlannedQueries } from '../http/query-fast-path.ts'
+import type { ServerLog } from '../operation-options.ts'
+import { begunAt, type OperationPipeline, sentResult } from '../operation-pipeline.ts'
+import { oneFrame, plannedResults, type PlannedStream, type StreamEnd } from '../planned-stream.ts'
 import type { ServerObserver } from '../server-observer.ts'
 import type { SocketIdentity } from './socket-identity.ts'
 
@@ -28,26 +27,26 @@ export interface WebSocketOperationsOptions {
   readonly connectionInitDeadlineMs: number
   readonly maxOperationsPerSocket: number
   readonly quotas: UserQuotas
-  /** Answers the operations that have a plan. */
+  /** Answers operations that have a plan. */
   readonly planned: PlannedQueries | undefined
   readonly observer: ServerObserver | undefined
   readonly log: ServerLog
 }
 
-/** What is known of a WebSocket besides its messages. */
+/** A WebSocket's request and caller. */
 export interface OpenedBy {
-  /** The request that was upgraded. */
+  /** The upgraded request. */
   readonly request: IncomingMessage
   readonly identity: SocketIdentity
 }
 
-/** The same, how frames are sent over it, and what it has begun. */
+/** An open WebSocket: its request and caller, its frames, and its running operations. */
 export interface OpenWebSocket extends OpenedBy {
-  /** Sends what a stream has as messages of the operation with this id. Resolves when it has ended. */
+  /** Sends the frames of a stream as messages of the operation with this id. Resolves when the stream has ended. */
   readonly sendFrames: (id: string, stream: PlannedStream) => Promise<StreamEnd>
-  /** The answers of operations that have begun and not ended, whatever their ids: all end with the WebSocket. */
+  /** The running answers, of any id. All end with the WebSocket. */
   readonly begun: Set<Answers>
-  /** Counts work as one of the messages that are being answered. */
+  /** Counts work as a running message. */
   readonly busyWith: (work: Promise<unknown>) => void
 }
 
@@ -55,19 +54,19 @@ type Answers = AsyncGenerator<ExecutionResult, void, void>
 type Connection = Context<Record<string, unknown> | undefined, OpenWebSocket>
 type Enveloped = ReturnType<OperationPipeline['getEnveloped']>
 
-/** The arguments of one operation, with the pipeline's functions for it. */
+/** The arguments of one operation, with the pipeline's functions. */
 interface EnvelopedArgs extends ExecutionArgs {
   readonly enveloped: Enveloped
   readonly viewer: Viewer | undefined
-  /** The document as it was sent, or as its hash names it. */
+  /** The document, as sent or as named by its hash. */
   readonly query: string
-  /** Resolves where the operation is completed, or its WebSocket closed, before there are answers. */
+  /** Resolves if the client completes the operation, or its WebSocket closes, before there are answers. */
   readonly left: Promise<undefined>
 }
 
 type Payload = Parameters<NonNullable<ServerOptions['onSubscribe']>>[2]
 
-/** Stands for the answers of an operation until its WebSocket is known, which may send frames itself. */
+/** Stands for the answers of an operation until `onOperation`, which knows the WebSocket. */
 const toBegin: ExecutionResult = {}
 
 /** The graphql-transport-ws protocol on top of the pipeline that HTTP uses too. */
@@ -94,7 +93,7 @@ export function createWebSocketOperations(
     const { viewer } = contextValue
     const asking = { learns: true, viewer, observer }
     const query = observedDocument(documents, payload, asking) ?? payload.query
-    // Many that arrive at once do not make everybody wait until all of them have been read.
+    // Takes turns, so that many operations at once do not block other WebSockets.
     await turns.enter(connection.extra)
     const { document, errors } = turns.run(() => {
       const parsed = enveloped.parse(query)
@@ -115,7 +114,7 @@ export function createWebSocketOperations(
     }
   }
 
-  /** What the plan of an operation sends; `undefined` where the pipeline has to answer. */
+  /** The frames of an operation's plan; `undefined` if the pipeline has to answer. */
   const streamOf = async (
     { extra, connectionParams }: Connection,
     { query, operationName, variableValues, viewer, ...args }: EnvelopedArgs,
@@ -147,7 +146,7 @@ export function createWebSocketOperations(
     return plannedResults({ stream, send, answer })
   }
 
-  /** What an operation is answered, as one of those that a user may have so many of, until all has been sent. */
+  /** The answers of an operation. Counts against the user's quota until all have been sent. */
   const answersOf = async (
     connection: Connection,
     id: string,
@@ -180,7 +179,7 @@ export function createWebSocketOperations(
       const operations = Object.keys(connection.subscriptions).length
       if (operations > maxOperationsPerSocket) return [tooManyOperations(maxOperationsPerSocket)]
       const { promise: left, resolve } = Promise.withResolvers<undefined>()
-      // graphql-ws ends what stands here on `complete`: what the operation is still beginning is left then.
+      // graphql-ws returns this generator on `complete`, which leaves an operation that is still starting.
       connection.subscriptions[id] = interruptible(none(), () => resolve(undefined))
       const prepared = prepare(connection, payload, left).catch((error: unknown) => {
         const seen = clientErrorOf(error)
@@ -193,7 +192,7 @@ export function createWebSocketOperations(
       return [leftError]
     },
     execute: () => toBegin,
-    // Its WebSocket is not known yet, over which its frames may go as they are.
+    // The WebSocket for the frames is not known yet.
     subscribe: () => toBegin,
     async onOperation(connection, id, _payload, args) {
       const { left } = args as EnvelopedArgs
@@ -222,7 +221,7 @@ async function* only(result: ExecutionResult): Answers {
 
 async function* none(): Answers {}
 
-/** Of an operation that nobody waits for any more; it is not sent. */
+/** The error of an operation that was left; it is not sent. */
 const leftError = new GraphQLError('the operation was completed before it had begun')
 
 function isExplained({ contextValue }: ExecutionArgs): boolean {

@@ -9,11 +9,11 @@ export interface Exchange {
   readonly method: string
   readonly path: string
   readonly params: URLSearchParams
-  /** What the client is warned of, in headers of the answer. */
+  /** The texts of the answer's `Warning` header. */
   readonly warnings: string[]
 }
 
-/** Reads the request line. The host in it does not count. */
+/** Reads the request line. Ignores its host. */
 export function exchangeOf(request: IncomingMessage, response: ServerResponse): Exchange {
   const url = request.url ?? '/'
   const mark = url.indexOf('?')
@@ -24,6 +24,48 @@ export function exchangeOf(request: IncomingMessage, response: ServerResponse): 
     path: mark < 0 ? url : url.slice(0, mark),
     params: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)),
     warnings: [],
+  }
+}
+
+/** The target of a path: a resource of a group and version, and perhaps one object or a subresource. */
+export interface RequestTarget {
+  /** `''` for the core group. */
+  readonly group: string
+  readonly version: string
+  /** `''` if the path has no namespace. */
+  readonly namespace: string
+  readonly resource: string
+  /** `''` for a collection. */
+  readonly name: string
+  /** `''` for the object itself. */
+  readonly subresource: string
+}
+
+/**
+ * Parses a path below `/api` or `/apis`, as kube-apiserver's RequestInfo does. `undefined` if the path names no
+ * resource. The path of a collection ends in its resource: `/api/v1/namespaces/default/pods`.
+ */
+export function requestTarget(path: string): RequestTarget | undefined {
+  const [root, ...rest] = path.split('/').slice(1).map(decoded)
+  if (root !== 'api' && root !== 'apis') return undefined
+  const group = root === 'apis' ? rest.shift() : ''
+  const version = rest.shift()
+  if (group === undefined || version === undefined || rest.length === 0) return undefined
+  const [first = '', namespace = '', inside] = rest
+  // Namespaces and the resources in a namespace share a prefix; `status` and `finalize` are subresources of the
+  // namespace.
+  const scoped =
+    first === 'namespaces' && inside !== undefined && !['status', 'finalize'].includes(inside)
+  const [resource = '', name = '', subresource = '', ...more] = scoped ? rest.slice(2) : rest
+  if (resource === '' || more.length > 0) return undefined
+  return { group, version, namespace: scoped ? namespace : '', resource, name, subresource }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
   }
 }
 
@@ -40,12 +82,12 @@ export function beginJson(
   response.writeHead(status, own)
 }
 
-/** RFC 7234: 299 is a warning that stays. */
+/** RFC 7234: code 299 is a persistent warning. */
 function warningValue(text: string): string {
   return `299 - ${JSON.stringify(text)}`
 }
 
-/** As kube-apiserver: smaller answers are not compressed. */
+/** Smaller answers are not compressed, as in a kube-apiserver. */
 const smallestGzipBytes = 128 * 1024
 
 /** Whether an answer of this size is compressed. Watches never are. */
@@ -57,7 +99,7 @@ export function isCompressed({ request }: Exchange, bytes: number): boolean {
 /** The headers of a compressed answer. */
 export const gzipHeaders = { 'content-encoding': 'gzip', vary: 'Accept-Encoding' }
 
-/** Answers with the bytes of a JSON document, compressed where that is asked for and pays. */
+/** Answers with the bytes of a JSON document. Compresses large answers if the client accepts that. */
 export function sendBytes(exchange: Exchange, bytes: Buffer): void {
   const compressed = isCompressed(exchange, bytes.length)
   beginJson(exchange, 200, compressed ? gzipHeaders : {})
@@ -80,7 +122,7 @@ export function sendText({ response }: Exchange, status: number, text: string): 
   response.end(text)
 }
 
-/** Answers with a refusal's Status; where the answer has begun already, breaks it. */
+/** Answers with the Status of a refusal. Breaks the connection if the answer has already begun. */
 export function sendRefusal(exchange: Exchange, error: unknown): void {
   if (exchange.response.headersSent) {
     exchange.response.destroy()

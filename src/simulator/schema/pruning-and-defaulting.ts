@@ -1,7 +1,8 @@
 import { isJsonObject } from '../../lib/json.ts'
 import { memberSchema, type Path, pathText, type StructuralSchema } from './structural-schema.ts'
+import { cloneJson } from '../api/json.ts'
 
-/** The members of ObjectMeta; any other is dropped. */
+/** The members of ObjectMeta. Others are dropped. */
 const metadataFields = new Set([
   'name',
   'generateName',
@@ -20,7 +21,7 @@ const metadataFields = new Set([
   'managedFields',
 ])
 
-/** An object without the fields that its schema does not know. `unknown` takes the paths of what was dropped. */
+/** Drops the fields that the schema does not declare. Adds the paths of dropped fields to `unknown`. */
 export function prunedObject<T extends object>(
   object: T,
   schema: StructuralSchema,
@@ -66,3 +67,31 @@ function prunedMetadata(metadata: unknown, path: Path, unknown: string[]): unkno
   unknown.push(...names.map((name) => pathText([...path, name])))
   return Object.fromEntries(Object.entries(metadata).filter(([name]) => metadataFields.has(name)))
 }
+
+/**
+ * Fills in the defaults of the schema for absent members, and for `null` members that are not nullable. Drops such a
+ * `null` if it has no default.
+ */
+export function defaulted(value: unknown, schema: StructuralSchema): unknown {
+  if (Array.isArray(value)) {
+    const { items } = schema
+    return items === undefined ? value : value.map((item) => defaulted(item, items))
+  }
+  if (!isJsonObject(value)) return value
+  const filled: [string, unknown][] = []
+  for (const [name, part] of Object.entries(value)) {
+    const member = memberSchema(schema, name)
+    if (member === undefined) filled.push([name, part])
+    else if (part !== null || member.nullable === true) filled.push([name, defaulted(part, member)])
+    else if (member.default !== undefined) filled.push([name, fromDefault(member)])
+  }
+  for (const [name, member] of Object.entries(schema.properties ?? {})) {
+    if (member.default !== undefined && !Object.hasOwn(value, name)) {
+      filled.push([name, fromDefault(member)])
+    }
+  }
+  return Object.fromEntries(filled)
+}
+
+const fromDefault = (schema: StructuralSchema): unknown =>
+  defaulted(cloneJson(schema.default), schema)

@@ -1,9 +1,9 @@
 import type { GraphQLSchema } from 'graphql'
-import { cachedTypes, type CachedType, kindNames, listFields } from './cached-types.ts'
+import { type CachedType, cachedTypes, kindNames, listFields } from './cached-types.ts'
 
 /**
- * A module in TypeScript with the `possibleTypes` and `typePolicies` of Apollo Client's InMemoryCache: objects by their `id`, parts
- * of objects joined, lists kept as pages, frames never joined with the ones before.
+ * A TypeScript module with the `possibleTypes` and `typePolicies` of Apollo Client's InMemoryCache: objects are keyed
+ * by `id`, parts of objects are merged, lists are kept as pages, and frames are not merged.
  */
 export function apolloModule(schema: GraphQLSchema): string {
   const policies = cachedTypes(schema).map((type) => `  ${type.name}: ${policyOf(type)},`)
@@ -61,4 +61,35 @@ function policyOf({ cached, lists }: CachedType): string {
 
 function wrapped(names: readonly string[]): string {
   return `[\n${names.map((name) => `    '${name}',\n`).join('')}  ]`
+}
+
+/**
+ * A TypeScript module with the `keys` of urql's normalised cache: objects are keyed by `id`, other values are parts of
+ * their object. It also has `possibleTypes`, for fragments on the interface.
+ */
+export function urqlModule(schema: GraphQLSchema): string {
+  return `${[
+    '// Written by `informerql schema --for urql`. Write it anew when the schema changes.',
+    "import type { KeyingConfig } from '@urql/exchange-graphcache'",
+    '',
+    '/** A part of the object that it is read from. */',
+    'const part = (): null => null',
+    "const byId: KeyingConfig[string] = ({ id }) => (typeof id === 'string' ? id : null)",
+    "const byName: KeyingConfig[string] = ({ name }) => (typeof name === 'string' ? name : null)",
+    '',
+    'export const keys: KeyingConfig = {',
+    ...cachedTypes(schema).map((type) => `  ${type.name}: ${keyOf(type)},`),
+    '}',
+    '',
+    'export const possibleTypes: Record<string, string[]> = {',
+    '  KubernetesObject: [',
+    ...kindNames(schema).map((name) => `    '${name}',`),
+    '  ],',
+    '}',
+  ].join('\n')}\n`
+}
+
+function keyOf({ cached }: CachedType): string {
+  if (cached.form !== 'keyed') return 'part'
+  return cached.by === 'id' ? 'byId' : 'byName'
 }
