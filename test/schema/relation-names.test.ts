@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { lowerCamelCase } from '../../src/graphql/naming/letter-case.ts'
-import { pluralOf } from '../../src/graphql/naming/plural.ts'
+import { pluralOf } from '../../src/graphql/naming/kind-name.ts'
 import type { Kind } from '../../src/graphql/model/kind.ts'
 import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
 import { readPackageSdl } from '../../src/graphql/sdl/sdl-source.ts'

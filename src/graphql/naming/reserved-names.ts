@@ -1,7 +1,7 @@
-/** Names that start so and end like these belong to the gateway's types per kind: `PodConnection`, `PodFrame`. */
+/** Endings of the gateway's own types for each kind: `PodConnection`, `PodFrame`. */
 const suffixes = /(?:Connection|Edge|Where|WhereMany|WhereOne|Order|Frame|Change|LivePage)$/
 
-/** The gateway's own types, those of GraphQL, and those that are planned. No type of an API may take one, ever. */
+/** Types of the gateway and of GraphQL, planned ones included. A type of an API never takes one of these names. */
 const ownTypes: ReadonlySet<string> = new Set([
   'Query',
   'Mutation',
@@ -57,7 +57,7 @@ const ownTypes: ReadonlySet<string> = new Set([
   'LogLine',
 ])
 
-/** The gateway's own root fields, those that are planned included. */
+/** The gateway's own root fields, planned ones included. */
 const ownRootFields: ReadonlySet<string> = new Set([
   'gatewayClusters',
   'viewer',
@@ -69,12 +69,12 @@ const ownRootFields: ReadonlySet<string> = new Set([
   'graph',
 ])
 
-/** A type name of an API as the schema may hold it: with a trailing `_` where it meets a reserved one. */
+/** The type name of an API's type: with a trailing `_` if the name is reserved. */
 export function unreservedTypeName(name: string): string {
   return suffixes.test(name) || ownTypes.has(name) ? `${name}_` : name
 }
 
-/** A root field of a kind as the schema may hold it: with a trailing `_` where it meets one of the gateway's own. */
+/** The root field of a kind: with a trailing `_` if the gateway has a root field of the name. */
 export function unreservedRootField(name: string): string {
   return ownRootFields.has(name) ? `${name}_` : name
 }

@@ -1,5 +1,5 @@
 import { GraphQLInt, GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLString } from 'graphql'
-import { GraphQLJson } from '../scalars/json.ts'
+import { GraphQLJson } from './scalars.ts'
 import { ownFields } from './field-source.ts'
 
 const count = new GraphQLNonNull(GraphQLInt)

@@ -7,7 +7,7 @@ import {
   GraphQLObjectType,
   GraphQLString,
 } from 'graphql'
-import { GraphQLJson } from '../scalars/json.ts'
+import { GraphQLJson } from './scalars.ts'
 import { ownFields } from './field-source.ts'
 import { jsonAt, pathArgument } from './json-at.ts'
 import type { Kind } from '../model/kind.ts'

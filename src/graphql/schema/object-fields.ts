@@ -10,7 +10,7 @@ import {
 import { ruledHealth } from '../../kubernetes/health/health.ts'
 import { healthRuleOf } from '../../kubernetes/health/health-rules.ts'
 import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
-import { GraphQLJson } from '../scalars/json.ts'
+import { GraphQLJson } from './scalars.ts'
 import { eventArguments, ownedArguments } from './arguments.ts'
 import { type FieldSource, fromSource } from './field-source.ts'
 import { ownerChainOf, rootOwnerOf } from './object-ref.ts'

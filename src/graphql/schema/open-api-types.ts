@@ -11,13 +11,16 @@ import {
 } from 'graphql'
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
-import { GraphQLDateTime } from '../scalars/date-time.ts'
-import { GraphQLExactFloat } from '../scalars/float.ts'
-import { GraphQLInt64 } from '../scalars/int64.ts'
-import { GraphQLIntOrString } from '../scalars/int-or-string.ts'
-import { GraphQLJson } from '../scalars/json.ts'
-import { GraphQLQuantity } from '../scalars/quantity.ts'
-import { GraphQLQuantityMap, GraphQLStringMap } from '../scalars/string-map.ts'
+import {
+  GraphQLDateTime,
+  GraphQLExactFloat,
+  GraphQLInt64,
+  GraphQLIntOrString,
+  GraphQLJson,
+  GraphQLQuantity,
+  GraphQLQuantityMap,
+  GraphQLStringMap,
+} from './scalars.ts'
 import { type SchemaScalar, scalarFormOf } from '../model/scalar-form.ts'
 import type { DefinitionScope } from '../model/definitions.ts'
 import { deprecationOf } from '../model/deprecation.ts'

@@ -1,8 +1,7 @@
 import { GraphQLInt, GraphQLNonNull, GraphQLObjectType, GraphQLString } from 'graphql'
 import type { Fields } from '../../kubernetes/fields.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
-import { GraphQLDateTime } from '../scalars/date-time.ts'
-import { GraphQLJson } from '../scalars/json.ts'
+import { GraphQLDateTime, GraphQLJson } from './scalars.ts'
 import { ownFields } from './field-source.ts'
 import type { PrinterColumn } from './read-context.ts'
 
