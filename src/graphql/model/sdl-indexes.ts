@@ -2,7 +2,7 @@ import { type IndexDefinition, builtInDefinitions } from '../../query/index/inde
 import { builtInIndexes } from '../../informer/store/store-view.ts'
 import { PathError, parsePath } from '../../query/index/path.ts'
 import type { IndexType } from '../../query/index/index-key.ts'
-import { indexType } from '../sdl/sdl-enums.ts'
+import { indexType } from '../sdl/sdl-directives.ts'
 import { scalarFormOf, type SchemaScalar } from './scalar-form.ts'
 import type { SchemaAtPath } from './schema-at-path.ts'
 import type { IndexDeclaration } from '../sdl/sdl-document.ts'

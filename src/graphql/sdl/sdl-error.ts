@@ -6,11 +6,11 @@ export interface SdlPlace {
   readonly line: number
 }
 
-/** What is wrong with SDL. */
+/** The kinds of problems of SDL. */
 export type SdlProblem =
-  /** It cannot be parsed. */
+  /** GraphQL cannot parse it. */
   | 'syntax'
-  /** Something that is not an index or a relation: a `type`, an unknown directive, an argument of the wrong type. */
+  /** Neither an index nor a relation: a `type`, an unknown directive, an argument of the wrong type. */
   | 'unsupported'
   | 'unknown-type'
   | 'unknown-relation'
@@ -20,18 +20,18 @@ export type SdlProblem =
   | 'bad-path'
   /** The API has nothing at the path. */
   | 'unknown-field'
-  /** The API itself has a field of the relation's name; it wins. */
+  /** The API itself has a field of the relation's name, and wins. */
   | 'native-field'
-  /** A relation that goes through itself. */
+  /** A relation leads through itself. */
   | 'circle'
-  /** The directive and the field's type do not go together. */
+  /** The directive does not allow the field's type. */
   | 'field-type'
 
-/** The way out of `unknown-field`. */
+/** The hint of `unknown-field`. */
 export const unknownFieldHint =
   'correct the path; `informerql schema` prints the fields of the type'
 
-/** A problem in the SDL of indexes and relations. The message names the file and line, the hint the way out. */
+/** A problem in the SDL of indexes and relations. The message names the file and line. */
 export class SdlError extends CodedError {
   readonly problem: SdlProblem
   readonly file: string
