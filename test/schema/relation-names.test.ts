@@ -65,8 +65,8 @@ describe('the fields of relations', () => {
 
   it('to objects of any kind are plurals where there may be many, and else singular', () => {
     const isPlural = (name: string): boolean => /[^s]s$/.test(name) && !pluralWords.has(name)
-    const others = kinds.flatMap(({ typeName, objectRefs, mixed }) =>
-      [...objectRefs, ...mixed.map(({ name }) => ({ name, many: true }))]
+    const others = kinds.flatMap(({ typeName, objectRefs, polymorphic }) =>
+      [...objectRefs, ...polymorphic.map(({ name }) => ({ name, many: true }))]
         .filter(({ name, many }) => isPlural(name) !== many)
         .map(({ name }) => `${typeName}.${name}`),
     )

@@ -12,9 +12,9 @@ import {
 } from '../../query/relation/relation-definition.ts'
 import { compileRelations } from '../../query/relation/relations.ts'
 import type { RelatedBy } from '../../query/condition/related-by.ts'
-import { filteringRelations, isFilteredByUse } from '../model/related-fields.ts'
+import { filteringRelations, isFilteredByUse } from '../model/kind.ts'
 import { type Kind, type RelationField, relationFieldsOf } from '../model/kind.ts'
-import { usedByField } from '../model/uses.ts'
+import { usedByField } from '../model/kind.ts'
 
 /** A relation of the schema, ready to be followed. */
 export interface SchemaRelation {

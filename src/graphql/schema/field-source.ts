@@ -71,7 +71,7 @@ type RowSource =
   /** What stands at a path of the object, as an `ObjectRef` or, with `many`, as a list of them. */
   | { readonly form: 'objectRef'; readonly field: ObjectRefField }
   /** Relations to objects of several kinds. */
-  | { readonly form: 'mixed'; readonly field: PolymorphicRelationField }
+  | { readonly form: 'polymorphic'; readonly field: PolymorphicRelationField }
   | { readonly form: 'owners' }
   | { readonly form: 'ownerChain' }
   | { readonly form: 'rootOwner' }

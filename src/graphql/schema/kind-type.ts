@@ -15,8 +15,8 @@ import type {
   ObjectRefField,
   RelationField,
 } from '../model/kind.ts'
-import { usedByField } from '../model/uses.ts'
-import { nativePropertiesOf } from '../model/native-properties.ts'
+import { usedByField } from '../model/kind.ts'
+import { nativePropertiesOf } from '../model/kind-catalog.ts'
 import { objectFields } from './object-fields.ts'
 import { describeRelation } from './relation-description.ts'
 import { reportingFailures } from './report-failures.ts'
@@ -61,7 +61,7 @@ export function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObje
           kind.objectRefs.map((field) => [field.name, objectRefField(field, types)]),
         ),
         ...Object.fromEntries(
-          kind.mixed.map((field) => [field.name, polymorphicField(field, types)]),
+          kind.polymorphic.map((field) => [field.name, polymorphicField(field, types)]),
         ),
       }),
     }),
@@ -145,7 +145,7 @@ function polymorphicField(
     args: ownedArguments,
     resolve: (row, args: OwnedArguments, context, info) =>
       reportingFailures(context.read.followPolymorphic(row, field, args), context, info),
-    ...fromSource({ form: 'mixed', field }),
+    ...fromSource({ form: 'polymorphic', field }),
   }
 }
 

@@ -7,7 +7,7 @@ import {
 import type { ObjectMeta } from '../../kubernetes/object.ts'
 import type { DefinitionScope } from '../model/definitions.ts'
 import type { HasField } from '../model/schema-profile.ts'
-import { objectMetaDefinition } from '../model/fallback-definitions.ts'
+import { objectMetaDefinition } from '../model/definitions.ts'
 import { fromSource } from './field-source.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
 import type { ResolverContext } from './read-context.ts'

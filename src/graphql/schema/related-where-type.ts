@@ -6,8 +6,8 @@ import {
   GraphQLString,
 } from 'graphql'
 import type { Kind } from '../model/kind.ts'
-import { usedByField } from '../model/uses.ts'
-import { filteringRelations, isFilteredByUse } from '../model/related-fields.ts'
+import { usedByField } from '../model/kind.ts'
+import { filteringRelations, isFilteredByUse } from '../model/kind.ts'
 import { describeRelation } from './relation-description.ts'
 import type { SchemaTypes } from './schema-types.ts'
 

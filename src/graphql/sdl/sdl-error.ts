@@ -1,4 +1,5 @@
 import { CodedError } from '../../lib/coded-error.ts'
+import { parsePath, PathError } from '../../query/index/path.ts'
 
 /** A place in an SDL file; the first line is 1. */
 export interface SdlPlace {
@@ -42,5 +43,17 @@ export class SdlError extends CodedError {
     this.problem = problem
     this.file = file
     this.line = line
+  }
+}
+
+/** The problem of a path that cannot be parsed; `undefined` if it can. `about` names the declaration. */
+export function pathProblem(path: string, place: SdlPlace, about: string): SdlError | undefined {
+  try {
+    parsePath(path)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof PathError)) throw error
+    const message = `${about}: ${error.message}`
+    return new SdlError('bad-path', place, message, error.hint ?? 'correct the path')
   }
 }
