@@ -20,20 +20,20 @@ export interface RelationEnds {
   readonly many: boolean
 }
 
-/** What the declarations of relations by the object's own fields are read with. */
+/** One declaration of a relation that the object's own fields decide, and what it is checked against. */
 export interface OwnRelationContext {
   readonly ends: RelationEnds
   readonly declaration: RelationDeclaration
-  /** Refuses a field that is not a connection. */
+  /** Throws `SdlError` if the field is not a connection. */
   readonly needConnection: () => void
   /**
-   * Those of the paths at which the API may have something. Throws `SdlError` where that is not all of them and they may
-   * not be absent; passes the declaration over where it is none of them.
+   * The paths at which the API may have a value. A path without one is a thrown `SdlError`, unless the declaration is
+   * optional; then the declaration is passed over if no path has one.
    */
   readonly present: (paths: readonly string[]) => ReadonlySet<string>
-  /** The same of the type that the relation leads to. */
+  /** The same for paths of the target type. */
   readonly presentOfTarget: (paths: readonly string[]) => ReadonlySet<string>
-  /** The `@reference` of that full name. */
+  /** The `@reference` of this full name. */
   readonly referenceNamed: (name: string) => RelationDirectiveArguments['reference'] | undefined
 }
 
@@ -128,7 +128,7 @@ export function sameOf(
     [...text, ...as].map((one) => parseNameTemplate(one, { mayBeConstant: true })),
   )
   if (text.length === 0 || as.length === 0) {
-    throw unsupported({ ends, declaration }, '@same without a text', 'give both ends what they say')
+    throw unsupported({ ends, declaration }, '@same without a text', 'give both ends a text')
   }
   present(text.flatMap(pathsInBraces))
   presentOfTarget(as.flatMap(pathsInBraces))
@@ -167,7 +167,7 @@ function isManyPath(text: string): boolean {
 
 type ReferenceArguments = RelationDirectiveArguments['reference']
 
-/** The paths of a `@reference`: its own, or with `as` those of another one, at another place. */
+/** The arguments of a `@reference`, or with `as` those of the named one with `at` before its paths. */
 function pathsOf(
   args: ReferenceArguments,
   { ends, declaration, referenceNamed }: OwnRelationContext,
@@ -244,7 +244,6 @@ function pathsInBraces(template: string): readonly string[] {
   return Array.from(template.matchAll(/\{([^{}|]*)[^{}]*\}/g), ([, path = '']) => path.trim())
 }
 
-/** Whose declaration it is. */
 type Declared = Pick<OwnRelationContext, 'ends' | 'declaration'>
 
 function unsupported({ ends, declaration }: Declared, what: string, hint: string): SdlError {
@@ -252,7 +251,7 @@ function unsupported({ ends, declaration }: Declared, what: string, hint: string
   return new SdlError('unsupported', declaration.place, message, hint)
 }
 
-/** What is wrong with paths and rules is told with the file, the line and the field. */
+/** Turns the errors of paths and rules into `SdlError`s, which name the file, the line and the field. */
 function checked<T>({ ends, declaration }: Declared, read: () => T): T {
   try {
     return read()

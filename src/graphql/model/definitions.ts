@@ -29,7 +29,7 @@ export class Definitions {
   readonly #shared = new Map<string, OpenApiSchema>()
   #sharedScope: DefinitionScope | undefined
   readonly #scopes = new Map<string, DefinitionScope>()
-  readonly #byName = new Map<string, string[]>()
+  readonly #byName: ReadonlyMap<string, readonly string[]>
   readonly #ofKinds = new Map<string, OpenApiSchema | 'none'>()
 
   constructor(documents: OpenApiDocuments) {
@@ -43,12 +43,10 @@ export class Definitions {
     for (const [definition, schema] of Object.entries(fallbackDefinitions)) {
       if (!this.#shared.has(definition)) this.#shared.set(definition, schema)
     }
-    for (const definition of this.#shared.keys()) {
-      const { name } = splitDefinitionName(definition)
-      const same = this.#byName.get(name)
-      if (same === undefined) this.#byName.set(name, [definition])
-      else same.push(definition)
-    }
+    this.#byName = Map.groupBy(
+      this.#shared.keys(),
+      (definition) => splitDefinitionName(definition).name,
+    )
   }
 
   /** The definitions of Kubernetes itself. */

@@ -57,7 +57,7 @@ interface Target {
 
 class PassedOver extends Error {}
 
-/** Thrown for a declaration that names a type which is not served. There are hundreds, so one error without a stack serves all. */
+/** Thrown for a declaration that names a type which is not served. There may be hundreds, so all share one error. */
 const passedOver = new PassedOver()
 
 const connection = /^(.+)Connection$/
