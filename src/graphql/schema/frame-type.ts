@@ -9,7 +9,7 @@ import {
 } from 'graphql'
 import { GraphQLJson } from './scalars.ts'
 import { ownFields } from './field-source.ts'
-import { jsonAt, pathArgument } from './json-at.ts'
+import { jsonAt, pathArgument } from './resolvers.ts'
 import type { Kind } from '../model/kind.ts'
 import type { Frame, FrameChange, ResolverContext } from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'

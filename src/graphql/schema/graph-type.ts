@@ -18,7 +18,7 @@ import type {
   GraphSource,
   ResolverContext,
 } from './read-context.ts'
-import { reportingFailures } from './report-failures.ts'
+import { reportingFailures } from './resolvers.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
 const text = new GraphQLNonNull(GraphQLString)

@@ -28,7 +28,7 @@ import type { HasField } from '../model/schema-profile.ts'
 import { objectMetaDefinition } from '../model/definitions.ts'
 import { isNeverNull } from './semantic-non-null.ts'
 import { fromSource, type ScalarForm, type ValueShape } from './field-source.ts'
-import { propertyResolver } from './property-resolver.ts'
+import { propertyResolver } from './resolvers.ts'
 import type { ResolverContext } from './read-context.ts'
 import type { TypeNames } from './type-names.ts'
 

@@ -15,7 +15,7 @@ import type {
   SearchResultSource,
   SearchSource,
 } from './read-context.ts'
-import { reportingFailures } from './report-failures.ts'
+import { reportingFailures } from './resolvers.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
 const text = new GraphQLNonNull(GraphQLString)
