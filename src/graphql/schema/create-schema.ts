@@ -17,7 +17,7 @@ import {
 import { buildConnectionType, buildFacetType, buildPageInfoType } from './connection-type.ts'
 import { buildLivePageType, buildPageStepType } from './live-page-type.ts'
 import { buildChangeType, buildFrameType, buildRemovalType } from './frame-type.ts'
-import { buildGatewayClusterType } from './gateway-cluster-type.ts'
+import { buildGatewayClusterType } from './gateway-types.ts'
 import { atOnce } from '../../lib/slices.ts'
 import type { Kind } from '../model/kind.ts'
 import { buildKindType } from './kind-type.ts'
@@ -29,14 +29,13 @@ import {
   buildUsedByType,
   objectMetaType,
 } from './object-part-types.ts'
-import { OpenApiTypes } from './open-api-types.ts'
+import { OpenApiTypes, semanticNonNullDirective } from './open-api-types.ts'
 import { buildQueryType, buildSubscriptionType } from './root-types.ts'
 import { fieldsOfProfile } from '../model/schema-profile.ts'
 import { fetchableDirective, relayFields } from './relay-fields.ts'
 import type { SchemaModel } from '../model/schema-model.ts'
 import type { SchemaTypes } from './schema-types.ts'
 import { TypeNames } from './type-names.ts'
-import { semanticNonNullDirective } from './semantic-non-null.ts'
 import {
   buildOrderType,
   buildUsedByWhereType,
