@@ -1,4 +1,3 @@
-import type { OpenApiSchema } from '../../kubernetes/open-api.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import type { IndexDefinition } from '../../query/index/index-definition.ts'
 import type { IndexType } from '../../query/index/index-key.ts'
@@ -6,7 +5,7 @@ import { PathError } from '../../query/index/path.ts'
 import { capitalised } from '../naming/letter-case.ts'
 import type { CustomResourceVersion } from './custom-resource-definition.ts'
 import type { SchemaAtPath } from './kind-catalog.ts'
-import { scalarFormOf } from './scalar-form.ts'
+import { scalarFormOf, type SchemaScalar } from './scalar-form.ts'
 
 /** A printer column or selectable field of a CRD that cannot be an index. */
 export class CustomResourceIndexError extends CodedError {
@@ -87,40 +86,29 @@ function pathAt(
 
 /** The type by the schema, or else by the column; `undefined` for lists and objects. */
 function typeOf(at: SchemaAtPath, columnType: string): IndexType | undefined {
-  const described = at.form === 'described' ? indexTypeOf(at.schema) : 'string'
-  if (described !== 'string') return described
-  switch (columnType) {
-    case 'integer':
-      return 'int'
-    case 'number':
-      return 'quantity'
-    case 'boolean':
-      return 'boolean'
-    case 'date':
-      return 'dateTime'
-    default:
-      return 'string'
+  if (at.form === 'described') {
+    const scalar = scalarFormOf(at.schema)
+    if (scalar === undefined && at.schema.type !== undefined) return undefined
+    const type = scalar && typesOfScalars[scalar]
+    if (type !== undefined) return type
   }
+  return typesOfColumns[columnType] ?? 'string'
 }
 
-function indexTypeOf(schema: OpenApiSchema): IndexType | undefined {
-  switch (scalarFormOf(schema)) {
-    case 'int':
-    case 'int64':
-      return 'int'
-    case 'float':
-    case 'quantity':
-      return 'quantity'
-    case 'boolean':
-      return 'boolean'
-    case 'dateTime':
-      return 'dateTime'
-    case 'string':
-    case 'intOrString':
-      return 'string'
-    case undefined:
-      return schema.type === undefined ? 'string' : undefined
-  }
+const typesOfScalars: Readonly<Partial<Record<SchemaScalar, IndexType>>> = {
+  int: 'int',
+  int64: 'int',
+  float: 'quantity',
+  quantity: 'quantity',
+  boolean: 'boolean',
+  dateTime: 'dateTime',
+}
+
+const typesOfColumns: Readonly<Record<string, IndexType | undefined>> = {
+  integer: 'int',
+  number: 'quantity',
+  boolean: 'boolean',
+  date: 'dateTime',
 }
 
 const fieldStep = /^(?:[^.[\]\\\s"'*?@()]|\\.)+/

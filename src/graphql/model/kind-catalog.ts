@@ -3,6 +3,7 @@ import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.
 import { parsePath, type PathStep } from '../../query/index/path.ts'
 import type { GroupAliases } from '../naming/api-groups.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
+import { words } from '../naming/letter-case.ts'
 import type { CustomResourceVersion } from './custom-resource-definition.ts'
 import { type Definitions, type DefinitionScope, objectMetaDefinition } from './definitions.ts'
 import type { BareKind } from './kind.ts'
@@ -72,23 +73,10 @@ export class KindCatalog {
 }
 
 /** The fields that the gateway gives every kind. `json` reads an API's own top-level fields of these names. */
-const injected: ReadonlySet<string> = new Set([
-  'id',
-  'clusterName',
-  'cluster',
-  'apiVersion',
-  'kind',
-  'metadata',
-  'json',
-  'health',
-  'printerColumns',
-  'can',
-  'owners',
-  'ownerChain',
-  'rootOwner',
-  'owned',
-  'events',
-])
+const injected: ReadonlySet<string> = new Set(
+  words(`id clusterName cluster apiVersion kind metadata json health printerColumns can owners
+    ownerChain rootOwner owned events`),
+)
 
 /** Whether the gateway gives a kind a field of this name. `namespace` is a field of namespaced kinds only. */
 export function isInjectedField(name: string, { namespaced }: ApiResource): boolean {

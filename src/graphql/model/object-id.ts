@@ -55,17 +55,11 @@ export function decodeObjectId(id: string): ObjectIdentity {
 /** Reads an `id`; `undefined` if the text is none. */
 export function readObjectId(id: string): ObjectIdentity | undefined {
   const text = Buffer.from(id, 'base64url').toString()
-  const parts = text.split(separator)
-  const [found, cluster, group, kind, first, second] = parts
-  const valid =
-    found === version &&
-    (parts.length === 5 || parts.length === 6) &&
-    Buffer.from(text).toString('base64url') === id
-  if (!valid || cluster === undefined || group === undefined || kind === undefined) return undefined
-  if (first === undefined || kind === '') return undefined
+  if (Buffer.from(text).toString('base64url') !== id) return undefined
+  const [found, cluster, group, kind, first, second, ...rest] = text.split(separator)
+  if (found !== version || cluster === undefined || group === undefined) return undefined
+  if (!kind || first === undefined || rest.length > 0) return undefined
   if (second === undefined)
-    return first === '' ? undefined : { cluster, group, kind, object: { uid: first } }
-  return second === ''
-    ? undefined
-    : { cluster, group, kind, object: { namespace: first, name: second } }
+    return first ? { cluster, group, kind, object: { uid: first } } : undefined
+  return second ? { cluster, group, kind, object: { namespace: first, name: second } } : undefined
 }

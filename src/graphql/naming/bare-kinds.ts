@@ -1,4 +1,4 @@
-const words = (text: string): readonly string[] => text.split(/\s+/)
+import { words } from './letter-case.ts'
 
 /**
  * Kinds whose type name is the bare kind, by the first label of their group (`core` for the core group): the kinds of

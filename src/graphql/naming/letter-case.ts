@@ -21,3 +21,8 @@ export function lowerCamelCase(name: string): string {
     .map((word, at) => (at === 0 ? word.toLowerCase() : capitalised(word.toLowerCase())))
     .join('')
 }
+
+/** The words of a text, which white space separates. */
+export function words(text: string): readonly string[] {
+  return text.split(/\s+/)
+}

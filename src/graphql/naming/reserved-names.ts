@@ -1,73 +1,23 @@
+import { words } from './letter-case.ts'
+
 /** Endings of the gateway's own types for each kind: `PodConnection`, `PodFrame`. */
 const suffixes = /(?:Connection|Edge|Where|WhereMany|WhereOne|Order|Frame|Change|LivePage)$/
 
 /** Types of the gateway and of GraphQL, planned ones included. A type of an API never takes one of these names. */
-const ownTypes: ReadonlySet<string> = new Set([
-  'Query',
-  'Mutation',
-  'Subscription',
-  'String',
-  'Int',
-  'Float',
-  'Boolean',
-  'ID',
-  'DateTime',
-  'Quantity',
-  'IntOrString',
-  'Int64',
-  'StringMap',
-  'QuantityMap',
-  'JSON',
-  'KubernetesObject',
-  'ObjectRef',
-  'UsedBy',
-  'PageInfo',
-  'ChangeType',
-  'Removal',
-  'PageStep',
-  'Facet',
-  'FacetValue',
-  'IndexType',
-  'IndexReduction',
-  'SelectorForm',
-  'Selected',
-  'StringFilter',
-  'IntFilter',
-  'DateTimeFilter',
-  'QuantityFilter',
-  'BooleanFilter',
-  'LabelFilter',
-  'GatewayCluster',
-  'GatewayClusterState',
-  'GatewayResource',
-  'GatewayResourceState',
-  'GatewayPermissions',
-  'GatewayPermissionState',
-  'GatewayPermissionResource',
-  'SortDirection',
-  'Viewer',
-  'SearchResult',
-  'SearchCount',
-  'Graph',
-  'GraphNode',
-  'Permission',
-  'Health',
-  'HealthStatus',
-  'PrinterColumn',
-  'LogLine',
-])
+const ownTypes: ReadonlySet<string> = new Set(
+  words(`Query Mutation Subscription String Int Float Boolean ID DateTime Quantity IntOrString Int64
+    StringMap QuantityMap JSON KubernetesObject ObjectRef UsedBy PageInfo ChangeType Removal
+    PageStep Facet FacetValue IndexType IndexReduction SelectorForm Selected StringFilter
+    IntFilter DateTimeFilter QuantityFilter BooleanFilter LabelFilter GatewayCluster
+    GatewayClusterState GatewayResource GatewayResourceState GatewayPermissions
+    GatewayPermissionState GatewayPermissionResource SortDirection Viewer SearchResult
+    SearchCount Graph GraphNode Permission Health HealthStatus PrinterColumn LogLine`),
+)
 
 /** The gateway's own root fields, planned ones included. */
-const ownRootFields: ReadonlySet<string> = new Set([
-  'gatewayClusters',
-  'viewer',
-  'can',
-  'object',
-  'objects',
-  'objectByRef',
-  'search',
-  'graph',
-])
+const ownRootFields: ReadonlySet<string> = new Set(
+  words(`gatewayClusters viewer can object objects objectByRef search graph`),
+)
 
 /** The type name of an API's type: with a trailing `_` if the name is reserved. */
 export function unreservedTypeName(name: string): string {

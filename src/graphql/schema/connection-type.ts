@@ -22,23 +22,22 @@ const count = new GraphQLNonNull(GraphQLInt)
 
 type NodeType = GraphQLObjectType | GraphQLInterfaceType
 
+/** Fields of a connection. */
+export type ConnectionFields = OwnFieldConfigs<'connection', ConnectionSource, ResolverContext>
+
 /** The options of {@link buildConnectionType}. */
 export interface ConnectionOptions {
   /** The name of the type of its nodes. */
   readonly typeName: string
   readonly pageInfo: GraphQLObjectType
-  readonly facet: GraphQLObjectType
-  /**
-   * A connection of one kind has a resource version and facets. One of several kinds says which kinds it looked into. One of the
-   * loaded kinds also says which it left out; its source is an `OwnedConnectionSource`.
-   */
-  readonly of: 'oneKind' | 'severalKinds' | 'loadedKinds'
   readonly nodeType: () => NodeType
+  /** Fields besides the page and `totalCount`. */
+  readonly further?: ConnectionFields
 }
 
 /** `PodConnection` and `PodEdge`. Its source is a {@link ConnectionSource}. */
 export function buildConnectionType(options: ConnectionOptions): GraphQLObjectType {
-  const { typeName, pageInfo, facet, of, nodeType } = options
+  const { typeName, pageInfo, nodeType, further } = options
   const edge = new GraphQLObjectType<EdgeSource, ResolverContext>({
     name: `${typeName}Edge`,
     description: `One object of a ${typeName}Connection, with its place in the list.`,
@@ -76,15 +75,13 @@ export function buildConnectionType(options: ConnectionOptions): GraphQLObjectTy
           description: 'The number of objects on all pages.',
           resolve: (connection) => connection.totalCount(),
         },
-        ...(of === 'oneKind' ? oneKindFields(facet) : severalKindsFields),
-        ...(of === 'loadedKinds' ? loadedKindsFields : {}),
+        ...further,
       }),
   })
 }
 
-type ConnectionFields = OwnFieldConfigs<'connection', ConnectionSource, ResolverContext>
-
-const oneKindFields = (facet: GraphQLObjectType): ConnectionFields => ({
+/** The further fields of a connection of one kind: `facets` and its place in the history of the resource. */
+export const oneKindFields = (facet: GraphQLObjectType): ConnectionFields => ({
   facets: {
     type: new GraphQLList(new GraphQLNonNull(facet)),
     description: 'The distribution of the objects on all pages over the values of indexes.',
@@ -112,7 +109,8 @@ const oneKindFields = (facet: GraphQLObjectType): ConnectionFields => ({
   },
 })
 
-const severalKindsFields: ConnectionFields = {
+/** The further field of a connection of several kinds. */
+export const severalKindsFields: ConnectionFields = {
   kinds: {
     type: new GraphQLNonNull(new GraphQLList(text)),
     description: 'The types of the kinds that the gateway looked into.',
@@ -120,7 +118,9 @@ const severalKindsFields: ConnectionFields = {
   },
 }
 
-const loadedKindsFields: ConnectionFields = {
+/** The further fields of a connection of the loaded kinds, whose source is an `OwnedConnectionSource`. */
+export const loadedKindsFields: ConnectionFields = {
+  ...severalKindsFields,
   notLookedAt: {
     type: new GraphQLNonNull(new GraphQLList(text)),
     description:

@@ -14,7 +14,14 @@ import {
   lexicographicSortSchema,
   specifiedDirectives,
 } from 'graphql'
-import { buildConnectionType, buildFacetType, buildPageInfoType } from './connection-type.ts'
+import {
+  buildConnectionType,
+  buildFacetType,
+  buildPageInfoType,
+  loadedKindsFields,
+  oneKindFields,
+  severalKindsFields,
+} from './connection-type.ts'
 import { buildLivePageType, buildPageStepType } from './live-page-type.ts'
 import { buildChangeType, buildFrameType, buildRemovalType } from './frame-type.ts'
 import { buildGatewayClusterType } from './gateway-types.ts'
@@ -105,7 +112,7 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
     hasField,
   })
   const pageInfo = buildPageInfoType()
-  const facet = buildFacetType()
+  const ofOneKind = oneKindFields(buildFacetType())
   const objectType = memoised((kind: Kind): GraphQLObjectType =>
     buildKindType(kind, { types, definitions, openApiTypes }),
   )
@@ -120,15 +127,13 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
     kubernetesObjectConnection: buildConnectionType({
       typeName: 'KubernetesObject',
       pageInfo,
-      facet,
-      of: 'loadedKinds',
+      further: loadedKindsFields,
       nodeType: (): GraphQLInterfaceType => types.kubernetesObject,
     }),
     usedByConnection: buildConnectionType({
       typeName: 'UsedBy',
       pageInfo,
-      facet,
-      of: 'severalKinds',
+      further: severalKindsFields,
       nodeType: () => usedBy,
     }),
     usedByWhereMany: buildUsedByWhereType(),
@@ -149,8 +154,7 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
       buildConnectionType({
         typeName: kind.typeName,
         pageInfo,
-        facet,
-        of: 'oneKind',
+        further: ofOneKind,
         nodeType: () => objectType(kind),
       }),
     ),

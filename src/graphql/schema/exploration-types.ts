@@ -9,6 +9,7 @@ import {
   GraphQLObjectType,
   GraphQLString,
 } from 'graphql'
+import { buildConnectionType, severalKindsFields } from './connection-type.ts'
 import { fromSource, ownFields } from './field-source.ts'
 import { idOfObjectRef } from './object-ref.ts'
 import type { GraphArguments, SearchArguments } from './read-arguments.ts'
@@ -190,14 +191,6 @@ export function searchField(types: SchemaTypes): GraphQLFieldConfig<unknown, Res
 
 function buildSearchType(types: SchemaTypes): GraphQLObjectType {
   const result = buildResultType(types)
-  const edge = new GraphQLObjectType<ReturnType<SearchSource['edges']>[number], ResolverContext>({
-    name: 'SearchResultEdge',
-    description: 'One result, with its place in the list.',
-    fields: ownFields('edge', {
-      cursor: { type: text, description: 'The place of the result, for `after`.' },
-      node: { type: new GraphQLNonNull(result), description: 'The result.' },
-    }),
-  })
   const count = new GraphQLObjectType<SearchCount, ResolverContext>({
     name: 'SearchCount',
     description: 'The number of results of one kind.',
@@ -206,41 +199,18 @@ function buildSearchType(types: SchemaTypes): GraphQLObjectType {
       count: { type: new GraphQLNonNull(GraphQLInt), description: 'The number of objects.' },
     }),
   })
-  return new GraphQLObjectType<SearchSource, ResolverContext>({
-    name: 'SearchResultConnection',
-    description: 'A page of results, and facts about all results.',
-    fields: ownFields<'connection', SearchSource, ResolverContext>('connection', {
-      nodes: {
-        type: listOf(result),
-        description: 'The results of the page.',
-        resolve: (found) => found.rows(),
-      },
-      edges: {
-        type: listOf(edge),
-        description: 'The results of the page, each with its cursor.',
-        resolve: (found) => found.edges(),
-      },
-      pageInfo: {
-        type: new GraphQLNonNull(types.pageInfo),
-        description: 'Where the page stands in the list.',
-        resolve: (found) => found.pageInfo(),
-      },
-      totalCount: {
-        type: new GraphQLNonNull(GraphQLInt),
-        description: 'The number of results on all pages.',
-        resolve: (found) => found.totalCount(),
-      },
+  return buildConnectionType({
+    typeName: 'SearchResult',
+    pageInfo: types.pageInfo,
+    nodeType: () => result,
+    further: {
       counts: {
         type: listOf(count),
         description: 'The number of results of each kind, the most frequent first.',
-        resolve: (found) => found.counts(),
+        resolve: (found) => (found as unknown as SearchSource).counts(),
       },
-      kinds: {
-        type: listOf(GraphQLString),
-        description: 'The types that the gateway looked into.',
-        resolve: (found) => found.kinds(),
-      },
-    }),
+      ...severalKindsFields,
+    },
   })
 }
 
