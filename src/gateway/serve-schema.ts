@@ -111,9 +111,9 @@ function* resourcesOf(
 ): Generator<void, readonly ServedResource[]> {
   const related = indexersByType(compiled)
   const resources: ServedResource[] = []
-  for (const { resource, metadataOnly, uncached, indexes, typeName, ended, mixed } of kinds) {
+  for (const { resource, metadataOnly, uncached, indexes, typeName, ended, polymorphic } of kinds) {
     const ofRelations = related.get(typeName) ?? {}
-    const choices = mixed.flatMap(({ chosen }) => (chosen === undefined ? [] : [chosen]))
+    const choices = polymorphic.flatMap(({ chosen }) => (chosen === undefined ? [] : [chosen]))
     resources.push({
       resource,
       metadataOnly,

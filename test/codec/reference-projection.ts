@@ -1,6 +1,5 @@
 import { GraphQLBoolean, GraphQLInt, type GraphQLScalarType, GraphQLString } from 'graphql'
-import { GraphQLExactFloat } from '../../src/graphql/scalars/float.ts'
-import { GraphQLInt64 } from '../../src/graphql/scalars/int64.ts'
+import { GraphQLExactFloat, GraphQLInt64 } from '../../src/graphql/schema/scalars.ts'
 import {
   writeBoolean,
   writeFloat,

@@ -126,11 +126,11 @@ describe('a profile of the schema', () => {
 
   it('leaves the descriptions of other schemas alone', () => {
     const without = printed({ include: { kinds: ['Pod'] }, descriptions: false })
-    expect(without).not.toContain('The first objects, at most so many')
-    expect(without).not.toContain('Which way an order goes')
+    expect(without).not.toContain('The number of objects from the beginning')
+    expect(without).not.toContain('The direction of an order')
     const whole = printed({ include: { kinds: ['Pod'] } })
-    expect(whole).toContain('The first objects, at most so many')
-    expect(whole).toContain('Which way an order goes')
+    expect(whole).toContain('The number of objects from the beginning')
+    expect(whole).toContain('The direction of an order')
     expect(whole).toContain('Conditions on the value of one label')
   })
 })

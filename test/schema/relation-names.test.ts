@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { lowerCamelCase } from '../../src/graphql/naming/letter-case.ts'
-import { pluralOf } from '../../src/graphql/naming/plural.ts'
+import { pluralOf } from '../../src/graphql/naming/kind-name.ts'
 import type { Kind } from '../../src/graphql/model/kind.ts'
 import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
 import { readPackageSdl } from '../../src/graphql/sdl/sdl-source.ts'
@@ -65,8 +65,8 @@ describe('the fields of relations', () => {
 
   it('to objects of any kind are plurals where there may be many, and else singular', () => {
     const isPlural = (name: string): boolean => /[^s]s$/.test(name) && !pluralWords.has(name)
-    const others = kinds.flatMap(({ typeName, objectRefs, mixed }) =>
-      [...objectRefs, ...mixed.map(({ name }) => ({ name, many: true }))]
+    const others = kinds.flatMap(({ typeName, objectRefs, polymorphic }) =>
+      [...objectRefs, ...polymorphic.map(({ name }) => ({ name, many: true }))]
         .filter(({ name, many }) => isPlural(name) !== many)
         .map(({ name }) => `${typeName}.${name}`),
     )

@@ -1,9 +1,6 @@
 import { GraphQLError, type GraphQLScalarType, parseConstValue } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { GraphQLDateTime } from '../../src/graphql/scalars/date-time.ts'
-import { GraphQLExactFloat } from '../../src/graphql/scalars/float.ts'
-import { GraphQLInt64 } from '../../src/graphql/scalars/int64.ts'
-import { GraphQLQuantity } from '../../src/graphql/scalars/quantity.ts'
+import { GraphQLDateTime, GraphQLExactFloat, GraphQLInt64, GraphQLQuantity } from '../../src/graphql/schema/scalars.ts'
 import { rawJson } from '../../src/lib/json.ts'
 
 const literal = (scalar: GraphQLScalarType, text: string): unknown =>

@@ -50,7 +50,7 @@ describe('the type of an index', () => {
   ])('is refused where what stands at %s is never %s', (path, type, fitting) => {
     const found = problemsOf(`extend type Pod @index(name: "a", path: "${path}", type: ${type})`)
     expect(found).toMatchObject([{ problem: 'field-type', hint: `write type: ${fitting}` }])
-    expect(found[0]?.message).toContain(`index a of Pod: what stands at ${path} is never`)
+    expect(found[0]?.message).toContain(`index a of Pod: the value at ${path} is never`)
   })
 
   it.each(['INT', 'QUANTITY', 'DATE_TIME'])('may be %s of what is written as text', (type) => {

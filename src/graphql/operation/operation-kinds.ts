@@ -158,7 +158,7 @@ class KindSearch {
         this.#need(cluster, source.relation)
         const relation = this.#served.relations.byField.get(source.relation)
         if (relation !== undefined) this.#addFiltered(node, field, relation.to, cluster)
-      } else if (source.form === 'mixed') {
+      } else if (source.form === 'polymorphic') {
         const named = knownKinds(this.#served, this.#arguments(field, node)?.['kinds'])
         if (source.field.sameLabel !== undefined) {
           this.#add(

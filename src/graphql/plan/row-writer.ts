@@ -101,7 +101,7 @@ function memberWriter(
       return objectRefsWriter(source.field, nodes, compiler)
     case 'owned':
       return ownedWriter(kind, new FieldArguments(field, node), nodes, compiler)
-    case 'mixed': {
+    case 'polymorphic': {
       const args = new FieldArguments(field, node)
       return polymorphicRelationWriter(kind, source.field, { args, nodes }, compiler)
     }
