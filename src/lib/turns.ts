@@ -7,14 +7,19 @@ export type Lane = string | object
 /**
  * Lets short synchronous works that come in bursts take turns with everything else of the event loop. Each may take its time, but
  * once those of one turn of the loop have taken {@link sliceMs} together, the next ones wait, and the loop runs in between: a hundred
- * heavy operations that arrive at once do not make everybody wait for all of them. Those of one lane wait first come, first served;
- * lanes are served one after the other, so that whoever has few works waits for one of each other lane at most, not for all that
- * came before. A lane may have shares, which are served one after the other whenever it is the lane's turn. What waits is bounded by
- * whoever bounds the operations under way.
+ * heavy operations that arrive at once do not make everybody wait for all of them. Those of one lane wait first come, first served.
+ * While works wait, lanes share the time (start-time fair queuing, Goyal et al. 1996): the lane that has taken the least goes first, and of
+ * lanes that have taken the same number of slices the one that was served longest ago. So a hundred short works of one lane do not each wait
+ * for a long one of another. A lane may have shares, which are served one after the other whenever it is the lane's turn. What waits is
+ * bounded by whoever bounds the operations under way.
  */
 export class Turns {
   /** Who waits in each share of each lane, the lane and the share first that have been served longest ago. */
   readonly #waiting = new Map<Lane, Map<Lane, (() => void)[]>>()
+  /** What each lane has taken of the time, where that is more than {@link #servedMs}. */
+  readonly #takenMs = new Map<Lane, number>()
+  /** What the lane had taken that was served last: as much as a lane is taken to have had that waits for the first time. */
+  #servedMs = 0
   #spentMs = 0
   #isNextDue = false
 
@@ -35,13 +40,15 @@ export class Turns {
     })
   }
 
-  /** Does a work, whose time counts. */
-  run<T>(work: () => T): T {
+  /** Does a work, whose time counts, and is what the lane has taken where that is given. */
+  run<T>(work: () => T, lane?: Lane): T {
     const startedMs = performance.now()
     try {
       return work()
     } finally {
-      this.#spentMs += performance.now() - startedMs
+      const tookMs = performance.now() - startedMs
+      this.#spentMs += tookMs
+      if (lane !== undefined) this.#takenMs.set(lane, this.#takenBy(lane) + tookMs)
       this.#plan()
       // Many short works make one turn, instead of one each.
       if (this.#spentMs < sliceMs) this.#letIn()
@@ -56,20 +63,39 @@ export class Turns {
 
   #begin = (): void => {
     this.#spentMs = 0
+    this.#forget()
     this.#letIn()
     // From here on each `setImmediate` is a turn of its own.
     if (this.#waiting.size > 0) setImmediate(this.#begin)
     else this.#isNextDue = false
   }
 
-  #letIn(): void {
-    for (const [lane, shares] of this.#waiting) {
-      this.#waiting.delete(lane)
-      const next = takeNext(shares)
-      if (shares.size > 0) this.#waiting.set(lane, shares)
-      next?.()
-      return
+  #forget(): void {
+    if (this.#waiting.size === 0) {
+      this.#takenMs.clear()
+      this.#servedMs = 0
     }
+    for (const [lane, ms] of this.#takenMs) if (ms <= this.#servedMs) this.#takenMs.delete(lane)
+  }
+
+  #letIn(): void {
+    let next: Lane | undefined
+    let fewest = Number.POSITIVE_INFINITY
+    for (const lane of this.#waiting.keys()) {
+      const slices = Math.floor(this.#takenBy(lane) / sliceMs)
+      if (slices < fewest) [next, fewest] = [lane, slices]
+    }
+    const shares = next === undefined ? undefined : this.#waiting.get(next)
+    if (next === undefined || shares === undefined) return
+    this.#servedMs = this.#takenBy(next)
+    this.#waiting.delete(next)
+    const begin = takeNext(shares)
+    if (shares.size > 0) this.#waiting.set(next, shares)
+    begin?.()
+  }
+
+  #takenBy(lane: Lane): number {
+    return Math.max(this.#takenMs.get(lane) ?? 0, this.#servedMs)
   }
 }
 

@@ -123,9 +123,10 @@ export class Execution {
         wishes?.secretRead?.()
       },
     })
+    const lane = queryLane(access?.viewer)
     const answered = await runUntilPrepared(
       prepared,
-      () => turns.enter(queryLane(access?.viewer)),
+      () => turns.enter(lane),
       async (settled) => {
         const { contextValue, failures, budget } = this.#context({ args, access, settled, live })
         const result = await executePriced({ ...validated, contextValue }, budget)
@@ -133,6 +134,7 @@ export class Execution {
         record?.spent(budget)
         return { result: this.#explained(result, validated, { budget, access }), failures }
       },
+      lane,
     )
     return this.#seen(answered, args.document)
   }

@@ -139,6 +139,11 @@ export class WorkBudget {
     if (this.#share > 1 + Number.EPSILON * 1e6) throw (this.#failure ??= this.#account())
   }
 
+  /** Throws as {@link spend} would where so much is certain to be spent, and spends nothing otherwise: what is too costly ends before it begins. */
+  foresee(work: Work, amount: number): void {
+    if (amount > this.left(work)) this.spend(work, amount)
+  }
+
   /**
    * Does work that is so costly, if it is, because of one argument: the error with which it passes the budget names that.
    * One that has been passed before is as it was.

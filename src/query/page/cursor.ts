@@ -38,7 +38,7 @@ export interface ListIdentity extends ListArguments {
 }
 
 /** A cursor is made in the time of so many tests. */
-const testsPerCursor = 8
+export const testsPerCursor = 8
 /** So many characters of an identity are put together and hashed in the time of one test. */
 const charactersPerTest = 16
 

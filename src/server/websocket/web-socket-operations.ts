@@ -13,7 +13,7 @@ import {
 } from '../../graphql/operation/client-error.ts'
 import { type DocumentSource, observedDocument } from '../document-source.ts'
 import type { OperationOptions } from '../../graphql/operation/execution.ts'
-import { turns } from '../../graphql/operation/operation-turns.ts'
+import { queryLane, turns } from '../../graphql/operation/operation-turns.ts'
 import type { PlannedQueries } from '../http/query-fast-path.ts'
 import { oneFrame, plannedResults, type PlannedStream, type StreamEnd } from '../planned-stream.ts'
 import { sentResult } from '../sent-result.ts'
@@ -96,12 +96,13 @@ export function createWebSocketOperations(
     const asking = { learns: true, viewer, observer }
     const query = observedDocument(documents, payload, asking) ?? payload.query
     // Many that arrive at once do not make everybody wait until all of them have been read.
-    await turns.enter(connection.extra)
+    const lane = viewer === undefined ? connection.extra : queryLane(viewer)
+    await turns.enter(lane)
     const { document, errors } = turns.run(() => {
       const parsed = enveloped.parse(query)
       const found = enveloped.validate(enveloped.schema, parsed) as readonly GraphQLError[]
       return { document: parsed, errors: found }
-    })
+    }, lane)
     if (errors.length > 0) return errors
     return {
       schema: enveloped.schema,
