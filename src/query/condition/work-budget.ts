@@ -105,7 +105,7 @@ export class WorkBudget {
   readonly #spent: Record<Work, number> = { examined: 0, tests: 0, rows: 0, fields: 0, bytes: 0 }
   /** The part of the budget that is spent. */
   #share = 0
-  #failure: QueryTooCostlyError | undefined
+  #failure: CodedError | undefined
   #by: CostlyArgument | undefined
 
   /** What is read is told to it, where somebody asked for that. */
@@ -116,8 +116,8 @@ export class WorkBudget {
     this.#limits = { ...defaultWorkLimits, ...limits }
   }
 
-  /** How the budget was passed, if it was. */
-  get failure(): QueryTooCostlyError | undefined {
+  /** How the budget was passed, if it was, or what ended the operation. */
+  get failure(): CodedError | undefined {
     return this.#failure
   }
 
@@ -137,6 +137,12 @@ export class WorkBudget {
     this.#share += amount / this.#limits[work]
     // A sum of parts that make 1 may come out a little above it.
     if (this.#share > 1 + Number.EPSILON * 1e6) throw (this.#failure ??= this.#account())
+  }
+
+  /** Ends the operation as a passed budget does, with another error. */
+  end(error: CodedError): never {
+    this.#share = Number.POSITIVE_INFINITY
+    throw (this.#failure ??= error)
   }
 
   /** Throws as {@link spend} would where so much is certain to be spent, and spends nothing otherwise: what is too costly ends before it begins. */
