@@ -8,13 +8,18 @@ export type Lane = string | object
  * have taken {@link sliceMs} together, the next ones wait while the loop runs. So a hundred heavy operations that
  * arrive at once delay the others by one slice, not by the whole burst.
  *
- * A lane serves its works in order, and the lanes take turns: a caller with few works waits for one work of each other
- * lane. Within a lane, shares take turns in the same way. The queue is unbounded; the callers bound the operations
- * under way.
+ * A lane serves its works in order. While works wait, lanes share the time (start-time fair queuing, Goyal et al. 1996):
+ * the lane that has taken the least goes first, and of lanes that have taken the same number of slices the one that was
+ * served longest ago. So a hundred short works of one lane do not each wait for a long work of another lane. Within a
+ * lane, shares take turns. The queue is unbounded; the callers bound the operations under way.
  */
 export class Turns {
   /** The waiting works by lane and share, both in the order in which they are served next. */
   readonly #waiting = new Map<Lane, Map<Lane, (() => void)[]>>()
+  /** The time that a lane has taken, if that is more than {@link #servedMs}. */
+  readonly #takenMs = new Map<Lane, number>()
+  /** The time that the lane served last had taken before. A lane that waits for the first time starts with as much. */
+  #servedMs = 0
   #spentMs = 0
   #isNextDue = false
 
@@ -35,13 +40,15 @@ export class Turns {
     })
   }
 
-  /** Runs a work and counts its time. */
-  run<T>(work: () => T): T {
+  /** Runs a work and counts its time, also as taken by the lane if one is given. */
+  run<T>(work: () => T, lane?: Lane): T {
     const startedMs = performance.now()
     try {
       return work()
     } finally {
-      this.#spentMs += performance.now() - startedMs
+      const tookMs = performance.now() - startedMs
+      this.#spentMs += tookMs
+      if (lane !== undefined) this.#takenMs.set(lane, this.#takenBy(lane) + tookMs)
       this.#plan()
       // Short works share a turn of the loop.
       if (this.#spentMs < sliceMs) this.#letIn()
@@ -56,21 +63,47 @@ export class Turns {
 
   #begin = (): void => {
     this.#spentMs = 0
+    this.#forget()
     this.#letIn()
     // Called from a `setImmediate` callback, each further `setImmediate` is a turn of its own.
     if (this.#waiting.size > 0) setImmediate(this.#begin)
     else this.#isNextDue = false
   }
 
-  #letIn(): void {
-    for (const [lane, shares] of this.#waiting) {
-      this.#waiting.delete(lane)
-      const next = takeNext(shares)
-      if (shares.size > 0) this.#waiting.set(lane, shares)
-      next?.()
-      return
+  #forget(): void {
+    if (this.#waiting.size === 0) {
+      this.#takenMs.clear()
+      this.#servedMs = 0
     }
+    for (const [lane, ms] of this.#takenMs) if (ms <= this.#servedMs) this.#takenMs.delete(lane)
   }
+
+  #letIn(): void {
+    let next: Lane | undefined
+    let fewest = Number.POSITIVE_INFINITY
+    const leastPossible = slices(this.#servedMs)
+    for (const lane of this.#waiting.keys()) {
+      const taken = slices(this.#takenBy(lane))
+      if (taken >= fewest) continue
+      ;[next, fewest] = [lane, taken]
+      if (taken === leastPossible) break
+    }
+    const shares = next === undefined ? undefined : this.#waiting.get(next)
+    if (next === undefined || shares === undefined) return
+    this.#servedMs = this.#takenBy(next)
+    this.#waiting.delete(next)
+    const begin = takeNext(shares)
+    if (shares.size > 0) this.#waiting.set(next, shares)
+    begin?.()
+  }
+
+  #takenBy(lane: Lane): number {
+    return Math.max(this.#takenMs.get(lane) ?? 0, this.#servedMs)
+  }
+}
+
+function slices(ms: number): number {
+  return Math.floor(ms / sliceMs)
 }
 
 function takeNext(shares: Map<Lane, (() => void)[]>): (() => void) | undefined {

@@ -76,7 +76,7 @@ it('whoever has one work waits for one of each other lane, however many wait the
   const many = (lane: string) =>
     Array.from({ length: 5 }, async () => {
       await turns.enter(lane)
-      turns.run(work(lane))
+      turns.run(work(lane), lane)
     })
   const waiting = [...many('a'), ...many('b')]
   await turns.enter('neighbour')
@@ -106,4 +106,24 @@ it('the users of one lane take turns in it, and what several of them wait for is
     enter('query', 'queries'),
   ])
   expect(done.join(' ')).toBe('first mallory query ann shared mallory mallory mallory')
+})
+
+it('a hundred short works of one lane do not each wait for a long one of another', async () => {
+  const turns = new Turns()
+  const done: string[] = []
+  const work = (name: string, forMs: number) => (): void => {
+    const endMs = performance.now() + forMs
+    while (performance.now() < endMs);
+    done.push(name)
+  }
+  const many = (lane: string, count: number, forMs: number) =>
+    Array.from({ length: count }, async () => {
+      await turns.enter(lane)
+      turns.run(work(lane, forMs), lane)
+    })
+  turns.run(work('first', 20))
+  const long = many('long', 5, 300)
+  await Promise.all(many('short', 100, 1))
+  expect(done.filter((name) => name === 'long').length).toBeLessThan(3)
+  await Promise.all(long)
 })

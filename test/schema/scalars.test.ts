@@ -1,6 +1,11 @@
 import { GraphQLError, type GraphQLScalarType, parseConstValue } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { GraphQLDateTime, GraphQLExactFloat, GraphQLInt64, GraphQLQuantity } from '../../src/graphql/schema/scalars.ts'
+import {
+  GraphQLDateTime,
+  GraphQLExactFloat,
+  GraphQLInt64,
+  GraphQLQuantity,
+} from '../../src/graphql/schema/scalars.ts'
 import { rawJson } from '../../src/lib/json.ts'
 
 const literal = (scalar: GraphQLScalarType, text: string): unknown =>

@@ -7,7 +7,14 @@ import { pathProblem, type SdlError } from '../sdl/sdl-error.ts'
 import { customResourceIndexes } from './custom-resource-indexes.ts'
 import { functionIndexes, type IndexFunctions, unknownListFields } from './index-functions.ts'
 import { inferredReferences, referencedByOf } from './inferred-references.ts'
-import { type BareKind, everyKindType, type Kind, type PolymorphicRelationField, type RelationField, usedByField } from './kind.ts'
+import {
+  type BareKind,
+  everyKindType,
+  type Kind,
+  type PolymorphicRelationField,
+  type RelationField,
+  usedByField,
+} from './kind.ts'
 import { isInjectedField, KindCatalog, type KindCatalogOptions } from './kind-catalog.ts'
 import { PolymorphicRelations } from './polymorphic-relations.ts'
 import { isReservedIndexName, SdlIndexes } from './sdl-indexes.ts'

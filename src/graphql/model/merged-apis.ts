@@ -1,5 +1,10 @@
 import { type ApiResource, groupResourceOf } from '../../kubernetes/api-resource.ts'
-import { definitionNameOf, type OpenApiDocument, type OpenApiDocuments, type OpenApiSchema } from '../../kubernetes/open-api.ts'
+import {
+  definitionNameOf,
+  type OpenApiDocument,
+  type OpenApiDocuments,
+  type OpenApiSchema,
+} from '../../kubernetes/open-api.ts'
 import { isRecord } from '../../lib/json.ts'
 import { scalarFormOf } from './scalar-form.ts'
 

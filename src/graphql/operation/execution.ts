@@ -122,9 +122,10 @@ export class Execution {
         wishes?.secretRead?.()
       },
     })
+    const lane = queryLane(access?.viewer)
     const answered = await runUntilPrepared(
       prepared,
-      () => turns.enter(queryLane(access?.viewer)),
+      () => turns.enter(lane),
       async (settled) => {
         const { contextValue, failures, budget } = this.#context({ args, access, settled, live })
         const result = await executePriced({ ...validated, contextValue }, budget)
@@ -132,6 +133,7 @@ export class Execution {
         record?.spent(budget)
         return { result: this.#explained(result, validated, { budget, access }), failures }
       },
+      lane,
     )
     return this.#seen(answered, args.document)
   }
@@ -184,6 +186,7 @@ export class Execution {
           access,
           settled,
           live: this.#liveLoader(access),
+          isLive: true,
         })
         const events = await createSourceEventStream({ ...validated, contextValue })
         if (!(Symbol.asyncIterator in events)) noteMissed(settled, events)
@@ -200,7 +203,8 @@ export class Execution {
     const answer = async (event: unknown): Promise<ExecutionResult> => {
       const live = this.#liveLoader(access)
       const answered = await runUntilPrepared(prepared, enter, async (settled) => {
-        const { contextValue, failures, budget } = this.#context({ args, access, settled, live })
+        const parts = { args, access, settled, live, isLive: true }
+        const { contextValue, failures, budget } = this.#context(parts)
         const frame = { ...validated, rootValue: event, contextValue }
         const result = await executePriced(frame, budget)
         noteMissed(settled, result, failures)
@@ -254,7 +258,7 @@ export class Execution {
   }
 
   /** What the resolvers read, and what they report besides what they throw. */
-  #context({ args, access, settled, live }: ContextParts): ExecutionContext {
+  #context({ args, access, settled, live, isLive = false }: ContextParts): ExecutionContext {
     const { contextValue } = args
     const { served, limits } = this.#options
     const budget = isExplained(args)
@@ -265,7 +269,7 @@ export class Execution {
       read: new StoreReader({ served, limits, budget, parts: settled, live }),
       fleet: fleetOf(served, access),
       live: new LiveReader({ served, limits, kinds: settled, access }),
-      permissions: permissionsOf(served, access),
+      permissions: permissionsOf(served, access, isLive ? undefined : budget),
       report: (error) => {
         if (!failures.some((known) => isSameFailure(known, error))) failures.push(error)
       },
@@ -306,6 +310,8 @@ interface ContextParts {
   readonly access: ViewerAccess | undefined
   readonly settled: ReadSnapshot
   readonly live: LiveLoader
+  /** Of a subscription, whose frames must not be refused. */
+  readonly isLive?: boolean
 }
 
 /** What one execution is given: what its resolvers read, where they report to, and what it may cost. */

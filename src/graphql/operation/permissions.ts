@@ -1,5 +1,6 @@
 import { type AccessQuestion, placeOf, questionOf } from '../../access/access-question.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { CanArguments, ObjectCanArguments } from '../schema/read-arguments.ts'
 import type { Permissions, Row } from '../schema/read-context.ts'
 import { ClientError } from './client-error.ts'
@@ -12,11 +13,22 @@ import type { ViewerAccess } from './viewer-access.ts'
 
 /**
  * What whoever asks may do, asked of the API servers. Where nobody is asked who they are, everybody may read all that there is,
- * and nothing is known of anything else.
+ * and nothing is known of anything else. An operation that may not ask ends at once, where
+ * its budget is given.
  */
-export function permissionsOf(served: ServedSchema, access: ViewerAccess | undefined): Permissions {
-  const may = (cluster: string, question: AccessQuestion): boolean | Promise<boolean> =>
-    access === undefined ? readVerbs.has(question.verb) : access.may(cluster, question)
+export function permissionsOf(
+  served: ServedSchema,
+  access: ViewerAccess | undefined,
+  budget?: WorkBudget,
+): Permissions {
+  const may = (cluster: string, question: AccessQuestion): boolean | Promise<boolean> => {
+    if (access === undefined) return readVerbs.has(question.verb)
+    const known = access.known(cluster, question)
+    if (known !== undefined) return known
+    const refusal = budget && access.refusal(cluster)
+    if (refusal !== undefined) budget?.end(refusal)
+    return access.may(cluster, question)
+  }
   return {
     viewer: access?.viewer ?? null,
     can(args) {

@@ -3,6 +3,7 @@ import type { Viewer } from '../../access/viewer.ts'
 import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import type { ReadParts } from './read-run.ts'
 import type { ClusterKind } from './kind-view.ts'
+import type { Lane } from '../../lib/turns.ts'
 import { operationKinds, type OperationToRead } from './operation-kinds.ts'
 import { turns } from './operation-turns.ts'
 import { PermissionWait } from './permission-wait.ts'
@@ -39,18 +40,19 @@ interface PreparationOptions {
  * Executes what has been prepared, each time with kinds settled anew; where that asks for kinds that depend on data, or
  * for indexes that nobody has asked for before, prepares them and executes again, at most three times in all;
  * where only permissions have to be waited for, more often, since they may be dropped at any moment: until the deadline.
- * `enter` waits for the turn of each execution.
+ * `enter` waits for the turn of each execution, whose time `lane` takes.
  */
 export async function runUntilPrepared<T>(
   prepared: KindLeases,
   enter: () => Promise<void> | undefined,
   run: (settled: ReadSnapshot) => T | PromiseLike<T>,
+  lane?: Lane,
 ): Promise<T> {
   const execute = async (round: number): Promise<{ settled: ReadSnapshot; result: T }> => {
     const turn = enter()
     if (turn !== undefined) await turn
     const settled = prepared.settle({ last: round === maxRounds })
-    return { settled, result: await turns.run(() => run(settled)) }
+    return { settled, result: await turns.run(() => run(settled), lane) }
   }
   prepared.begin()
   let round = 1

@@ -1,13 +1,30 @@
 import type { WantedIndexes } from '../../cache/cached-resource.ts'
-import { type Condition, everything, hasValue, noneOf, type RelatedBy } from '../../query/condition/condition.ts'
+import {
+  type Condition,
+  everything,
+  hasValue,
+  noneOf,
+  type RelatedBy,
+} from '../../query/condition/condition.ts'
 import { endedIndexName, endedValue } from '../../query/index/index-definition.ts'
 import { type ReferencePlaces, referencePlaces } from '../../query/relation/reference-places.ts'
 import type { Indexers } from '../../informer/store/store-view.ts'
 import type { RelatedField, WhereFields } from '../../query/condition/related-filter.ts'
 import type { Relation, RelationContext, TwoWayRelation } from '../../query/relation/relation.ts'
-import { type ReferenceOfAnyKind, type RelationDefinition, relationName } from '../../query/relation/relation-definition.ts'
+import {
+  type ReferenceOfAnyKind,
+  type RelationDefinition,
+  relationName,
+} from '../../query/relation/relation-definition.ts'
 import { compileRelations } from '../../query/relation/relations.ts'
-import { filteringRelations, isFilteredByUse, type Kind, type RelationField, relationFieldsOf, usedByField } from '../model/kind.ts'
+import {
+  filteringRelations,
+  isFilteredByUse,
+  type Kind,
+  type RelationField,
+  relationFieldsOf,
+  usedByField,
+} from '../model/kind.ts'
 
 /** A relation of the schema, ready to be followed. */
 export interface SchemaRelation {

@@ -113,13 +113,36 @@ export class PlannedQueries {
     request: QueryRequest,
     { viewer }: QueryOrigin = {},
   ): string | undefined | Promise<string | undefined> {
+    const find = (): KnownOperation | undefined => this.#find(request)
+    if (this.#options.documents.has(request.query)) return this.#answer(find(), request, viewer)
+    // It may be large, and the user may have many like it: they are parsed in turns.
+    const lane = queryLane(viewer)
+    const answer = () => this.#answer(turns.run(find, lane), request, viewer)
+    const turn = turns.enter(lane)
+    return turn === undefined ? answer() : turn.then(answer)
+  }
+
+  /** The operation that is asked for; `undefined` where it is not valid. */
+  #find({ query, operationName }: QueryRequest): KnownOperation | undefined {
     try {
       const served = this.#options.served()
       const { documents } = this.#options
-      const document = documents.parse(request.query)
+      const document = documents.parse(query)
       if (documents.validate(served.schema, document).length > 0) return undefined
-      const known = this.#planOf(served, document, request.operationName)
-      if (known === undefined) return undefined
+      return this.#operationOf(served, document, operationName)
+    } catch {
+      return undefined
+    }
+  }
+
+  #answer(
+    operation: KnownOperation | undefined,
+    request: QueryRequest,
+    viewer: Viewer | undefined,
+  ): string | undefined | Promise<string | undefined> {
+    if (operation?.plan === undefined) return undefined
+    const { served, plan: known } = operation
+    try {
       const startedMs = performance.now()
       return this.#run(served, known, request.variables ?? {}, {
         budget: () => new WorkBudget(plannedWork(this.#options.limits.work)),
@@ -142,7 +165,7 @@ export class PlannedQueries {
     viewer: Viewer | undefined,
   ): Promise<ExplainedText | undefined> {
     try {
-      const known = this.#planOf(served, document, operationName)
+      const known = this.#operationOf(served, document, operationName)?.plan
       if (known === undefined) return undefined
       let report = new ReadReport()
       const access = viewer && new ViewerAccess(served, viewer)
@@ -224,7 +247,7 @@ export class PlannedQueries {
     const lane = queryLane(viewer)
     const inTurn = (parts: SettledParts): T | undefined | Promise<T | undefined> => {
       const turn = turns.enter(lane)
-      const work = () => turns.run(() => answer(parts))
+      const work = () => turns.run(() => answer(parts), lane)
       return turn === undefined ? work() : turn.then(work)
     }
     const settled = settleKinds({ served, limits }, kinds, viewer)
@@ -240,11 +263,11 @@ export class PlannedQueries {
     return { text: `{"errors":${JSON.stringify(errors)},"data":${data}}`, errors }
   }
 
-  #planOf(
+  #operationOf(
     served: ServedSchema,
     document: DocumentNode,
     operationName: string | null | undefined,
-  ): KnownPlan | undefined {
+  ): KnownOperation | undefined {
     const operation = getOperationAST(document, operationName)
     // A name that no operation has is not remembered.
     if (operation === null || operation === undefined) return undefined
@@ -253,7 +276,7 @@ export class PlannedQueries {
       known = { served, plan: this.#compiled(served, document, operation) }
       this.#operations.set(operation, known)
     }
-    return known.plan
+    return known
   }
 
   #compiled(

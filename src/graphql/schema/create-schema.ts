@@ -1,9 +1,37 @@
-import { getNamedType, type GraphQLInputObjectType, type GraphQLInterfaceType, type GraphQLNamedType, type GraphQLObjectType, GraphQLSchema, isEnumType, isInputObjectType, isInterfaceType, isIntrospectionType, isObjectType, isScalarType, lexicographicSortSchema, specifiedDirectives } from 'graphql'
-import { buildConnectionType, buildFacetType, buildPageInfoType, loadedKindsFields, oneKindFields, severalKindsFields } from './connection-type.ts'
+import {
+  getNamedType,
+  type GraphQLInputObjectType,
+  type GraphQLInterfaceType,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  GraphQLSchema,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  isScalarType,
+  lexicographicSortSchema,
+  specifiedDirectives,
+} from 'graphql'
+import {
+  buildConnectionType,
+  buildFacetType,
+  buildPageInfoType,
+  loadedKindsFields,
+  oneKindFields,
+  severalKindsFields,
+} from './connection-type.ts'
 import { buildLivePageType, buildPageStepType } from './live-page-type.ts'
 import { buildChangeType, buildFrameType, buildRemovalType } from './frame-type.ts'
 import { buildGatewayClusterType } from './gateway-types.ts'
-import { buildHealthType, buildObjectRefType, buildPrinterColumnType, buildUsedByType, objectMetaType } from './object-part-types.ts'
+import {
+  buildHealthType,
+  buildObjectRefType,
+  buildPrinterColumnType,
+  buildUsedByType,
+  objectMetaType,
+} from './object-part-types.ts'
 import { atOnce } from '../../lib/event-loop.ts'
 import type { Kind } from '../model/kind.ts'
 import { buildKindType } from './kind-type.ts'
@@ -15,7 +43,13 @@ import { fetchableDirective, relayFields } from './relay-fields.ts'
 import type { SchemaModel } from '../model/schema-model.ts'
 import type { SchemaTypes } from './schema-types.ts'
 import { TypeNames } from './type-names.ts'
-import { buildOrderType, buildUsedByWhereType, buildWhereManyType, buildWhereOneType, buildWhereType } from './where-type.ts'
+import {
+  buildOrderType,
+  buildUsedByWhereType,
+  buildWhereManyType,
+  buildWhereOneType,
+  buildWhereType,
+} from './where-type.ts'
 
 /** Additions to the content of the model. */
 export interface SchemaOptions {

@@ -1,4 +1,11 @@
-import { type ConstValueNode, GraphQLError, GraphQLFloat, GraphQLScalarType, Kind, print } from 'graphql'
+import {
+  type ConstValueNode,
+  GraphQLError,
+  GraphQLFloat,
+  GraphQLScalarType,
+  Kind,
+  print,
+} from 'graphql'
 import { isRawJson, rawJson } from '../../lib/json.ts'
 import { parseQuantity } from '../../query/index/decimal.ts'
 import { instantKey } from '../../query/index/index-key.ts'

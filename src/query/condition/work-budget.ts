@@ -103,7 +103,7 @@ export class WorkBudget {
   readonly #spent: Record<Work, number> = { examined: 0, tests: 0, rows: 0, fields: 0, bytes: 0 }
   /** The spent share of the budget. */
   #share = 0
-  #failure: QueryTooCostlyError | undefined
+  #failure: CodedError | undefined
   #by: CostlyArgument | undefined
 
   /** Records what is read, if the caller has asked for explain. */
@@ -114,8 +114,8 @@ export class WorkBudget {
     this.#limits = { ...defaultWorkLimits, ...limits }
   }
 
-  /** The error with which the budget was exceeded, if it was. */
-  get failure(): QueryTooCostlyError | undefined {
+  /** The error with which the budget was exceeded, or which ended the operation. */
+  get failure(): CodedError | undefined {
     return this.#failure
   }
 
@@ -135,6 +135,17 @@ export class WorkBudget {
     this.#share += amount / this.#limits[work]
     // Shares that add up to 1 may be slightly more, by rounding.
     if (this.#share > 1 + Number.EPSILON * 1e6) throw (this.#failure ??= this.#account())
+  }
+
+  /** Ends the operation with another error, as an exceeded budget does. */
+  end(error: CodedError): never {
+    this.#share = Number.POSITIVE_INFINITY
+    throw (this.#failure ??= error)
+  }
+
+  /** Throws if work that is certain to come would exceed the budget. Spends nothing otherwise. */
+  foresee(work: Work, amount: number): void {
+    if (amount > this.left(work)) this.spend(work, amount)
   }
 
   /** Does work whose cost is due to one argument. If the work exceeds the budget, the error names the argument. */

@@ -11,7 +11,7 @@ import {
   withoutTransportDetails,
 } from '../../graphql/operation/client-error.ts'
 import type { OperationOptions } from '../../graphql/operation/execution.ts'
-import { turns } from '../../graphql/operation/operation-turns.ts'
+import { queryLane, turns } from '../../graphql/operation/operation-turns.ts'
 import { type DocumentSource, observedDocument } from '../document-source.ts'
 import type { UserQuotas } from '../guard/user-quotas.ts'
 import type { PlannedQueries } from '../http/query-fast-path.ts'
@@ -93,13 +93,14 @@ export function createWebSocketOperations(
     const { viewer } = contextValue
     const asking = { learns: true, viewer, observer }
     const query = observedDocument(documents, payload, asking) ?? payload.query
-    // Takes turns, so that many operations at once do not block other WebSockets.
-    await turns.enter(connection.extra)
+    // Takes turns, so that many operations at once do not block the other users.
+    const lane = viewer === undefined ? connection.extra : queryLane(viewer)
+    await turns.enter(lane)
     const { document, errors } = turns.run(() => {
       const parsed = enveloped.parse(query)
       const found = enveloped.validate(enveloped.schema, parsed) as readonly GraphQLError[]
       return { document: parsed, errors: found }
-    })
+    }, lane)
     if (errors.length > 0) return errors
     return {
       schema: enveloped.schema,

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { firstAnswer } from '../support/gateway.ts'
 import { startAttackedGateway } from './attacked-gateway.ts'
 
 const many = 40
@@ -35,4 +36,23 @@ it('behind many subscriptions of one user a neighbour hears of a change before m
   await frames.next()
   expect(told.size).toBeLessThan(many / 2)
   await expect.poll(() => told.size, { timeout: 20_000 }).toBe(many)
+})
+
+it('beside many long queries of one user the short ones of a neighbour do not wait for one each', async () => {
+  await using target = await startAttackedGateway()
+  const aliases = Array.from({ length: 400 }, (_, at) => `c${at}: cursor`).join(' ')
+  const long = `{ pods(first: 60) { edges { ${aliases} } } }`
+  const mallory = target.mallory.connect()
+  const twenty = async () => Promise.all(Array.from({ length: 20 }, target.neighbour))
+  await twenty()
+  let answered = 0
+  const all = Array.from({ length: many }, async () => {
+    expect((await firstAnswer(mallory, long)).errors).toBeUndefined()
+    answered += 1
+  })
+  await expect.poll(() => answered, { interval: 5 }).toBeGreaterThan(0)
+  const before = answered
+  await twenty()
+  expect(answered - before).toBeLessThan(10)
+  await Promise.all(all)
 })
