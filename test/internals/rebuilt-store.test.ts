@@ -7,7 +7,7 @@ import {
 import { describe, expect, it } from 'vitest'
 import { indexersOf } from '../../src/query/index/index-definition.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
-import { podIndexes, RandomPods } from './random-pods.ts'
+import { podIndexes, RandomPods } from '../query/random-pods.ts'
 import { byCodeUnits, keysOf, resourceOf, storeOf } from './stores.ts'
 
 const pods = resourceOf('Pod')

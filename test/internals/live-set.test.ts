@@ -7,7 +7,7 @@ import { WorkBudget } from '../../src/query/condition/work-budget.ts'
 import { type LiveChange, LiveSet } from '../../src/query/live-set.ts'
 import { type Scope, unrestricted } from '../../src/query/condition/scope.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
-import { matchesScope, matchesWhere, podIndexes, RandomPods } from './random-pods.ts'
+import { matchesScope, matchesWhere, podIndexes, RandomPods } from '../query/random-pods.ts'
 import { byCodeUnits, keysOf, objectOf, resourceOf, storeOf } from './stores.ts'
 
 /** What a client holds: the text of each object by UID. Applying a change that does not fit what is held throws. */
@@ -26,7 +26,7 @@ class Fold {
 }
 
 const pod = (phase: string, uid = 'u-1', namespace = 'a') =>
-  objectOf('Pod', { name: 'p', namespace, uid }, { status: { phase } })
+  objectOf('Pod', { name: 'p', namespace, uid }, { spec: { phase } })
 const running = compileListCondition({ where: { phase: { eq: 'Running' } } }, podIndexes)
 
 describe(`what a subscriber is told, seed ${runSeed}`, () => {
@@ -42,7 +42,10 @@ describe(`what a subscriber is told, seed ${runSeed}`, () => {
       }
       for (let made = 0; made < 100; made += 1) put(random.pod())
       let scope: Scope = random.scope([...pods.keys()])
-      const live = new LiveSet({ condition: compileListCondition({ where }, podIndexes), scope })
+      const live = new LiveSet({
+        condition: compileListCondition({ where: where as never }, podIndexes),
+        scope,
+      })
       const fold = new Fold()
       fold.apply(live.reset(store.view, new WorkBudget()), store.view)
       const dirty = new Set<string>()

@@ -8,7 +8,7 @@ import {
   WorkBudget,
 } from '../../src/query/condition/work-budget.ts'
 import { indexersOf } from '../../src/query/index/index-definition.ts'
-import { podIndexes } from './random-pods.ts'
+import { podIndexes } from '../query/random-pods.ts'
 import { objectOf, resourceOf, storeOf } from './stores.ts'
 
 const limits = { ...defaultWorkLimits, rows: 10, fields: 100, tests: 1_000 }
@@ -59,7 +59,7 @@ describe('alternatives on one index', () => {
       'Pod',
       { name: `p${String(at).padStart(3, '0')}`, namespace: 'x' },
       {
-        status: { phase: at % 2 === 0 ? 'Running' : 'Failed' },
+        spec: { phase: at % 2 === 0 ? 'Running' : 'Failed' },
       },
     ),
   )

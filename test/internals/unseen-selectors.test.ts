@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { type Scope, unrestricted } from '../../src/query/condition/scope.ts'
 import { WorkBudget } from '../../src/query/condition/work-budget.ts'
 import { compileRelations, indexersByType } from '../../src/query/relation/relations.ts'
-import { objectOf, resourceOf, storeOf } from '../query/stores.ts'
+import { objectOf, resourceOf, storeOf } from './stores.ts'
 
 const relations = compileRelations(
   [
