@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { nestedTypeName } from '../../src/graphql/naming/nested-name.ts'
 import { graphqlNameOf, jsonNameOf } from '../../src/graphql/naming/field-name.ts'
 
 describe('field names', () => {
@@ -37,5 +38,30 @@ describe('field names', () => {
       expect(jsonNameOf(name)).toBe(text)
       names.set(name, text)
     }
+  })
+})
+
+describe('nested types', () => {
+  it.each([
+    ['core', 'EndpointPort', 'EndpointPort'],
+    ['discovery', 'EndpointPort', 'DiscoveryEndpointPort'],
+    ['rbac', 'Subject', 'Subject'],
+    ['flowcontrol', 'Subject', 'FlowcontrolSubject'],
+    ['admissionregistration', 'ServiceReference', 'ServiceReference'],
+    ['apiregistration', 'ServiceReference', 'ApiregistrationServiceReference'],
+  ])('of two groups with one name: %s %s is %s, whichever is served', (label, name, expected) => {
+    expect(nestedTypeName(label, name, [])).toBe(expected)
+    expect(nestedTypeName(label, name, ['aaa', 'core', 'zzz'])).toBe(expected)
+  })
+
+  it('give way to kinds, served or not', () => {
+    expect(nestedTypeName('core', 'ResourceClaim', [])).toBe('CoreResourceClaim')
+    expect(nestedTypeName('scheduling', 'Workload', [])).toBe('SchedulingWorkload')
+  })
+
+  it('that a later Kubernetes adds keep their name by the order of groups', () => {
+    expect(nestedTypeName('batch', 'Novelty', ['batch', 'storage'])).toBe('Novelty')
+    expect(nestedTypeName('storage', 'Novelty', ['batch', 'storage'])).toBe('StorageNovelty')
+    expect(nestedTypeName('node', 'Novelty', ['storage', 'node'])).toBe('Novelty')
   })
 })
