@@ -1,3 +1,4 @@
+// Imports internals: thousands of objects of any shape are judged and printed, more than a gateway would be asked for.
 import { describe, expect, it } from 'vitest'
 import { healthStatuses, ruledHealth } from '../../src/kubernetes/health/health.ts'
 import { healthRuleOf } from '../../src/kubernetes/health/health-rules.ts'

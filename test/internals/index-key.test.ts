@@ -1,3 +1,4 @@
+// Imports internals: keys of indexes are told to nobody outside; their order is an invariant.
 import { describe, expect, it } from 'vitest'
 import { rawJson } from '../../src/lib/raw-json.ts'
 import {

@@ -1,3 +1,4 @@
+// Imports internals: postings of the store are compared with a model, step by step.
 import { describe, expect, it } from 'vitest'
 import { KeyOrder } from '../../src/informer/store/key-order.ts'
 import { LabelIndex } from '../../src/informer/store/label-index.ts'

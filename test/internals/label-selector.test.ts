@@ -1,3 +1,4 @@
+// Imports internals: 40,000 selectors are compared with the grammar of kubectl.
 import { describe, expect, it } from 'vitest'
 import {
   LabelSelectorError,

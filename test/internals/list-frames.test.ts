@@ -1,3 +1,4 @@
+// Imports internals: the splitter of lists gets its bytes split at every pair of positions.
 import { describe, expect, it } from 'vitest'
 import {
   MalformedListError,

@@ -1,3 +1,4 @@
+// Imports internals: changes are folded at every step of the store, which no subscriber sees one by one.
 import { type StoreView, type Unstructured, objectKey } from 'informerql/informer'
 import { describe, expect, it } from 'vitest'
 import { everything } from '../../src/query/condition/condition.ts'

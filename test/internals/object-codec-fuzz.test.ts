@@ -1,3 +1,4 @@
+// Imports internals: the codec gets bytes that no server sends, thousands a second.
 import assert from 'node:assert/strict'
 import { type HeldObject, CodedError } from 'informerql/informer'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// Imports internals: how bytes are held is seen by nobody outside.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { HeldObject, ApiResource, Unstructured } from 'informerql/informer'

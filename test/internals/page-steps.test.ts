@@ -1,3 +1,4 @@
+// Imports internals: steps between two pages are compared with a model, for thousands of pages.
 import { describe, expect, it } from 'vitest'
 import { type PageEntry, pageSteps } from '../../src/query/page/page-steps.ts'
 import { runSeed, seededRandom } from '../support/random.ts'

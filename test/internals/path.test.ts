@@ -1,3 +1,4 @@
+// Imports internals: columns of errors in paths, and objects that no server sends.
 import { describe, expect, it } from 'vitest'
 import { parsePath, PathError, valueAt, valuesAt } from '../../src/query/index/path.ts'
 

@@ -1,3 +1,4 @@
+// Imports internals: the projection gets bytes that no server sends, thousands a second.
 import { createObjectCodec, type ObjectCodec } from '../../src/informer/codec/object-codec.ts'
 import assert from 'node:assert/strict'
 import { type HeldObject, CodedError } from 'informerql/informer'

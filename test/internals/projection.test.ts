@@ -1,3 +1,4 @@
+// Imports internals: what is written of held bytes is compared with a second reading of them.
 import type { HeldObject } from 'informerql/informer'
 import { describe, expect, it } from 'vitest'
 import { pods as podResource } from '../../bench/support/pod-resource.ts'

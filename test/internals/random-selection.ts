@@ -1,3 +1,4 @@
+// Imports internals: selections for the projection.
 import { pick, type Random } from '../../bench/support/random.ts'
 import {
   writeBoolean,

@@ -1,3 +1,4 @@
+// Imports internals: a store that has lived is compared with a new one, in all its indexes and orders.
 import {
   type IndexView,
   type StoreView,

@@ -1,3 +1,4 @@
+// Imports internals: the second reading that the projection is compared with.
 import { GraphQLBoolean, GraphQLInt, type GraphQLScalarType, GraphQLString } from 'graphql'
 import { GraphQLExactFloat } from '../../src/graphql/scalars/float.ts'
 import { GraphQLInt64 } from '../../src/graphql/scalars/int64.ts'

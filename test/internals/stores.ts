@@ -1,3 +1,4 @@
+// Imports internals: stores for the tests beside it.
 import { IndexedStore } from '../../src/informer/store/indexed-store.ts'
 import { createObjectCodec } from '../../src/informer/codec/object-codec.ts'
 import {

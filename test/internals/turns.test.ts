@@ -1,3 +1,4 @@
+// Imports internals: which work has the next turn is seen by nobody outside.
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { Worker } from 'node:worker_threads'

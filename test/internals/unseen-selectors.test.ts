@@ -1,3 +1,4 @@
+// Imports internals: a selector that is not followed leaves no trace outside.
 import { expect, it } from 'vitest'
 import { type Scope, unrestricted } from '../../src/query/condition/scope.ts'
 import { WorkBudget } from '../../src/query/condition/work-budget.ts'

@@ -1,3 +1,4 @@
+// Imports internals: ranges of keys are seen by nobody outside.
 import { describe, expect, it } from 'vitest'
 import {
   after,

@@ -1,3 +1,4 @@
+// Imports internals: the splitter of watches gets its bytes split at every position.
 import { describe, expect, it } from 'vitest'
 import {
   OversizedFrameError,

@@ -1,3 +1,4 @@
+// Imports internals: the figures of a budget that is not passed are told to nobody.
 import { describe, expect, it } from 'vitest'
 import { bindCondition } from '../../src/query/condition/id-set.ts'
 import { compileListCondition } from '../../src/query/condition/list-condition.ts'

@@ -83,12 +83,9 @@ function answersOf({ resources, openapi }: ServedApis): ReadonlyMap<string, unkn
 export async function serveApis(apis: ServedApis): Promise<{ url: string } & AsyncDisposable> {
   const answers = answersOf(apis)
   const texts = new Map<unknown, string>()
-  const server: Server = createServer(({ url = '', headers }, response) => {
+  const server: Server = createServer(({ url = '' }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://localhost')
-    if (headers.accept?.includes('APIGroupDiscoveryList')) {
-      if (!headers.accept.includes('application/json')) return void response.writeHead(406).end()
-    }
-    if (searchParams.has('watch')) return void response.writeHead(200).flushHeaders()
+    if (searchParams.has('watch')) return response.writeHead(200).flushHeaders()
     const list = {
       kind: 'List',
       apiVersion: 'v1',
@@ -129,7 +126,7 @@ export async function schemaOf(
 ): Promise<ServedSchema> {
   await using stack = new AsyncDisposableStack()
   const servers = await Promise.all(
-    (apis instanceof Array ? apis : [apis]).map(async (one) => stack.use(await serveApis(one))),
+    [apis].flat().map(async (one) => stack.use(await serveApis(one))),
   )
   const schemaFiles = []
   if (sdl !== undefined) {

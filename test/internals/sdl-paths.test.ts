@@ -1,7 +1,8 @@
+// Imports internals: a gateway stops at the first declaration that is wrong.
 import { describe, expect, it } from 'vitest'
 import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
 import { readPackageSdl } from '../../src/graphql/sdl/sdl-source.ts'
-import { capturedOpenApi, capturedResources } from './captured-cluster.ts'
+import { capturedOpenApi, capturedResources } from '../schema/captured-cluster.ts'
 
 const packageSdl = await readPackageSdl()
 

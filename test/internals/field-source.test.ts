@@ -1,10 +1,11 @@
+// Imports internals: what plans know of a field is told to nobody outside.
 import { isInterfaceType, isObjectType } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
 import { createSchema } from '../../src/graphql/schema/create-schema.ts'
 import { type FieldSource, fieldSourceOf } from '../../src/graphql/schema/field-source.ts'
 import { readPackageSdl } from '../../src/graphql/sdl/sdl-source.ts'
-import { capturedOpenApi, capturedResources } from './captured-cluster.ts'
+import { capturedOpenApi, capturedResources } from '../schema/captured-cluster.ts'
 
 const model = buildSchemaModel({
   resources: capturedResources,

@@ -1,8 +1,9 @@
+// Imports internals: a gateway stops at the first declaration that is wrong; a start for each of 110 would take half a minute.
 import { describe, expect, it } from 'vitest'
 import { SdlError } from '../../src/graphql/sdl/sdl-error.ts'
 import { buildSchemaModel, type SchemaModel } from '../../src/graphql/model/schema-model.ts'
 import { readPackageSdl } from '../../src/graphql/sdl/sdl-source.ts'
-import { capturedOpenApi, capturedResources } from './captured-cluster.ts'
+import { capturedOpenApi, capturedResources } from '../schema/captured-cluster.ts'
 
 const packageSdl = await readPackageSdl()
 

@@ -1,3 +1,4 @@
+// Imports internals: which relation leads to many is in the model alone.
 import { describe, expect, it } from 'vitest'
 import { lowerCamelCase } from '../../src/graphql/naming/letter-case.ts'
 import { pluralOf } from '../../src/graphql/naming/plural.ts'
@@ -5,7 +6,7 @@ import type { Kind } from '../../src/graphql/model/kind.ts'
 import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
 import { readPackageSdl } from '../../src/graphql/sdl/sdl-source.ts'
 import { wellKnownResources } from '../relations/well-known-resources.ts'
-import { capturedOpenApi, capturedResources } from './captured-cluster.ts'
+import { capturedOpenApi, capturedResources } from '../schema/captured-cluster.ts'
 
 const { kinds, problems } = buildSchemaModel({
   resources: [...capturedResources, ...wellKnownResources],

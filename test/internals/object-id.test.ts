@@ -1,3 +1,4 @@
+// Imports internals: ids are opaque outside.
 import { describe, expect, it } from 'vitest'
 import {
   decodeObjectId,

@@ -1,3 +1,4 @@
+// Imports internals: a process for each of some 60 configurations would take minutes.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
