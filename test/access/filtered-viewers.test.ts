@@ -128,3 +128,30 @@ describe.each(['group', 'alone'] as const)(
     })
   },
 )
+
+it('A query that is filtered by objects says that there are none only where all of them may be seen', async () => {
+  const who = await reader(['one', 'two'])
+  await losesPods(who, 'two')
+  const found = async (where: Fields, more: object = {}): Promise<unknown> => {
+    const { data, errors } = await served.query(
+      who,
+      'query ($where: ServiceWhere, $namespace: String) { services(where: $where, namespace: $namespace) { nodes { metadata { namespace name } } } }',
+      { where, ...more },
+    )
+    if (errors !== undefined) return errors[0]?.extensions.code
+    return data.services.nodes.map(
+      ({ metadata }: Fields) => `${metadata.namespace}/${metadata.name}`,
+    )
+  }
+  const one = { namespace: 'one' }
+  await expect.poll(() => found({ pods: { some: {} } })).toEqual(['one/shop'])
+  for (const where of [
+    { pods: { none: {} } },
+    { not: { pods: { some: {} } } },
+    { pods: { every: { name: { eq: 'nobody' } } } },
+  ]) {
+    expect(await found(where, one), JSON.stringify(where)).toEqual(['one/idle'])
+    expect(await found(where), JSON.stringify(where)).toBe('FORBIDDEN')
+    expect(await found(where, { namespace: 'two' }), JSON.stringify(where)).toBe('FORBIDDEN')
+  }
+})

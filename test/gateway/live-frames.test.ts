@@ -1,3 +1,4 @@
+// Imports internals: frames are read one by one between two events.
 import { expect, it } from 'vitest'
 import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
 import { liveFrames } from '../../src/graphql/operation/live-frames.ts'

@@ -1,3 +1,4 @@
+// Imports internals: frames are read one by one between two events.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'

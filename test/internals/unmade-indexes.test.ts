@@ -1,3 +1,4 @@
+// Imports internals: only an observer that throws makes an index fail while its kind is in memory.
 import { startSimulator } from 'informerql/simulator'
 import { describe, expect, it, vi } from 'vitest'
 import { CacheBounds } from '../../src/cache/cache-bounds.ts'

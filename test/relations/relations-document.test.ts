@@ -1,3 +1,4 @@
+// Imports internals: the paths that the guide lists are in the model alone.
 import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import type { Kind } from '../../src/graphql/model/kind.ts'
