@@ -1,10 +1,10 @@
 /**
- * One change to many subscribers who are asked who they are, by `token-review`: all of them one user, each of them somebody else
- * who sees the same, and each of them executed by itself; beside subscribers whom nobody asks:
+ * One change to many subscribers that `token-review` authenticates: all with one user, each with a user of the same access, and
+ * each with an execution of its own; beside subscribers without authentication:
  *
  *     npm run bench -- fanout-viewers [--pods 260] [--updates 50] [--sockets 500] [--seconds 10] [--rounds 3] [--record]
  *
- * `reviews` are the access reviews until all of them follow, `whileFollowing` those while they do.
+ * `reviews` are the access reviews until all subscriptions have begun, `whileFollowing` the later ones.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -38,7 +38,7 @@ interface Subscribers {
   readonly users: number
 }
 
-/** What counts is the gateway's CPU time for each change that reaches a subscriber, and what the API server is asked. */
+/** The figures are the gateway's CPU time for each change that reaches a subscriber, and the requests to the API server. */
 const subscribed =
   ({ mode, planned, users }: Subscribers) =>
   async (): Promise<Figures> => {
