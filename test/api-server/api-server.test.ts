@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ApiServer, createApiServer } from '../../src/api-server/api-server.ts'
 import { loadClusterConfig } from '../../src/api-server/kubeconfig/cluster-lookup.ts'
-import { atLeast } from '../../src/api-server/discovery/server-version.ts'
+import { atLeast } from '../../src/api-server/discovery/server-features.ts'
 import { readBookmark, readWatchFrame } from '../../src/kubernetes/watch-event.ts'
 import { type Simulator, startSimulator } from 'informerql/simulator'
 import { describeWithControlPlane } from '../support/control-plane-suite.ts'

@@ -2,10 +2,10 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ClusterConfigError } from '../../src/api-server/kubeconfig/cluster-config-error.ts'
-import type {
-  ClusterConfigEnvironment,
-  ClusterSelection,
+import {
+  type ClusterConfigEnvironment,
+  ClusterConfigError,
+  type ClusterSelection,
 } from '../../src/api-server/kubeconfig/cluster-config.ts'
 import {
   loadClusterConfig,

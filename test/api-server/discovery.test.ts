@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { preferredResources, StaleGroupError } from '../../src/api-server/discovery/discovery.ts'
-import { atLeast, readServerVersion } from '../../src/api-server/discovery/server-version.ts'
+import { atLeast, readServerVersion } from '../../src/api-server/discovery/server-features.ts'
 import { ApiStatusError } from '../../src/kubernetes/status.ts'
 import { connectTo, failureOf, type LocalServer, startLocalServer } from './local-server.ts'
 

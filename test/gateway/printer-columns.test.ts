@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { humanDuration } from '../../src/kubernetes/printing/human-duration.ts'
+import { humanDuration } from '../../src/kubernetes/printing/printed-text.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { define, definitionOf, versionOf } from './definitions.ts'
 import { manifests } from './manifests.ts'

@@ -6,7 +6,7 @@ import {
   GraphQLNonNull,
 } from 'graphql'
 import type { OpenApiSchema } from '../../kubernetes/open-api.ts'
-import { isBuiltInGroup } from '../../kubernetes/built-in-groups.ts'
+import { isBuiltInGroup } from '../../kubernetes/api-resource.ts'
 import type { ValueShape } from './field-source.ts'
 
 /** `@semanticNonNull`, as Apollo, Relay and their tools read it. */
