@@ -37,7 +37,6 @@ export interface ListIdentity extends ListArguments {
   readonly orderBy?: unknown
 }
 
-/** Encoding a cursor takes as long as so many tests. */
 const testsPerCursor = 8
 /** Serialising and hashing so many characters of an identity takes as long as one test. */
 const charactersPerTest = 16
