@@ -4,8 +4,8 @@ import { delimiter, join } from 'node:path'
 import { ClusterConfigError, type ClusterSelection, loadClusterConfig } from 'informerql/cluster'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
-  type CertificateAuthority,
   type Certificate,
+  type CertificateAuthority,
   createCertificateAuthority,
 } from './certificates.ts'
 import { bareEnvironment } from './local-server.ts'
