@@ -141,8 +141,8 @@ export {
   splitObjectKey,
   type Unstructured,
 } from './kubernetes/object.ts'
-export { type Mutable, mutableCopy } from './kubernetes/mutable-copy.ts'
-export { int64ToBigInt, int64ToNumber } from './kubernetes/int64.ts'
+export { type Mutable, mutableCopy } from './kubernetes/object.ts'
+export { int64ToBigInt, int64ToNumber } from './kubernetes/object.ts'
 export {
   controllerOf,
   OwnerError,
@@ -151,7 +151,7 @@ export {
   setOwnerReference,
 } from './kubernetes/owner-references.ts'
 export { dropFinalizer, ensureFinalizer } from './api-server/writes/finalizers.ts'
-export { hasFinalizer, isBeingDeleted } from './kubernetes/finalizers.ts'
+export { hasFinalizer, isBeingDeleted } from './api-server/writes/finalizers.ts'
 export {
   ApiStatusError,
   isAlreadyExists,

@@ -1,5 +1,4 @@
-import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
-import { isBuiltInGroup } from '../kubernetes/built-in-groups.ts'
+import { type ApiResource, apiVersionOf, isBuiltInGroup } from '../kubernetes/api-resource.ts'
 import { isBefore, type ResourceVersion } from '../kubernetes/resource-version.ts'
 import type { InformerObserver } from '../informer/informer-observer.ts'
 import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'

@@ -1,7 +1,7 @@
 import type { ApiServer } from '../api-server/api-server.ts'
 import { type Discovery, resourcesByPreference } from '../api-server/discovery/discovery.ts'
 import type { FetchedOpenApi } from '../api-server/discovery/open-api.ts'
-import { atLeast, type ServerVersion } from '../api-server/discovery/server-version.ts'
+import { atLeast, type ServerVersion } from '../api-server/discovery/server-features.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import { fieldsOf, textOf } from '../kubernetes/fields.ts'
 import type { OpenApiDocument, OpenApiDocuments } from '../kubernetes/open-api.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ApiServerLimits } from '../api-server/api-server.ts'
-import type { ApiServerObserver } from '../api-server/transport/server-warnings.ts'
+import type { ApiServerObserver } from '../api-server/transport/transport.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import type { AccessLimits } from '../access/access-limits.ts'
 import { ClusterAccess } from '../access/cluster-access.ts'

@@ -1,9 +1,11 @@
 import type { AccessConnection } from '../access/cluster-access.ts'
 import { type ApiServer, type ApiServerLimits, createApiServer } from '../api-server/api-server.ts'
-import { ClusterConfigError } from '../api-server/kubeconfig/cluster-config-error.ts'
-import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
+import {
+  ClusterConfigError,
+  type NamedClusterSelection,
+} from '../api-server/kubeconfig/cluster-config.ts'
 import { loadClusterConfig } from '../api-server/kubeconfig/cluster-lookup.ts'
-import type { ApiServerObserver } from '../api-server/transport/server-warnings.ts'
+import type { ApiServerObserver } from '../api-server/transport/transport.ts'
 import type { ClusterConnection } from '../cache/cluster-cache.ts'
 import { createDirectApi } from '../cache/direct-api.ts'
 import { askApi, askClusterUid, type ClusterApi } from './cluster-api.ts'

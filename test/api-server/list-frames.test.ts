@@ -3,7 +3,7 @@ import {
   MalformedListError,
   OversizedFrameError,
   TruncatedFrameError,
-} from '../../src/api-server/frames/frame-errors.ts'
+} from '../../src/api-server/frames/frame.ts'
 import { ListFrames, type ListEnvelope } from '../../src/api-server/frames/list-frames.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 

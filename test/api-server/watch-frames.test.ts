@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  OversizedFrameError,
-  TruncatedFrameError,
-} from '../../src/api-server/frames/frame-errors.ts'
+import { OversizedFrameError, TruncatedFrameError } from '../../src/api-server/frames/frame.ts'
 import { WatchFrames } from '../../src/api-server/frames/watch-frames.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 

@@ -1,6 +1,6 @@
 import { CodedError } from '../../lib/coded-error.ts'
 
-/** Why there is no connection, or none any more. */
+/** Why there is no connection. */
 export type ConnectionFailure =
   | 'refused'
   | 'reset'
@@ -17,12 +17,12 @@ export type ConnectionFailure =
   | 'closed'
   | 'other'
 
-/** An API server that could not be reached, or a connection to it that broke. */
+/** An API server could not be reached, or a connection to it broke. */
 export class ConnectionError extends CodedError {
   /** `host:port`. */
   readonly host: string
   readonly failure: ConnectionFailure
-  /** Nothing listens there: asking again at once is of no use, and no more than a wait is lost. */
+  /** Nothing listens there: a retry at once is useless. */
   readonly refused: boolean
 
   constructor(failure: ConnectionFailure, host: string, problem: string, cause?: unknown) {
@@ -79,7 +79,7 @@ function hintFor(failure: ConnectionFailure): { hint?: string } {
   return hint === undefined ? {} : { hint }
 }
 
-/** What a failure of node:http, node:tls or node:zlib means. */
+/** The connection error for a failure of node:http, node:tls or node:zlib. */
 export function connectionErrorOf(host: string, error: unknown): ConnectionError {
   if (error instanceof ConnectionError) return error
   const { code = '', message } = error as NodeJS.ErrnoException

@@ -1,4 +1,9 @@
-import { type ApiResource, apiVersionOf, groupVersionPath } from '../../kubernetes/api-resource.ts'
+import {
+  type ApiResource,
+  apiVersionOf,
+  groupVersionPath,
+  isBuiltInGroup,
+} from '../../kubernetes/api-resource.ts'
 import {
   definitionNameOf,
   type OpenApiDocument,
@@ -6,7 +11,6 @@ import {
   type OpenApiGroupVersionKind,
   type OpenApiSchema,
 } from '../../kubernetes/open-api.ts'
-import { isBuiltInGroup } from '../../kubernetes/built-in-groups.ts'
 import { compareGroupLabels, splitDefinitionName } from '../naming/nested-name.ts'
 import { type KindSchemaError, schemaProblem } from './check-schema.ts'
 

@@ -1,6 +1,10 @@
-import { apiVersionOf, type ApiResource, groupResourceOf } from '../../kubernetes/api-resource.ts'
+import {
+  type ApiResource,
+  apiVersionOf,
+  groupResourceOf,
+  isBuiltInGroup,
+} from '../../kubernetes/api-resource.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { isBuiltInGroup } from '../../kubernetes/built-in-groups.ts'
 import type { GroupAliases } from '../naming/api-groups.ts'
 import { type KindNames, namesOfKind } from '../naming/kind-name.ts'
 

@@ -1,4 +1,4 @@
-import { isBuiltInGroup } from '../../kubernetes/built-in-groups.ts'
+import { isBuiltInGroup } from '../../kubernetes/api-resource.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { graphqlNameOf } from './field-name.ts'
 import { pascalCaseOfDnsName } from './letter-case.ts'

@@ -1,9 +1,8 @@
-import { splitApiVersion } from '../../kubernetes/api-resource.ts'
+import { isBuiltInGroup, splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { isRecord } from '../../lib/json.ts'
 import type { OwnerReference } from '../../kubernetes/object.ts'
 import { type Path, valuesAt } from '../../query/index/path.ts'
 import type { Kind } from '../model/kind.ts'
-import { isBuiltInGroup } from '../../kubernetes/built-in-groups.ts'
 import { encodeObjectId } from '../model/object-id.ts'
 import type { ObjectRef, Row, StoreReads } from './read-context.ts'
 

@@ -11,7 +11,7 @@ import {
   type GraphQLScalarType,
   GraphQLString,
 } from 'graphql'
-import { isBuiltInGroup } from '../../kubernetes/built-in-groups.ts'
+import { isBuiltInGroup } from '../../kubernetes/api-resource.ts'
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
 import {
@@ -25,10 +25,8 @@ import {
   GraphQLStringMap,
 } from './scalars.ts'
 import { type SchemaScalar, scalarFormOf } from '../model/scalar-form.ts'
-import type { DefinitionScope } from '../model/definitions.ts'
-import { deprecationOf } from '../model/definitions.ts'
+import { type DefinitionScope, deprecationOf, objectMetaDefinition } from '../model/definitions.ts'
 import type { HasField } from '../model/schema-profile.ts'
-import { objectMetaDefinition } from '../model/definitions.ts'
 import { fromSource, type ScalarForm, type ValueShape } from './field-source.ts'
 import { propertyResolver } from './resolvers.ts'
 import type { ResolverContext } from './read-context.ts'

@@ -15,10 +15,9 @@ const specOf = (object: Fields): Fields => fieldsOf(object['spec'])
 const statusOf = (object: Fields): Fields => fieldsOf(object['status'])
 const sizeOf = (value: unknown): number => Object.keys(fieldsOf(value)).length
 
-/** The name and the age. */
 export const nameAndAge: PrintedKind = { columns: [nameColumn(), ageColumn] }
 
-/** The name and when it was made: what the API server shows of kinds that it knows nothing better of. */
+/** The columns of the API server for unknown kinds. */
 export const nameAndCreation: PrintedKind = {
   columns: [nameColumn(), { ...ageColumn, name: 'Created At', asTime: true }],
 }

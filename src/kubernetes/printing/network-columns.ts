@@ -49,7 +49,7 @@ export const serviceColumns: PrintedKind = {
 
 const shownHosts = 3
 
-/** Of rules without a host nothing is shown, but they are counted. */
+/** Rules without a host are not shown, but counted. */
 function hostsText(object: Fields): string {
   const rules = itemsOf(specOf(object)['rules'])
   const hosts: string[] = []

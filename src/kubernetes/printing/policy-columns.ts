@@ -69,7 +69,7 @@ function targets(object: Fields): string {
   return rest > 0 ? `${shown} + ${rest} more...` : shown
 }
 
-/** Of `autoscaling/v2`: the first version has no list of metrics. */
+/** For `autoscaling/v2`: version 1 has no list of metrics. */
 export const autoscalerColumns: PrintedKind = {
   columns: [
     nameColumn(),

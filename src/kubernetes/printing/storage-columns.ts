@@ -55,7 +55,7 @@ export const volumeColumns: PrintedKind = {
   ],
 }
 
-/** What a claim has is known once a volume is bound to it. */
+/** The status of a claim is only shown once a volume is bound to it. */
 const ofBound = (name: string, textIn: (status: Fields) => string): Column =>
   column(name, 'string', (object) =>
     textOf(specOf(object)['volumeName']) === undefined ? '' : textIn(statusOf(object)),

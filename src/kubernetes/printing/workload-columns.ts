@@ -9,8 +9,13 @@ import {
   type PrintedKind,
   wide,
 } from './column.ts'
-import { humanDuration } from './human-duration.ts'
-import { joinedMembers, labelsText, selectorText, selectorTextOrNone } from './printed-text.ts'
+import {
+  humanDuration,
+  joinedMembers,
+  labelsText,
+  selectorText,
+  selectorTextOrNone,
+} from './printed-text.ts'
 
 const specOf = (object: Fields): Fields => fieldsOf(object['spec'])
 const statusOf = (object: Fields): Fields => fieldsOf(object['status'])
@@ -99,7 +104,7 @@ function completions(object: Fields): string {
   return countOf(parallelism) > 1 ? `${succeeded}/1 of ${countOf(parallelism)}` : `${succeeded}/1`
 }
 
-/** How long a job took, or since when it runs. */
+/** How long a job took, or how long it has been running. */
 function duration(object: Fields): Cell {
   const { startTime, completionTime } = statusOf(object)
   const [start, end] = [textOf(startTime), textOf(completionTime)]
