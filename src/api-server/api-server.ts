@@ -121,7 +121,7 @@ export class ApiServer implements AsyncDisposable {
     this.#transport = new Transport(this.config, this.#limits, {
       answered: (httpStatus, headers) => {
         this.#reachability.answered(httpStatus)
-        warnings.heard(headers['warning'])
+        warnings.observed(headers['warning'])
       },
       failed: (failure) => this.#reachability.failed(failure),
     })

@@ -95,7 +95,7 @@ export function unindexable(
 export function unreachable(place: UnreadablePlace, cause: Error): UnreadableResourceError {
   return new UnreadableResourceError('CLUSTER_UNREACHABLE', place, cause.message, {
     cause,
-    ...hintOf(cause),
+    hint: cause instanceof CodedError ? cause.hint : undefined,
   })
 }
 
@@ -123,7 +123,7 @@ export function notSynced(
     {
       hint: 'ask again in a moment',
       retryAfterMs,
-      ...(cause === undefined ? {} : { cause }),
+      cause,
     },
   )
 }
@@ -177,8 +177,4 @@ const lastingFailures: ReadonlySet<ConnectionFailure> = new Set<ConnectionFailur
 export function isLasting(error: Error): boolean {
   if (error instanceof ApiStatusError) return lastingStatuses.has(error.httpStatus)
   return error instanceof ConnectionError && lastingFailures.has(error.failure)
-}
-
-function hintOf(error: Error): { hint?: string } {
-  return error instanceof CodedError && error.hint !== undefined ? { hint: error.hint } : {}
 }

@@ -44,7 +44,6 @@ export class CachedResource {
   readonly #stop = new AbortController()
   /** The callers that wait for the first sync. */
   readonly #waiting = new Set<AbortController>()
-  /** Indexes that are being built. */
   readonly #making = new Map<string, Promise<void>>()
   /** Indexes whose last build failed, and the time of that failure (`performance.now()`). */
   readonly #unmade = new Map<string, { readonly error: Error; readonly sinceMs: number }>()

@@ -43,7 +43,6 @@ export type ClusterConnection =
     }
   | { readonly state: 'unreachable'; readonly error: Error }
 
-/** A resource that a cluster serves. */
 export interface ServedResource {
   readonly resource: ApiResource
   readonly metadataOnly: boolean

@@ -69,7 +69,7 @@ export class InformerStoppedError extends CodedError {
   constructor(resource: string, cause?: Error) {
     super('INFORMER_STOPPED', `the informer of ${resource} has been stopped`, {
       hint: 'create a new informer: a stopped one does not start again',
-      ...(cause === undefined ? {} : { cause }),
+      cause,
     })
   }
 }

@@ -320,7 +320,7 @@ export type MetadataInformerOptions<T extends KubernetesObject = KubernetesObjec
 
 /**
  * Creates an informer; nothing happens until {@link SharedInformer.run}. Throws `InvalidOptionError`, and
- * `SourceMismatchError` where the source is of another resource.
+ * `SourceMismatchError` if the source is of another resource.
  */
 export function createSharedInformer<T extends KubernetesObject = Unstructured>(
   options: MetadataInformerOptions<T>,

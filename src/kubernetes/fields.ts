@@ -29,3 +29,6 @@ export function numberOf(value: unknown): number | undefined {
 export function countOf(value: unknown): number {
   return numberOf(value) ?? 0
 }
+
+export const specOf = (object: Fields): Fields => fieldsOf(object['spec'])
+export const statusOf = (object: Fields): Fields => fieldsOf(object['status'])

@@ -63,7 +63,6 @@ function checkSize(selector: string, what: 'requirements' | 'values', count: num
   throw new LabelSelectorError(selector, `has more than ${most} ${what}`, tooLargeHint)
 }
 
-/** Splits a selector at the commas outside parentheses. */
 function splitAtCommas(selector: string): string[] {
   if (selector.trim() === '') return []
   const parts: string[] = []

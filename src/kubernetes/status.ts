@@ -1,3 +1,4 @@
+import { textOf } from './fields.ts'
 import { CodedError } from '../lib/coded-error.ts'
 
 /** The `Status` object of a refusal by a Kubernetes API server. */
@@ -47,11 +48,6 @@ export class ApiStatusError extends CodedError {
 const unknownCredentials =
   'the server does not accept these credentials: log in again, or check the user of the context in the kubeconfig'
 
-/** A proxy may have sent the Status, so its members may have any type. */
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
-}
-
 /** 404: there is no such object or resource. */
 export function isNotFound(error: unknown): boolean {
   return isRefusal(error, 404, 'NotFound')
@@ -70,7 +66,6 @@ export function isAlreadyExists(error: unknown): boolean {
   return error instanceof ApiStatusError && error.status.reason === 'AlreadyExists'
 }
 
-/** By the reason, or by the HTTP status if there is no reason. */
 function isRefusal(error: unknown, httpStatus: number, reason: string): boolean {
   if (!(error instanceof ApiStatusError)) return false
   const given = textOf(error.status.reason)

@@ -61,7 +61,6 @@ export interface Bookmark {
   readonly type: { readonly apiVersion?: unknown; readonly kind?: unknown }
   /** `undefined` if missing. */
   readonly resourceVersion: ResourceVersion | undefined
-  /** Whether it ends the initial events of a streaming list. */
   readonly endsInitialEvents: boolean
 }
 

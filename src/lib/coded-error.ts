@@ -2,7 +2,7 @@ export interface ErrorDetails {
   /** The offending value, as given. */
   readonly value?: unknown
   /** What the reader can do about the error, as one sentence. */
-  readonly hint?: string
+  readonly hint?: string | undefined
   readonly cause?: unknown
 }
 

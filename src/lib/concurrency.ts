@@ -10,7 +10,6 @@ export class NoSlotError extends CodedError {
 export interface FairSlotsLimits {
   /** How many works run at once. */
   readonly most: number
-  /** How many works may wait. */
   readonly mostWaiting: number
   /** How long a work may wait. The works need deadlines of their own: a work that never ends keeps its slot. */
   readonly maxWaitMs: number

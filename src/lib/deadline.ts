@@ -14,8 +14,8 @@ export class DeadlineError extends CodedError {
     const last = cause === undefined ? '' : `; the last failure: ${cause.message}`
     super('DEADLINE', `${what} took longer than ${deadlineMs} ms${last}`, {
       value: deadlineMs,
-      ...(cause === undefined ? {} : { cause }),
-      ...(hint === undefined ? {} : { hint }),
+      cause,
+      hint,
     })
     this.deadlineMs = deadlineMs
   }

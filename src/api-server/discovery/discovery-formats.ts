@@ -118,7 +118,6 @@ interface ResourceDiscovery {
   readonly subresources?: readonly { readonly subresource: string }[]
 }
 
-/** The contents of aggregated discovery for `/api` or `/apis`. */
 interface AggregatedGroups {
   readonly groups: readonly ApiGroupVersions[]
   readonly resources: readonly ApiResource[]

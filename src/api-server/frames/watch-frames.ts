@@ -12,7 +12,6 @@ const noFrames: readonly Uint8Array[] = []
 export class WatchFrames {
   readonly #carried: CarriedBytes
 
-  /** `maxFrameBytes` bounds each frame. */
   constructor({ maxFrameBytes = defaultMaxFrameBytes }: { readonly maxFrameBytes?: number } = {}) {
     this.#carried = new CarriedBytes('an event of a watch', maxFrameBytes)
   }

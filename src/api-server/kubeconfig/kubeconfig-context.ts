@@ -1,3 +1,4 @@
+import { textOf } from '../../kubernetes/fields.ts'
 import { isIPv4 } from 'node:net'
 import {
   type ClusterConfig,
@@ -212,10 +213,6 @@ function impersonationOf(
     headers[`Impersonate-Extra-${encodeURIComponent(key)}`] = textsOf(values)
   }
   return headers
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
 }
 
 function textsOf(value: unknown): readonly string[] {

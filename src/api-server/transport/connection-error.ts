@@ -27,7 +27,7 @@ export class ConnectionError extends CodedError {
 
   constructor(failure: ConnectionFailure, host: string, problem: string, cause?: unknown) {
     const code = `CONNECTION_${failure.toUpperCase().replaceAll('-', '_')}`
-    super(code, `${host}: ${problem}`, { value: host, cause, ...hintFor(failure) })
+    super(code, `${host}: ${problem}`, { value: host, cause, hint: hints[failure] })
     this.host = host
     this.failure = failure
     this.refused = failure === 'refused'
@@ -72,11 +72,6 @@ const hints: Partial<Record<ConnectionFailure, string>> = {
   'client-certificate': 'the API server did not accept the client certificate of this user',
   tls: 'check that the address is that of an API server, and https its protocol',
   protocol: 'check that the address is that of an API server, and whether it wants https',
-}
-
-function hintFor(failure: ConnectionFailure): { hint?: string } {
-  const hint = hints[failure]
-  return hint === undefined ? {} : { hint }
 }
 
 /** The connection error for a failure of node:http, node:tls or node:zlib. */

@@ -6,7 +6,6 @@ import type { ClusterConfig, ClusterEntry } from '../kubeconfig/cluster-config.t
 export interface ConnectionPoolOptions {
   /** How many connections may be open at once. Further requests wait for one, within their deadline. */
   readonly maxConnections: number
-  /** How many idle connections are kept. */
   readonly maxIdleConnections: number
   /** Silence after which the kernel probes the peer. After ten unanswered probes (10 s) the connection is dead. */
   readonly tcpKeepAliveMs: number

@@ -7,7 +7,6 @@ const highWaterMarkBytes = 256 * 1024
 export interface ResponseBodyOptions {
   /** The longest silence while the reader waits, in milliseconds; `undefined`: unlimited. */
   readonly idleDeadlineMs: number | undefined
-  /** Creates the error for such a silence. */
   readonly idleError: () => Error
   /** Creates the reader's error from the stream's. */
   readonly failure: (error: unknown) => Error

@@ -59,7 +59,6 @@ export interface TransportResponse {
 
 /** Observes every request. */
 export interface TransportObserver {
-  /** The server has answered, with any status. */
   answered(httpStatus: number, headers: IncomingHttpHeaders): void
   /** There was no answer. */
   failed(failure: ConnectionFailure): void
@@ -220,7 +219,6 @@ export class Transport {
   }
 }
 
-/** How many bytes of a refusal are read. */
 const maxRefusalBytes = 64 * 1024
 
 const reasons: Readonly<Record<number, string>> = {
@@ -321,7 +319,7 @@ export class ServerWarnings {
   }
 
   /** `header`: the values of all headers, joined by commas as Node does. */
-  heard(header: unknown): void {
+  observed(header: unknown): void {
     if (typeof header !== 'string') return
     for (const [, quoted = ''] of header.matchAll(warning)) {
       const text = quoted.replaceAll(/\\(.)/g, '$1')

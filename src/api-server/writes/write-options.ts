@@ -78,7 +78,6 @@ export const deleteChecks: OptionChecks<DeleteOptions> = {
   gracePeriodSeconds: aLimit(),
 }
 
-/** The query of a write. */
 export function writeQuery(options: ApplyOptions): URLSearchParams {
   const query = new URLSearchParams()
   const { dryRun, fieldManager, fieldValidation, force } = options

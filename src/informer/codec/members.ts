@@ -76,7 +76,6 @@ export class Members {
   }
 }
 
-/** Whether the bytes at `start` are `expected`. */
 export function matches(bytes: Buffer, start: number, expected: Uint8Array): boolean {
   for (let index = 0; index < expected.length; index++) {
     if (bytes[start + index] !== expected[index]) return false

@@ -109,7 +109,7 @@ class TemplateCodec implements ObjectCodec {
   readonly #difference = new Difference()
   readonly #writer = new RowWriter()
   /** Kept apart, because transformed objects do not look like received ones. */
-  readonly #cameTemplates = new TemplateSet()
+  readonly #receivedTemplates = new TemplateSet()
   readonly #changedTemplates = new TemplateSet()
   readonly #answers = new AnswerCache(maxAnswerBytes)
 
@@ -124,7 +124,7 @@ class TemplateCodec implements ObjectCodec {
     try {
       const loaded = this.#text.load(text) || this.#text.load(withoutSpace(text))
       return (
-        (loaded ? this.#encodeText(this.#cameTemplates) : undefined) ?? this.#encodeParsed(text)
+        (loaded ? this.#encodeText(this.#receivedTemplates) : undefined) ?? this.#encodeParsed(text)
       )
     } finally {
       this.#text.release()
@@ -158,7 +158,7 @@ class TemplateCodec implements ObjectCodec {
   }
 
   get sharedBytes(): number {
-    return this.#cameTemplates.bytes + this.#changedTemplates.bytes
+    return this.#receivedTemplates.bytes + this.#changedTemplates.bytes
   }
 
   projection(selection: ObjectSelection): Projection {

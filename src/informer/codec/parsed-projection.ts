@@ -75,7 +75,6 @@ export function joined<T>(
 
 const plainName = /^\w*$/
 
-/** A member of a JSON object. */
 export function memberText(key: string, text: string): string {
   return plainName.test(key) ? `"${key}":${text}` : `${JSON.stringify(key)}:${text}`
 }

@@ -21,7 +21,6 @@ export class Row {
   }
 }
 
-/** Writes rows, in a buffer of its own. */
 export class RowWriter {
   #bytes: Buffer = Buffer.alloc(1 << 13)
 

@@ -1,7 +1,6 @@
 import { jsonChar, skipString, skipValue } from './json-bytes.ts'
 import { matches, Members } from './members.ts'
 
-/** No group. */
 export const noGroup = 0
 
 const kindKey = Buffer.from('kind')

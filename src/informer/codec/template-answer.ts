@@ -62,7 +62,6 @@ export class TemplateAnswer {
   readonly #containers: readonly ContainerText[]
   /** The first hole of each node, or `noHole`. */
   readonly #holeOf: Int32Array
-  /** The next hole of the same node. */
   readonly #nextHole: Int32Array
   /** Differences behind this node are not selected. */
   readonly #lastNode: number

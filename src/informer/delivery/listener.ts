@@ -116,7 +116,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
   /** When coalescing: the position of each object's entry in `#changes`. */
   #positions: Map<string, number> | undefined
   /** Objects whose deletion waits without an earlier delivery. */
-  #untold: Set<string> | undefined
+  #loneDeletions: Set<string> | undefined
   #wake: PromiseWithResolvers<void> | undefined
   #ended: { readonly error: Error | undefined } | undefined
 
@@ -225,7 +225,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
           return
         case 'reset':
           this.#changes = []
-          this.#untold = undefined
+          this.#loneDeletions = undefined
           this.#reset = true
           return
         case 'coalesce':
@@ -255,9 +255,9 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
       return
     }
     // Only the deletion waited, and it is undone: the object is new for the reader.
-    const isNew = change.type === 'ADDED' && this.#untold?.delete(id) === true
+    const isNew = change.type === 'ADDED' && this.#loneDeletions?.delete(id) === true
     const both = isNew ? change : earlier.followedBy(change)
-    if (both === undefined && this.#readsStore) (this.#untold ??= new Set()).add(id)
+    if (both === undefined && this.#readsStore) (this.#loneDeletions ??= new Set()).add(id)
     const kept = both ?? (this.#readsStore ? change : undefined)
     this.#changes[position] = kept
     if (kept !== undefined) return
@@ -282,7 +282,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     const changes = this.#changes.filter((change) => change !== undefined)
     this.#changes = []
     this.#positions = undefined
-    this.#untold = undefined
+    this.#loneDeletions = undefined
     const except = this.#resyncExcept
     if (except !== undefined) {
       // After the waiting changes, in the same tick: so the reader's state equals the store's when the resync comes.

@@ -24,7 +24,6 @@ export class Processor {
   readonly #registrations = new Map<Listener, Registration>()
   readonly #unrouted = new Set<Listener>()
   readonly #router = new Router<Listener>()
-  /** The listeners with resyncs. */
   readonly #resynced = new Set<Listener>()
   readonly #options: ProcessorOptions
   #synced = false
@@ -71,14 +70,14 @@ export class Processor {
     for (const listener of this.#unrouted) listener.push(changes)
     if (this.#router.isEmpty) return
     for (const change of changes) {
-      for (const listener of this.#router.concernedBy(change, valuesOf)) listener.push([change])
+      for (const listener of this.#router.listenersFor(change, valuesOf)) listener.push([change])
     }
   }
 
   /** Delivers an unchanged state that the server has sent again, to listeners with resyncs. */
   distributeRepeated(change: Change, valuesOf: ValuesOfChange): void {
     if (this.#resynced.size === 0) return
-    const routed = this.#router.isEmpty ? undefined : this.#router.concernedBy(change, valuesOf)
+    const routed = this.#router.isEmpty ? undefined : this.#router.listenersFor(change, valuesOf)
     for (const listener of this.#resynced) {
       if (this.#unrouted.has(listener) || routed?.has(listener) === true) listener.push([change])
     }

@@ -64,7 +64,7 @@ export class Router<Listener> {
   }
 
   /** The listeners for a change, each once. */
-  concernedBy(change: Change, valuesOf: ValuesOfChange): ReadonlySet<Listener> {
+  listenersFor(change: Change, valuesOf: ValuesOfChange): ReadonlySet<Listener> {
     const ofKey = this.#byKey.get(change.key)
     if (this.#byIndex.size === 0) return ofKey ?? new Set()
     const concerned = new Set(ofKey)

@@ -23,7 +23,6 @@ export type Delta =
       /** Whether objects may look different with the same resource version. */
       readonly isReread: boolean
     }
-  /** A bookmark: only moves the resource version. */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: ResourceVersion }
 
 export type ListDelta = Extract<Delta, { readonly type: 'REPLACED' }>

@@ -167,7 +167,6 @@ interface StreamingListOptions {
   readonly resourceName: string
   readonly target: ReflectorTarget
   readonly clock: ListClock
-  /** How long the stream may be silent, in milliseconds. */
   readonly silenceMs: number
   /** How long all initial events together may take, in milliseconds. */
   readonly deadlineMs: number

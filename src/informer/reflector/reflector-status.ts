@@ -54,7 +54,7 @@ export class ReflectorStatus {
   }
 
   /** A list, events or a bookmark arrived. */
-  heard(): void {
+  observed(): void {
     this.#lastError = undefined
     this.#lastContactMs = performance.now()
   }

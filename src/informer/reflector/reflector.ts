@@ -208,7 +208,7 @@ export class Reflector {
     this.#wasUnreached = false
     this.#rereading.listed()
     this.#position = this.#position.listed(resourceVersion)
-    this.#status.heard()
+    this.#status.observed()
     this.#status.begins('watching')
     this.#parts.target.push({ type: 'REPLACED', contents, resourceVersion, clock, isReread })
     this.#parts.observer.listed?.({ items: contents.size, durationMs: clock.ageMs })
@@ -272,7 +272,7 @@ export class Reflector {
       while (!signal.aborted) {
         const frames = await stream.next()
         if (frames === undefined) return
-        this.#status.heard()
+        this.#status.observed()
         for (const frame of frames) {
           this.#handle(frame)
           if (target.isFull()) await target.room(signal)

@@ -349,7 +349,6 @@ class ResourceVersionWaiters {
     return new IncomparableResourceVersionError(this.#resourceName, wanted)
   }
 
-  /** Resolves the waits that `current` satisfies. */
   reached(current: ResourceVersion): void {
     for (const { wanted, resolve } of this.#waiting) {
       if (isAtLeast(current, wanted)) resolve()

@@ -21,7 +21,6 @@ export class LabelIndex {
     return bytes
   }
 
-  /** The index of a label key; `undefined` if no object has the key. */
   key(key: string): IndexView | undefined {
     return this.#byKey.get(key)
   }

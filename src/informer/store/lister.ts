@@ -24,7 +24,6 @@ export interface Lister<T extends KubernetesObject = KubernetesObject> {
   get(name: string): T
   /** Returns `undefined` if there is no such object. */
   find(name: string): T | undefined
-  /** A lister of one namespace. */
   namespaced(namespace: string): Lister<T>
 }
 

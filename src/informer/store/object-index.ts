@@ -292,7 +292,6 @@ interface DerivedIndexOptions {
   readonly name: string
   /** The value of a stored object; `undefined` if it has none. */
   readonly valueOf: (id: ObjectId) => string | undefined
-  /** The ids of all stored objects. */
   readonly ids: () => Iterable<ObjectId>
 }
 
@@ -327,7 +326,6 @@ export class DerivedIndex implements IndexView {
     return this.#built().posting(value)
   }
 
-  /** Any object with this value. */
   anyOf(value: string): ObjectId | undefined {
     return this.#built().anyOf(value)
   }

@@ -89,7 +89,6 @@ export class StoreContents {
     return bytes
   }
 
-  /** The object under a key. */
   stored(key: string): StoredObject | undefined {
     const id = this.ids.get(key)
     const held = id === undefined ? undefined : this.helds[id]
@@ -191,7 +190,6 @@ export class StoreContents {
   }
 }
 
-/** `''` if the value is not a string. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
@@ -206,7 +204,6 @@ function nameOf(key: string | undefined): string | undefined {
  */
 const maxValuesPerObject = 5_000
 
-/** An index computed from each object. */
 interface FunctionIndex {
   readonly index: ObjectIndex
   readonly compute: IndexFunction

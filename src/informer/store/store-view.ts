@@ -19,7 +19,6 @@ export interface PostingView {
 /** One index of a store. */
 export interface IndexView {
   readonly name: string
-  /** The number of objects with at least one value. */
   readonly objectCount: number
   /** The objects with this value; `undefined` if there are none. */
   posting(value: string): PostingView | undefined
@@ -27,7 +26,6 @@ export interface IndexView {
   has(id: ObjectId, value: string): boolean
   /** Whether two objects both have no value, or the same single value. */
   isSame(one: ObjectId, other: ObjectId): boolean
-  /** The values of one object. */
   valuesOf(id: ObjectId): readonly string[]
   /** The least or greatest value of an object; `undefined` if it has none. */
   endValue(id: ObjectId, greatest: boolean): string | undefined

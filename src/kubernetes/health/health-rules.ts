@@ -58,7 +58,6 @@ const rules: Readonly<Record<string, HealthRule>> = {
   'argoproj.io/Application': argoApplicationHealth,
 }
 
-/** The health rule of a kind. */
 export function healthRuleOf({ group, kind }: Pick<ApiResource, 'group' | 'kind'>): HealthRule {
   const name = `${group}/${kind}`
   return (Object.hasOwn(rules, name) ? rules[name] : undefined) ?? customHealth

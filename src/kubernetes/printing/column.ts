@@ -59,7 +59,6 @@ export const wide: Pick<Column, 'priority'> = { priority: 1 }
 
 const metadataOf = (object: Fields): Fields => fieldsOf(object['metadata'])
 
-/** The name of the object, with an optional suffix. */
 export function nameColumn(suffix: (object: Fields) => string = () => ''): Column {
   return column('Name', 'string', (object) => nameOf(object) + suffix(object), { format: 'name' })
 }

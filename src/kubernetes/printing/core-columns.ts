@@ -1,4 +1,4 @@
-import { countOf, type Fields, fieldsOf, itemsOf, textOf } from '../fields.ts'
+import { countOf, type Fields, fieldsOf, itemsOf, specOf, statusOf, textOf } from '../fields.ts'
 import {
   ageColumn,
   type Column,
@@ -11,8 +11,6 @@ import {
 } from './column.ts'
 import { inOrder } from './printed-text.ts'
 
-const specOf = (object: Fields): Fields => fieldsOf(object['spec'])
-const statusOf = (object: Fields): Fields => fieldsOf(object['status'])
 const sizeOf = (value: unknown): number => Object.keys(fieldsOf(value)).length
 
 export const nameAndAge: PrintedKind = { columns: [nameColumn(), ageColumn] }

@@ -58,7 +58,6 @@ export function selectorTextOrNone(selector: unknown): string {
   return text === '' ? '<none>' : text
 }
 
-/** The values of one member of each item, joined by commas. */
 export function joinedMembers(items: unknown, member: string): string {
   return itemsOf(items)
     .map((item) => textOf(item[member]) ?? '')
@@ -72,7 +71,6 @@ const modes: Readonly<Record<string, string>> = {
   ReadWriteOncePod: 'RWOP',
 }
 
-/** The abbreviated access modes. */
 export function accessModesText(list: unknown): string {
   const has = new Set(Array.isArray(list) ? list : [])
   return Object.entries(modes)
@@ -80,7 +78,6 @@ export function accessModesText(list: unknown): string {
     .join(',')
 }
 
-/** The addresses of a load balancer. */
 export function loadBalancerText(loadBalancer: unknown): string {
   const addresses = itemsOf(fieldsOf(loadBalancer)['ingress']).flatMap(
     ({ ip, hostname }) => textOf(ip) ?? textOf(hostname) ?? [],

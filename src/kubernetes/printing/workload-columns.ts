@@ -1,4 +1,13 @@
-import { countOf, type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../fields.ts'
+import {
+  countOf,
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  numberOf,
+  specOf,
+  statusOf,
+  textOf,
+} from '../fields.ts'
 import {
   ageColumn,
   type Cell,
@@ -17,8 +26,6 @@ import {
   selectorTextOrNone,
 } from './printed-text.ts'
 
-const specOf = (object: Fields): Fields => fieldsOf(object['spec'])
-const statusOf = (object: Fields): Fields => fieldsOf(object['status'])
 const podSpecOf = (object: Fields): Fields => fieldsOf(fieldsOf(specOf(object)['template'])['spec'])
 
 const count = (name: string, type: 'integer' | 'string', field: string): Column =>

@@ -301,7 +301,6 @@ function indexFunctions(
   }
 }
 
-/** The id of the object in an {@link ObjectState}. */
 const onlyId: ObjectId = 0
 
 interface ObjectStateOptions {

@@ -26,6 +26,6 @@ export class UnknownFilterError extends ArgumentError {
 /** A filter, a selector or a namespace argument has an unusable value. */
 export class FilterValueError extends ArgumentError {
   constructor(argument: string, value: unknown, problem: string, hint?: string) {
-    super(argument, problem, { value, ...(hint === undefined ? {} : { hint }) })
+    super(argument, problem, { value, hint })
   }
 }

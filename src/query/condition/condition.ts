@@ -74,7 +74,6 @@ export function hasValueWithin(index: IndexReference, ranges: ValueRanges): Cond
   return ranges.length === 0 ? nothing : { form: 'ranges', index, ranges }
 }
 
-/** Objects with any value in an index. */
 export function hasAnyValue(index: IndexReference): Condition {
   return hasValueWithin(index, everyValue)
 }
@@ -85,7 +84,6 @@ export function hasKey(keys: readonly string[]): Condition {
   return { form: 'keys', keys: keys.length === 1 ? keys : [...new Set(keys)] }
 }
 
-/** A Scope as a condition. */
 export function scopeCondition(scope: Scope): Condition {
   switch (scope.form) {
     case 'all':
@@ -267,7 +265,6 @@ export interface OriginView extends Pick<
 export interface RelatedOrigin {
   readonly view: OriginView
   readonly id: ObjectId
-  /** A type that the relation reads. */
   readonly part: (type: string) => RelatedPart
   readonly budget: WorkBudget
   /** How many more objects a multi-step read backwards may examine; absent: no bound. */

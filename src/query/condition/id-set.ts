@@ -147,7 +147,6 @@ function valueSet(index: IndexView, condition: ValuesCondition, budget: WorkBudg
 
 const madeSets = new WeakMap<ValuesCondition, ReadonlySet<string>>()
 
-/** The values of a condition as a set, created once. */
 function setOf(condition: ValuesCondition): ReadonlySet<string> {
   let set = madeSets.get(condition)
   if (set === undefined) madeSets.set(condition, (set = new Set(condition.values)))

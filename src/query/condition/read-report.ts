@@ -54,7 +54,6 @@ export class ReadReport {
     this.#now = undefined
   }
 
-  /** The reads of the current field. */
   get now(): FieldReads {
     if (this.#now !== undefined) return this.#now
     let field = this.#fields.get(this.#place)

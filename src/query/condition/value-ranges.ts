@@ -43,7 +43,6 @@ export function unionOf(ranges: readonly ValueRange[]): ValueRanges {
   return union
 }
 
-/** The intersection. */
 export function intersectionOf(a: ValueRanges, b: ValueRanges): ValueRanges {
   return unionOf(
     a.flatMap((one) =>
@@ -55,7 +54,6 @@ export function intersectionOf(a: ValueRanges, b: ValueRanges): ValueRanges {
   )
 }
 
-/** Whether a string is in one of the ranges. */
 export function isWithin(ranges: ValueRanges, value: string): boolean {
   let low = 0
   let high = ranges.length

@@ -14,7 +14,6 @@ export interface ValueCount {
 export interface Spread {
   /** The most frequent first; equally frequent ones by value. */
   readonly values: readonly ValueCount[]
-  /** The number of values that at least one object has. */
   readonly distinctCount: number
   /** Objects without a value. */
   readonly missingCount: number

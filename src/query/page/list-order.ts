@@ -84,7 +84,6 @@ export function positionOf(
   return { values: terms.map((term) => orderValue(view, term, id)), key: view.keyOf(id) }
 }
 
-/** Compares two positions in the order. */
 export function comparePositions(
   a: OrderPosition,
   b: OrderPosition,

@@ -5,7 +5,6 @@ import type { WorkBudget } from '../condition/work-budget.ts'
 /** Where to look up an object. */
 export interface LookupOptions {
   readonly view: StoreView
-  /** What the viewer may list. */
   readonly scope: Scope
   /** What the viewer may look up besides. */
   readonly byName?: NameGate | undefined

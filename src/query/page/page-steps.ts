@@ -50,7 +50,6 @@ export function pageSteps(before: readonly PageEntry[], now: readonly PageEntry[
   return steps
 }
 
-/** A step as it is sent. */
 export interface SentStep {
   readonly step: PageStep['step']
   readonly index: number

@@ -50,7 +50,6 @@ export class PageBoundsError extends ArgumentError {
   }
 }
 
-/** The rows that a viewer requests. */
 export interface RowsOptions {
   readonly view: StoreView
   /** The condition of the arguments and, on a connection, of the relation. */
@@ -147,7 +146,6 @@ export function listPage(options: PageOptions): Page {
   }
 }
 
-/** The ordered rows that come before a position. */
 function rowsAheadOf(
   bound: OrderPosition,
   rows: readonly ObjectId[],

@@ -41,7 +41,6 @@ export function rowsOf(
   return rowsText(rows) === text ? rows : undefined
 }
 
-/** A row with its mark. */
 export function markedRow(id: string): MarkedRow {
   return { id, mark: markOf(id) }
 }

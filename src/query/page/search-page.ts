@@ -153,7 +153,6 @@ interface SearchMatch {
 
 /** The results of one kind, valid within the tick. */
 interface SearchedPart extends SearchPart {
-  /** The number of results. */
   readonly size: number
   /** The results of one rank, in no particular order. */
   ofRank(rank: number): Iterable<ObjectId>
@@ -240,7 +239,6 @@ function* fieldsOf({ view, indexes }: SearchPart): IterableIterator<SearchField>
   }
 }
 
-/** The best match of one object, by its own values. */
 function bestMatch(part: SearchPart, id: ObjectId, matcher: Matcher): SearchMatch | undefined {
   const { view, indexes } = part
   const name = nameOf(part, id)

@@ -84,7 +84,6 @@ export function aboutEvent(
   }
 }
 
-/** The indexes on the store of Events. */
 export const eventIndexers: Indexers = {
   [about]: aboutOf,
   [related]: relatedOf,

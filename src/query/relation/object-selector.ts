@@ -10,7 +10,6 @@ import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { parsePath, valueAt, valuesAt } from '../index/path.ts'
 import type { SelectsRelation } from './relation-definition.ts'
 
-/** How an object selects others. */
 export interface ObjectSelector {
   readonly labels: LabelSelector
   /** The namespaces that it covers. `any`: all; `labels`: those with such labels. */
@@ -83,7 +82,6 @@ function namespacesOf(said: unknown, own: string): readonly string[] | 'any' {
   return matchNames.filter((name) => typeof name === 'string')
 }
 
-/** The namespaces that a label selector selects; none if it is malformed. */
 function labelledNamespaces(value: unknown): ObjectSelector['namespaces'] | undefined {
   const [labels] = readSelector('labelSelector', value) ?? []
   if (labels === undefined) return undefined

@@ -72,7 +72,6 @@ export function placesOf(definition: ReferenceRelation): readonly Place[] {
   ]
 }
 
-/** Whether a reference is to the kind that the relation leads to. */
 export function isOfKind(
   { to, isDefaultKind }: ReferenceRelation,
   context: RelationContext,

@@ -171,7 +171,7 @@ export class RelationDefinitionError extends CodedError {
   constructor(relation: string, problem: string, hint?: string) {
     super('RELATION_DEFINITION', `relation ${relation}: ${problem}`, {
       value: relation,
-      ...(hint === undefined ? {} : { hint }),
+      hint,
     })
   }
 }

@@ -197,7 +197,6 @@ function isOwnNamespace(
   return names.namespace === undefined && names.namespacePath === undefined
 }
 
-/** The objects of a store that an Event is about. */
 function involvedObject(origin: RelationOrigin, { resource }: StoreView): Condition | undefined {
   const about = aboutEvent(origin)
   if (about === undefined) return hasKey([])
