@@ -170,19 +170,13 @@ export class SdlRelations {
       new SdlError(problem, place, `${typeName}.${name}: ${message}`, hint)
     const earlier = this.#declared.get(`${typeName}.${name}`)?.place
     if (earlier !== undefined) {
-      const { file, line } = earlier
-      throw fail(
-        'duplicate-relation',
-        `is declared already at ${file}:${line}`,
-        'choose another name',
-      )
+      const message = `is declared already at ${earlier.file}:${earlier.line}`
+      throw fail('duplicate-relation', message, 'choose another name')
     }
-    if (this.#catalog.hasField(typeName, name))
-      throw fail(
-        'native-field',
-        'the API has a field of this name, which wins',
-        'choose another name',
-      )
+    if (this.#catalog.hasField(typeName, name)) {
+      const message = 'the API has a field of this name, which wins'
+      throw fail('native-field', message, 'choose another name')
+    }
     const target = this.#target(declaration)
     if (target === undefined) {
       const node = connection.exec(type)?.[1] ?? type
