@@ -396,7 +396,9 @@ export class ViewerDecisions implements NameDecisions {
     this.access.begin()
     const asking = [
       ...Array.from(this.#looks.values(), (ask) => ask()),
-      ...Array.from(this.#questions, ([cluster, all]) => this.access.askAll(cluster, all)),
+      ...[...this.#questions].flatMap(([cluster, all]) =>
+        all.map(async (question) => this.access.may(cluster, question)),
+      ),
       ...this.#others.map((ask) => ask()),
     ]
     this.#looks.clear()
