@@ -7,7 +7,11 @@ import { type ApiServerLimits, apiServerLimitsChecks } from '../api-server/api-s
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import { type CacheLimits, defaultCacheLimits } from '../cache/cache-bounds.ts'
 import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
-import { type PlannedOperations, plannedOperations } from '../graphql/live/planned-operations.ts'
+import {
+  liveResults,
+  type PlannedOperations,
+  plannedOperations,
+} from '../graphql/live/planned-operations.ts'
 import { PlannedSubscriptions } from '../graphql/live/planned-subscriptions.ts'
 import { IndexFunctionError, type IndexFunctions } from '../graphql/model/index-functions.ts'
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
@@ -287,6 +291,7 @@ class RunningGateway implements Gateway {
     const subscriptions = new PlannedSubscriptions({
       ...planned,
       observer,
+      unexpected,
       subscriptions: this.#subscriptions,
       live: { ...defaultLiveLimits, ...options.live },
       counts: { merged: 0, frames: 0, resets: 0, resumed: 0, notResumed: 0 },
@@ -296,7 +301,7 @@ class RunningGateway implements Gateway {
       plans: queries,
       limits,
       documents,
-      subscriptions: this.#subscriptions,
+      live: { subscribe: async (request, origin) => liveResults(subscriptions, request, origin) },
       history: this.#history,
       requireViewer,
       observer,

@@ -22,9 +22,6 @@ export function observersOf(
     answered: (report) => {
       for (const one of all) one.answered(report)
     },
-    framed: () => {
-      for (const one of all) one.framed?.()
-    },
     rejected: (document) => {
       for (const one of all) one.rejected?.(document)
     },

@@ -92,9 +92,16 @@ export class LiveSet {
 
   /**
    * What to send for keys that were added, modified or deleted; each key once. An object that was recreated under its
-   * key is DELETED, then ADDED. If it throws `QueryTooCostlyError`, the set is unusable.
+   * key is DELETED, then ADDED. Throws `QueryTooCostlyError`.
    */
   changes(view: StoreView, keys: Iterable<string>, budget: WorkBudget): LiveChange[] {
+    const changes = this.due(view, keys, budget)
+    this.sent(changes)
+    return changes
+  }
+
+  /** The same, before it is sent: it is due until {@link sent} is called. */
+  due(view: StoreView, keys: Iterable<string>, budget: WorkBudget): LiveChange[] {
     const set = this.#bind(view, budget)
     const changes: LiveChange[] = []
     for (const key of keys) {
@@ -102,22 +109,30 @@ export class LiveSet {
       const id = view.idOf(key)
       const held = this.#uidByKey.get(key)
       if (id === undefined || !set.has(id)) {
-        if (held !== undefined) changes.push(this.#remove(view, key, held))
-        continue
-      }
-      if (held === undefined) {
-        changes.push(this.#add(view, id, key))
+        if (held !== undefined) changes.push(this.#removal(view, key, held))
         continue
       }
       const uid = view.uidOf(id)
+      if (held === undefined) {
+        changes.push({ type: 'ADDED', key, uid, id })
+        continue
+      }
       if (uid === held) {
         changes.push({ type: 'MODIFIED', key, uid, id })
         continue
       }
-      this.#uidByKey.delete(key)
-      changes.push({ type: 'DELETED', key, uid: held, cause: 'gone' }, this.#add(view, id, key))
+      const gone = { type: 'DELETED', key, uid: held, cause: 'gone' } as const
+      changes.push(gone, { type: 'ADDED', key, uid, id })
     }
     return changes
+  }
+
+  /** The subscriber holds what these changes lead to. */
+  sent(changes: readonly LiveChange[]): void {
+    for (const { type, key, uid } of changes) {
+      if (type === 'DELETED') this.#uidByKey.delete(key)
+      else this.#uidByKey.set(key, uid)
+    }
   }
 
   /** What to send after the viewer's access has changed. Objects that stay are not mentioned. */
@@ -178,14 +193,7 @@ export class LiveSet {
     return candidates?.ids() ?? view.ids()
   }
 
-  #add(view: StoreView, id: ObjectId, key: string): LiveChange {
-    const uid = view.uidOf(id)
-    this.#uidByKey.set(key, uid)
-    return { type: 'ADDED', key, uid, id }
-  }
-
-  #remove(view: StoreView, key: string, uid: string): LiveChange {
-    this.#uidByKey.delete(key)
+  #removal(view: StoreView, key: string, uid: string): LiveChange {
     const cause = removalCause({ view, scope: this.#scope }, { key, uid })
     return { type: 'DELETED', key, uid, cause }
   }

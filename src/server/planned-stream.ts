@@ -5,10 +5,8 @@ import { interruptible } from '../lib/generators.ts'
 /** The end of a subscription's frames. */
 export type StreamEnd =
   | { readonly form: 'complete' }
-  /** The subscriber gets the error as the last result. */
-  | { readonly form: 'failed'; readonly error: Error }
-  /** The pipeline has to answer from the beginning. */
-  | { readonly form: 'refused' }
+  /** The subscriber gets the errors as the last result. */
+  | { readonly form: 'failed'; readonly errors: readonly unknown[] }
 
 /** The frames of one subscription. The transport takes them when it has room. */
 export interface PlannedStream {
@@ -51,43 +49,15 @@ export function oneFrame(text: string): PlannedStream {
   }
 }
 
-export interface PlannedResultsOptions {
-  readonly stream: PlannedStream
-  /** Sends the frames of the stream until its end. */
-  readonly send: (stream: PlannedStream) => Promise<StreamEnd>
-  /** Answers in place of a refused stream. */
-  readonly answer: () => Promise<AsyncIterable<ExecutionResult> | ExecutionResult>
-}
-
-/**
- * The results besides the frames of a stream: the error that ended it, or the pipeline's answer in its place. Leaving
- * the generator closes the stream.
- */
-export function plannedResults({
-  stream,
-  send,
-  answer,
-}: PlannedResultsOptions): AsyncGenerator<ExecutionResult, void, void> {
-  let answered: AsyncIterator<ExecutionResult> | undefined
-  let isLeft = false
+/** Sends the frames of a stream. The results are the errors that ended it, if it failed. Leaving the generator closes the stream. */
+export function streamedResults(
+  stream: PlannedStream,
+  send: (stream: PlannedStream) => Promise<StreamEnd>,
+): AsyncGenerator<ExecutionResult, void, void> {
   async function* results(): AsyncGenerator<ExecutionResult, void, void> {
     const end = await send(stream)
     stream.close()
-    if (end.form === 'failed') yield { errors: [clientErrorOf(end.error)] }
-    if (end.form !== 'refused') return
-    const result = await answer()
-    if (!(Symbol.asyncIterator in result)) {
-      yield result
-      return
-    }
-    const iterator = result[Symbol.asyncIterator]()
-    answered = iterator
-    if (isLeft) await iterator.return?.()
-    else yield* { [Symbol.asyncIterator]: () => iterator }
+    if (end.form === 'failed') yield { errors: end.errors.map(clientErrorOf) }
   }
-  return interruptible(results(), () => {
-    isLeft = true
-    stream.close()
-    void answered?.return?.()
-  })
+  return interruptible(results(), () => stream.close())
 }

@@ -18,7 +18,6 @@ export class OperationMetrics implements OperationObserver {
   readonly #durations: Histogram<'operation' | 'by' | 'code'>
   readonly #rows: Counter
   readonly #subscriptions: Gauge
-  readonly #frames: Counter
 
   constructor(registry: Registry) {
     const registers = [registry]
@@ -36,12 +35,7 @@ export class OperationMetrics implements OperationObserver {
     })
     this.#subscriptions = new Gauge({
       name: 'informerql_subscriptions',
-      help: 'Open subscriptions, without those in groups.',
-      registers,
-    })
-    this.#frames = new Counter({
-      name: 'informerql_subscription_frames_total',
-      help: 'Frames sent to these subscriptions.',
+      help: 'Open subscriptions.',
       registers,
     })
   }
@@ -51,10 +45,6 @@ export class OperationMetrics implements OperationObserver {
     this.#durations.observe({ operation, by, code }, durationMs / 1_000)
     this.#rows.inc(rows)
     if (operation === 'subscription' && code === '') this.#subscriptions.inc()
-  }
-
-  framed(): void {
-    this.#frames.inc()
   }
 
   ended({ rows }: OperationReport): void {

@@ -1,12 +1,10 @@
 import {
-  createSourceEventStream,
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
   type GraphQLError,
   type ValidatedExecutionArgs,
   validateExecutionArgs,
-  validateSubscriptionArgs,
 } from 'graphql'
 import type { CallerToken } from '../../access/authentication/caller-token.ts'
 import type { Viewer } from '../../access/viewer.ts'
@@ -14,19 +12,17 @@ import { parseExact } from '../../lib/json.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
 import { ReportingBudget, WorkBudget } from '../../query/condition/work-budget.ts'
 import type { ResolverContext } from '../schema/read-context.ts'
-import { variableError } from './argument-place.ts'
+import { maxCoercionErrors, variableError } from './argument-place.ts'
 import { clientResult } from './client-error.ts'
 import { explain, type Explanation } from './explanation.ts'
-import { operationKinds, type OperationToRead, supportingKinds } from './operation-kinds.ts'
-import { enterLive, queryLane, turns } from './operation-turns.ts'
+import { operationKinds, type OperationToRead } from './operation-kinds.ts'
+import { queryLane, turns } from './operation-turns.ts'
 import { problemOfVariables } from './document-bounds.ts'
 import { noteMissed } from './missing-indexes.ts'
 import { fleetOf } from './fleet-state.ts'
 import { LiveLoader } from './live-loader.ts'
 import { answerIntrospection } from './introspection.ts'
-import { LiveReader } from './live-reader.ts'
 import type { OperationDocuments } from './operation-documents.ts'
-import type { OpenSubscriptions } from './open-subscriptions.ts'
 import type { OperationRecord } from './operation-record.ts'
 import { permissionsOf } from './permissions.ts'
 import { checkPageSizes } from './page-rows.ts'
@@ -36,15 +32,12 @@ import type { OperationLimits, ServedSchema } from './served-schema.ts'
 import type { SecretReader } from './secret-loader.ts'
 import type { ReadSnapshot } from './read-snapshot.ts'
 import { StoreReader } from './store-reader.ts'
-import { subscriptionAnswers } from './subscription-answers.ts'
 import { ViewerAccess } from './viewer-access.ts'
 
 export interface ExecutionOptions {
   readonly served: ServedSchema
   readonly limits: OperationLimits
   readonly documents: OperationDocuments
-  /** Where those that are open are known. */
-  readonly subscriptions: OpenSubscriptions
   /** Told of errors that clients see masked. */
   readonly unexpected: (error: GraphQLError) => void
   /** Asked first where an answer is to be explained. */
@@ -98,7 +91,7 @@ export class Execution {
 
   /** Answers a query. */
   async execute(args: ExecutionArgs, record?: OperationRecord): Promise<ExecutionResult> {
-    const validated = this.#validated(args, validateExecutionArgs)
+    const validated = this.#validated(args)
     const seen = (result: ExecutionResult): ExecutionResult =>
       this.#seen({ result, failures: [] }, args.document)
     if ('errors' in validated) return seen(validated)
@@ -164,79 +157,12 @@ export class Execution {
     return { ...result, extensions: { ...result.extensions, explain: explanation } }
   }
 
-  /** Answers a subscription: its events, or why there are none. Its leases live as long as it does. */
-  async subscribe(
-    args: ExecutionArgs,
-    record?: OperationRecord,
-  ): Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult> {
-    const validated = this.#validated(args, validateSubscriptionArgs)
-    const seen = (result: ExecutionResult): ExecutionResult =>
-      this.#seen({ result, failures: [] }, args.document)
-    if ('errors' in validated) return seen(validated)
-    record?.reads(() => operationKinds(this.#options.served, validated))
-    const access = this.#accessOf(args)
-    const prepared = await prepareOperation(this.#options, validated, access)
-    const enter = (): Promise<void> | undefined =>
-      enterLive(access === undefined ? [] : [access.viewer.username])
-    let source: AsyncIterable<unknown> | ExecutionResult
-    try {
-      source = await runUntilPrepared(prepared, enter, async (settled) => {
-        const { contextValue } = this.#context({
-          args,
-          access,
-          settled,
-          live: this.#liveLoader(access),
-          isLive: true,
-        })
-        const events = await createSourceEventStream({ ...validated, contextValue })
-        if (!(Symbol.asyncIterator in events)) noteMissed(settled, events)
-        return events
-      })
-    } catch (error) {
-      prepared[Symbol.dispose]()
-      throw error
-    }
-    if (!(Symbol.asyncIterator in source)) {
-      prepared[Symbol.dispose]()
-      return seen(source)
-    }
-    const answer = async (event: unknown): Promise<ExecutionResult> => {
-      const live = this.#liveLoader(access)
-      const answered = await runUntilPrepared(prepared, enter, async (settled) => {
-        const parts = { args, access, settled, live, isLive: true }
-        const { contextValue, failures, budget } = this.#context(parts)
-        const frame = { ...validated, rootValue: event, contextValue }
-        const result = await executePriced(frame, budget)
-        noteMissed(settled, result, failures)
-        record?.spent(budget)
-        return { result: this.#explained(result, validated, { budget, access }), failures }
-      })
-      return this.#seen(answered, args.document)
-    }
-    const { served, subscriptions } = this.#options
-    const { document } = args
-    const open = {
-      served,
-      document,
-      kinds: operationKinds(served, validated),
-      supporting: (schema: ServedSchema) => supportingKinds(schema, validated),
-    }
-    return subscriptionAnswers({
-      source,
-      answer,
-      opened: (end) => subscriptions.add({ ...open, end }),
-      ended: () => prepared[Symbol.dispose](),
-    })
-  }
-
   /** The operation with its variables coerced, which is done once; or what can be told before anything is prepared. */
-  #validated<T extends ValidatedExecutionArgs>(
-    args: ExecutionArgs,
-    validate: (args: ExecutionArgs) => readonly GraphQLError[] | T,
-  ): T | Refused {
+  #validated(args: ExecutionArgs): ValidatedExecutionArgs | Refused {
     const problem = problemOfVariables(args.variableValues ?? {})
     if (problem !== undefined) return { errors: [problem] }
-    const validated = validate({ ...args, options: { ...args.options, maxCoercionErrors } })
+    const options = { ...args.options, maxCoercionErrors }
+    const validated = validateExecutionArgs({ ...args, options })
     if (!('schema' in validated)) return { errors: validated }
     const { document, operationName } = args
     const { served, limits } = this.#options
@@ -258,7 +184,7 @@ export class Execution {
   }
 
   /** What the resolvers read, and what they report besides what they throw. */
-  #context({ args, access, settled, live, isLive = false }: ContextParts): ExecutionContext {
+  #context({ args, access, settled, live }: ContextParts): ExecutionContext {
     const { contextValue } = args
     const { served, limits } = this.#options
     const budget = isExplained(args)
@@ -268,8 +194,7 @@ export class Execution {
     const context: ResolverContext = {
       read: new StoreReader({ served, limits, budget, parts: settled, live }),
       fleet: fleetOf(served, access),
-      live: new LiveReader({ served, limits, kinds: settled, access }),
-      permissions: permissionsOf(served, access, isLive ? undefined : budget),
+      permissions: permissionsOf(served, access, budget),
       report: (error) => {
         if (!failures.some((known) => isSameFailure(known, error))) failures.push(error)
       },
@@ -300,9 +225,6 @@ interface Refused {
   readonly errors: readonly GraphQLError[]
 }
 
-/** Values of variables that are told to be wrong, at most: graphql-js writes out for each of them all that stands beside it. */
-const maxCoercionErrors = 5
-
 /** What the context of one execution is made of. */
 interface ContextParts {
   readonly args: ExecutionArgs
@@ -310,8 +232,6 @@ interface ContextParts {
   readonly access: ViewerAccess | undefined
   readonly settled: ReadSnapshot
   readonly live: LiveLoader
-  /** Of a subscription, whose frames must not be refused. */
-  readonly isLive?: boolean
 }
 
 /** What one execution is given: what its resolvers read, where they report to, and what it may cost. */

@@ -206,3 +206,14 @@ export function filterKinds({ concerned, needs }: FollowedList): readonly Kind[]
 export function followedNeeds({ at, needs }: FollowedList): readonly ClusterKind[] {
   return needs.map((need) => ({ cluster: at.cluster, ...need }))
 }
+
+/** The positions that a token has because of a list's filter on related objects: their names, and the kinds that they are of. */
+export function filterPositionsAt(
+  list: FollowedList,
+): readonly { readonly name: string; readonly at: ClusterKind }[] {
+  const { cluster } = list.at
+  return filterKinds(list).map((kind) => ({
+    name: positionName(kind.typeName),
+    at: { cluster, kind },
+  }))
+}

@@ -13,6 +13,8 @@ export interface KindLeasesOptions {
   readonly syncDeadlineMs: number
   /** What the viewer may see; absent: everything. */
   readonly access?: ViewerAccess | undefined
+  /** Whether a viewer sees the errors; default: where there is `access`. */
+  readonly isViewed?: boolean
 }
 
 /**
@@ -95,9 +97,10 @@ export class KindLeases implements Disposable {
 
   /** What can be read now, in this tick. In the `last` round nothing that is missing is waited for any more. */
   settle({ last = false }: { readonly last?: boolean } = {}): ReadSnapshot {
-    const { access, served } = this.#options
+    const { access, served, isViewed = access !== undefined } = this.#options
     return new ReadSnapshot({
       access,
+      isViewed,
       last,
       failure: (cluster) => this.#failures.get(cluster),
       lease: (at) => this.#lease(at),

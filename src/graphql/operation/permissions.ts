@@ -46,13 +46,12 @@ export function permissionsOf(
 
 /** Whether whoever asks may do something to an object; where that is not known, what has to be asked. Throws `ClientError`. */
 export function knownCan(
-  { access, may }: Pick<SettledParts, 'access' | 'may'>,
+  { access }: Pick<SettledParts, 'access'>,
   { cluster, kind }: ClusterKind,
   at: { readonly namespace?: string | undefined; readonly name: string },
   args: ObjectCanArguments,
 ): boolean | AccessQuestion {
   const question = canQuestion(kind, at, args)
-  if (may !== undefined) return may(cluster, question)
   if (access === undefined) return readVerbs.has(question.verb)
   return access.known(cluster, question) ?? question
 }

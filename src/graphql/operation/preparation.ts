@@ -83,12 +83,14 @@ function needsMore({ needed, neededIndexes }: ReadSnapshot): boolean {
 
 /** Kinds that are settled for one execution, with leases until they are released. */
 export interface SettledParts extends ReadParts {
-  /** What is decided already of what may be done, in place of `access`. */
-  readonly may?: (cluster: string, question: AccessQuestion) => boolean
   /** Notes an index that a field lacked: it has to be made first. */
   missed(error: UnknownIndexError): void
   /** Notes a permission that has to be known first. Throws where it could not be asked about. */
   asks(cluster: string, question: AccessQuestion): void
+  /** Rows of subscriptions have it: notes something else that has to be asked before the run is repeated. */
+  readonly awaits?: (ask: () => Promise<unknown>) => void
+  /** Rows of subscriptions have it: called before a field that depends on the viewer. Throws where rows are not of one viewer. */
+  readonly dependsOnViewer?: () => void
   /**
    * The same with what was asked for although nobody has waited for it: `undefined` where that is nothing, or the last round
    * has been. What was settled before is released with it.

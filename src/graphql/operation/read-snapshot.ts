@@ -27,6 +27,8 @@ export interface IndexAt {
 /** Where {@link ReadSnapshot} finds what has been prepared. */
 export interface KindSource {
   readonly access: ViewerAccess | undefined
+  /** Whether a viewer sees the errors, who is not told all. */
+  readonly isViewed: boolean
   readonly last: boolean
   readonly failure: (cluster: string) => unknown
   readonly lease: (at: ClusterKind) => Lease | UnreadableResourceError | undefined
@@ -214,12 +216,10 @@ export class ReadSnapshot implements ReadParts {
   #viewOf(at: ClusterKind, need: KindNeed): StoreView | ClientError {
     const lease = this.#source.lease(at)
     if (lease === undefined) return this.#missing(need)
-    const isSomebody = this.#source.access !== undefined
-    if (lease instanceof UnreadableResourceError) {
-      return unreadableKind(at, lease, isSomebody)
-    }
+    const { isViewed } = this.#source
+    if (lease instanceof UnreadableResourceError) return unreadableKind(at, lease, isViewed)
     const failure = lease.unreadable()
-    return failure === undefined ? lease.informer.store : unreadableKind(at, failure, isSomebody)
+    return failure === undefined ? lease.informer.store : unreadableKind(at, failure, isViewed)
   }
 
   /** Another round is to prepare it; the error is for whoever wants it in this one. */

@@ -1,5 +1,5 @@
 import type { FieldNode } from 'graphql'
-import { clusterAsKnown } from '../operation/fleet-state.ts'
+import { clusterAsKnown, fleetOf } from '../operation/fleet-state.ts'
 import type { ClusterState, PermissionState, ResourceState } from '../schema/read-context.ts'
 import { NotCoveredError } from '../operation/not-covered.ts'
 import { type PlainWriter, plainWriter, valueMembers } from './plain-writer.ts'
@@ -8,11 +8,10 @@ import type { RowWriter } from './writers.ts'
 
 type PermissionResource = PermissionState['resources'][number]
 
-/** Compiles `cluster`: the state of the cluster that an object is in. All but its name may change unheard. */
+/** Compiles `cluster`: the state of the cluster that an object is in. In a subscription all but its name is as it was when the row was written. */
 export function clusterWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): RowWriter {
   let withResources = false
   const write = plainWriter<ClusterState>('GatewayCluster', nodes, compiler, (name, same) => {
-    if (name !== 'name') compiler.unobserved(`cluster.${name}`)
     switch (name) {
       case 'permissions': {
         const one = permissionsWriter(same, compiler)
@@ -20,6 +19,7 @@ export function clusterWriter(nodes: readonly FieldNode[], compiler: PlanCompile
       }
       case 'resources': {
         withResources = true
+        compiler.dependsOnViewer()
         const one = plainWriter<ResourceState>('GatewayResource', same, compiler, resourceMember)
         return (run, { resources }) => run.list(resources, (resource) => one(run, resource))
       }
@@ -28,9 +28,14 @@ export function clusterWriter(nodes: readonly FieldNode[], compiler: PlanCompile
     }
   })
   return (run, { cluster }) => {
+    if (withResources) run.parts.dependsOnViewer?.()
     const state = clusterAsKnown(run.served, run.access, cluster, withResources)
     if (state === null) return 'null'
-    if (state === undefined) throw new NotCoveredError('permissions that are not known yet')
+    if (state === undefined) {
+      if (run.parts.awaits === undefined) throw new NotCoveredError('unknown permissions')
+      run.parts.awaits(async () => fleetOf(run.served, run.access).cluster(cluster))
+      return 'null'
+    }
     run.budget.spend('fields', 1 + state.resources.length)
     return write(run, state)
   }

@@ -1,8 +1,9 @@
 import { parseHeld, writeJson } from '../../informer/codec/leaf-writer.ts'
 import type { LeafWriter, SelectedField } from '../../informer/codec/projection.ts'
-import { parsePath, valuesAt } from '../../query/index/path.ts'
+import { valuesAt } from '../../query/index/path.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId } from '../model/object-id.ts'
+import { readPath } from '../schema/resolvers.ts'
 
 /** Writes the `id` of an object from its UID; an object without one is left to the slow way. */
 export function idWriter(kind: Kind, cluster: string): LeafWriter {
@@ -39,11 +40,11 @@ export interface JsonField extends Pick<SelectedField, 'path' | 'value'> {
   readonly isThroughList: boolean
 }
 
-/** Writes an object, or what stands at a path of it. Throws `PathError`. */
+/** Writes an object, or what stands at a path of it. Throws `ArgumentError` for a path that cannot be read. */
 export function jsonField(path: string | null | undefined): JsonField {
   const whole = { value: { form: 'leaf', write: writeJson }, isThroughList: false } as const
   if (path === undefined || path === null) return { path: [], ...whole }
-  const { steps } = parsePath(path)
+  const { steps } = readPath(path)
   const each = steps.findIndex(({ form }) => form !== 'field')
   const names = steps
     .slice(0, each < 0 ? steps.length : each)

@@ -36,7 +36,8 @@ export class PlanCompiler {
   /** The fields of it whose arguments may name further kinds. */
   #asked: AskedKinds[] = []
   #place = ''
-  #isObserved = false
+  #isLive = false
+  #needsViewer = false
 
   constructor(served: ServedSchema, collect: CollectContext, writers: PlanWriters) {
     this.served = served
@@ -63,28 +64,30 @@ export class PlanCompiler {
     return this.#place
   }
 
-  /** Whether what is being compiled may depend on nothing but objects, whose changes are heard of. */
-  get isObserved(): boolean {
-    return this.#isObserved
+  /** Whether the rows of a subscription are being compiled. */
+  get isLive(): boolean {
+    return this.#isLive
   }
 
-  /** Compiles what may depend on nothing but objects, if so: {@link unobserved} is not covered there. */
-  observed<T>(isObserved: boolean, compile: () => T): T {
-    const outer = this.#isObserved
-    this.#isObserved = isObserved
+  /** Compiles rows, of a subscription if `isLive`. */
+  live<T>(isLive: boolean, compile: () => T): T {
+    const outer = this.#isLive
+    this.#isLive = isLive
     try {
       return compile()
     } finally {
-      this.#isObserved = outer
+      this.#isLive = outer
     }
   }
 
-  /**
-   * A field is compiled that depends on something besides objects: on who asks, or on what happens to be in memory. Throws
-   * {@link NotCoveredError}.
-   */
-  unobserved(field: string): void {
-    if (this.#isObserved) throw new NotCoveredError(`${field}, which may change unobserved`)
+  /** A field is being compiled whose value depends on the viewer, and not only on what the viewer may list. */
+  dependsOnViewer(): void {
+    this.#needsViewer = true
+  }
+
+  /** Whether such a field has been compiled. */
+  get needsViewer(): boolean {
+    return this.#needsViewer
   }
 
   /** Compiles a field of a row, or a root field. */

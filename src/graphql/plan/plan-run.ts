@@ -43,10 +43,7 @@ export class PlanRun extends ReadRun {
     super(options)
     this.fragments = options.fragments
     this.parts = options.parts
-    this.errors = new FieldErrors(options.budget, {
-      missed: (error) => options.parts.missed(error),
-      throws: options.followed !== undefined,
-    })
+    this.errors = new FieldErrors(options.budget, (error) => options.parts.missed(error))
     this.#variables = options.variables
   }
 

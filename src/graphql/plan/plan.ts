@@ -25,8 +25,8 @@ import { rowWriter } from './row-writer.ts'
 import { rootWriter } from './root-writer.ts'
 import type { RootWriter } from './writers.ts'
 
-/** A query with so many variables in its `@skip` and `@include` is not worth a plan for each of their combinations. */
-const maxFlags = 6
+/** Combinations of the variables in `@skip` and `@include` that a plan keeps. */
+const maxVariations = 64
 
 /** The variables of a request, coerced; or why they cannot be. */
 export type RequestVariables =
@@ -57,7 +57,6 @@ export class Plan<V = PlanVariation> {
     this.#grown = grown
     this.#fragments = fragmentsOf(document)
     this.#flags = flagsOf(document)
-    if (this.#flags.length > maxFlags) throw new NotCoveredError(`${this.#flags.length} flags`)
   }
 
   /** The request's variables, coerced as GraphQL coerces them. */
@@ -78,6 +77,7 @@ export class Plan<V = PlanVariation> {
     if (variation === undefined) {
       const context = { fragments: this.#fragments, flags, grown: this.#grown }
       variation = this.#compile(this.#operation, new PlanCompiler(this.#served, context, writers))
+      if (this.#variations.size === maxVariations) this.#variations.clear()
       this.#variations.set(key, variation)
     }
     return variation

@@ -9,9 +9,8 @@ import {
 } from 'graphql'
 import { GraphQLJson } from './scalars.ts'
 import { ownFields } from './field-source.ts'
-import { jsonAt, pathArgument } from './resolvers.ts'
+import { pathArgument } from './resolvers.ts'
 import type { Kind } from '../model/kind.ts'
-import type { Frame, FrameChange, ResolverContext } from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
 const flag = new GraphQLNonNull(GraphQLBoolean)
@@ -43,14 +42,14 @@ export function buildRemovalType(): GraphQLEnumType {
   })
 }
 
-/** `PodFrame` and `PodChange`: what a subscription sends. Their sources are {@link Frame} and {@link FrameChange}. */
+/** `PodFrame` and `PodChange`: what a subscription sends. Plans write them: they have no resolvers. */
 export function buildFrameType(kind: Kind, types: SchemaTypes): GraphQLObjectType {
   const { typeName } = kind
-  const change = new GraphQLObjectType<FrameChange, ResolverContext>({
+  const change = new GraphQLObjectType({
     name: `${typeName}Change`,
     description: `One change of a ${typeName}Frame.`,
     fields: () =>
-      ownFields<'change', FrameChange, ResolverContext>('change', {
+      ownFields('change', {
         type: {
           type: new GraphQLNonNull(types.changeType),
           description: 'What happened to the object.',
@@ -72,8 +71,6 @@ export function buildFrameType(kind: Kind, types: SchemaTypes): GraphQLObjectTyp
           type: GraphQLJson,
           description: 'The object before the change, or the value at a path of it.',
           args: { path: pathArgument },
-          resolve: (source, { path }: { readonly path?: string | null }) =>
-            source.previous === null ? null : jsonAt(source.previous, path),
         },
         finalStateKnown: {
           type: flag,
@@ -82,7 +79,7 @@ export function buildFrameType(kind: Kind, types: SchemaTypes): GraphQLObjectTyp
         },
       }),
   })
-  return new GraphQLObjectType<Frame, ResolverContext>({
+  return new GraphQLObjectType({
     name: `${typeName}Frame`,
     description:
       'The changes since the previous frame. The first frames bring the existing objects.',

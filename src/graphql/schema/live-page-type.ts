@@ -28,7 +28,7 @@ export function buildPageStepType(): GraphQLEnumType {
   })
 }
 
-/** `PodLivePage` and `PodLivePageChange`, whose sources are `LivePage` and `LivePageChange`. */
+/** `PodLivePage` and `PodLivePageChange`. Plans write them: they have no resolvers. */
 export function buildLivePageType(kind: Kind, types: SchemaTypes): GraphQLObjectType {
   const { typeName } = kind
   const change = new GraphQLObjectType({

@@ -1,16 +1,12 @@
 import type { GraphQLError } from 'graphql'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
-import type { SentStep } from '../../query/page/page-steps.ts'
 import type { Kind, PolymorphicRelationField, RelationField } from '../model/kind.ts'
 import type {
   CanArguments,
   FacetArguments,
   GraphArguments,
   ListFieldArguments,
-  ListSubscriptionArguments,
-  LivePageArguments,
   LookupArguments,
-  LookupSubscriptionArguments,
   ObjectByRefArguments,
   ObjectCanArguments,
   OwnedArguments,
@@ -110,45 +106,6 @@ export interface ObjectRef {
   readonly name: string
   /** `null` if only the name is known. */
   readonly uid: string | null
-}
-
-/** One change of a frame. */
-export interface FrameChange {
-  readonly type: 'ADDED' | 'MODIFIED' | 'REMOVED'
-  /** Why the object is removed: deleted, no longer matching, or no longer visible to the viewer. `null` for other changes. */
-  readonly removal: 'DELETED' | 'UNMATCHED' | 'HIDDEN' | null
-  /** The object's `id`. */
-  readonly objectId: string
-  /** `null` if the viewer may no longer see the object. */
-  readonly object: Row | null
-  /** The object before the change; `null` if it is not known. */
-  readonly previous: KubernetesObject | null
-  readonly finalStateKnown: boolean
-}
-
-/** One frame of a subscription. */
-export interface Frame {
-  readonly reset: boolean
-  readonly synced: boolean
-  readonly changes: readonly FrameChange[]
-  readonly resumeToken: string
-  readonly resourceVersion: string
-}
-
-/** One step from a live page to the next. */
-export interface LivePageChange extends SentStep {
-  /** The object of an INSERT or UPDATE. */
-  readonly object: Row | null
-}
-
-/** One frame of a live page. */
-export interface LivePage {
-  readonly reset: boolean
-  readonly synced: boolean
-  readonly totalCount: number
-  readonly changes: readonly LivePageChange[]
-  readonly resumeToken: string
-  readonly resourceVersion: string
 }
 
 /** The state of one kind's cache. */
@@ -310,14 +267,6 @@ export interface Permissions {
   canDo(row: Row, args: ObjectCanArguments): Read<boolean>
 }
 
-/** Where subscriptions come from. The iteration ends its listener when it is left. */
-export interface LiveSource {
-  subscribe(kind: Kind, args: ListSubscriptionArguments): AsyncIterable<Frame>
-  subscribeOne(kind: Kind, args: LookupSubscriptionArguments): AsyncIterable<Frame>
-  /** The first objects of a list in its order, as they change. */
-  subscribePage(kind: Kind, args: LivePageArguments): AsyncIterable<LivePage>
-}
-
 /**
  * The `contextValue` of an operation, as far as the schema's resolvers need it: all that they know of the gateway.
  * All but live reads is synchronous. Every method may throw; the error is that of the field which asked.
@@ -325,7 +274,6 @@ export interface LiveSource {
 export interface ResolverContext {
   readonly read: StoreReads
   readonly fleet: FleetState
-  readonly live: LiveSource
   readonly permissions: Permissions
   /** Takes an error of a field that has a value all the same: an entry of `errors` beside it. */
   readonly report: (error: GraphQLError) => void

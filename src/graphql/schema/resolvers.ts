@@ -84,9 +84,15 @@ export const pathArgument: GraphQLArgumentConfig = {
  */
 export function jsonAt(object: object, path: string | null | undefined): unknown {
   if (path === undefined || path === null) return object
-  const read = known.get(path) ?? remembered(path)
-  if (read instanceof ArgumentError) throw read
+  const read = readPath(path)
   return read.many ? valuesAt(read, object) : valueAt(read, object)
+}
+
+/** A path. Throws {@link ArgumentError} if it cannot be parsed. */
+export function readPath(text: string): Path {
+  const read = known.get(text) ?? remembered(text)
+  if (read instanceof ArgumentError) throw read
+  return read
 }
 
 function remembered(text: string): Path | ArgumentError {

@@ -16,15 +16,8 @@ import {
 import { fromSource } from './field-source.ts'
 import { graphField, searchField } from './exploration-types.ts'
 import type { Kind } from '../model/kind.ts'
-import type {
-  ListFieldArguments,
-  ListSubscriptionArguments,
-  LivePageArguments,
-  LookupArguments,
-  LookupSubscriptionArguments,
-  ObjectByRefArguments,
-} from './read-arguments.ts'
-import type { Frame, LivePage, ResolverContext, StoreReads } from './read-context.ts'
+import type { ListFieldArguments, LookupArguments, ObjectByRefArguments } from './read-arguments.ts'
+import type { ResolverContext, StoreReads } from './read-context.ts'
 import { permissionRootFields } from './gateway-types.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
@@ -133,7 +126,7 @@ function queryFields(kind: Kind, types: SchemaTypes): RootFields {
   }
 }
 
-/** `Subscription`: every list and look-up, and live pages. */
+/** `Subscription`: every list and look-up, and live pages. Plans answer it: its fields have no resolvers. */
 export function buildSubscriptionType(
   kinds: readonly Kind[],
   types: SchemaTypes,
@@ -154,17 +147,12 @@ export function buildSubscriptionType(
   })
 }
 
-/** Each event of the stream is the value of the field. */
-const asFrame = (frame: unknown): Frame => frame as Frame
-
 function livePageField(kind: Kind, types: SchemaTypes): RootFields[string] {
   return {
     type: types.livePageType(kind),
     description: `The first ${kind.resource.resource} in an order, then their changes: see docs/subscriptions.md.`,
     args: livePageArguments(kind, types),
     deprecationReason: kind.deprecation,
-    subscribe: (_source, args: LivePageArguments, { live }) => live.subscribePage(kind, args),
-    resolve: (page: unknown): LivePage => page as LivePage,
     ...fromSource({ form: 'livePages', kind }),
   }
 }
@@ -176,8 +164,6 @@ function subscriptionFields(kind: Kind, types: SchemaTypes): RootFields {
       description: `The ${kind.resource.resource} that match, then their changes.`,
       args: listSubscriptionArguments(kind, types),
       deprecationReason: kind.deprecation,
-      subscribe: (_source, args: ListSubscriptionArguments, { live }) => live.subscribe(kind, args),
-      resolve: asFrame,
       ...fromSource({ form: 'listFrames', kind }),
     },
     [kind.lookupField]: {
@@ -185,9 +171,6 @@ function subscriptionFields(kind: Kind, types: SchemaTypes): RootFields {
       description: `One ${kind.resource.kind}, then its changes.`,
       args: lookupSubscriptionArguments(kind),
       deprecationReason: kind.deprecation,
-      subscribe: (_source, args: LookupSubscriptionArguments, { live }) =>
-        live.subscribeOne(kind, args),
-      resolve: asFrame,
       ...fromSource({ form: 'lookupFrames', kind }),
     },
   }

@@ -12,13 +12,8 @@ import { interruptible } from '../../lib/generators.ts'
 import { type DocumentSource, observedDocument } from '../document-source.ts'
 import { FrameSink } from '../frame-sink.ts'
 import { asksForExplanation } from '../guard/operation-request.ts'
-import {
-  begunAt,
-  type MadeContext,
-  type OperationPipeline,
-  sentResult,
-} from '../operation-pipeline.ts'
-import { plannedResults, type PlannedStream, type StreamEnd } from '../planned-stream.ts'
+import { type MadeContext, type OperationPipeline, sentResult } from '../operation-pipeline.ts'
+import { type PlannedStream, type StreamEnd, streamedResults } from '../planned-stream.ts'
 import type { ServerObserver } from '../server-observer.ts'
 import type { UnsentBytes } from '../unsent-bytes.ts'
 import { countUnsent } from './http-answer.ts'
@@ -77,6 +72,7 @@ export async function answerEvents(
   const sink = new FrameSink(output)
   const sendFrames = (stream: PlannedStream): Promise<StreamEnd> =>
     sink.send(stream, (payload) => {
+      if (response.writableEnded) return
       response.cork()
       response.write(ahead)
       response.write(payload)
@@ -152,16 +148,13 @@ function resultsOf(
     if (getOperationAST(document, operationName)?.operation !== 'subscription') {
       return (await enveloped.execute(args)) as ExecutionResult
     }
-    const beganMs = performance.now()
-    const subscribe = async (asked = args) =>
-      (await enveloped.subscribe(asked)) as Results | ExecutionResult
+    if (planned?.subscribe === undefined || asksForExplanation(request)) {
+      return (await enveloped.subscribe(args)) as Results | ExecutionResult
+    }
     const { headers } = request
     const origin = { transport: 'http', headers, connectionParams: undefined, viewer } as const
-    const stream = asksForExplanation(request)
-      ? undefined
-      : await planned?.subscribe?.({ query, operationName, variables }, origin)
-    if (stream === undefined) return subscribe(begunAt(args, beganMs))
-    return plannedResults({ stream, send: sendFrames, answer: () => subscribe() })
+    const stream = await planned.subscribe({ query, operationName, variables }, origin)
+    return streamedResults(stream, sendFrames)
   }
   return interruptible(results(), () => {
     isLeft = true

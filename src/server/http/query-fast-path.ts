@@ -20,8 +20,8 @@ export interface PlannedQueries {
     operation: QueryRequest,
     origin: OperationOrigin,
   ): string | undefined | Promise<string | undefined>
-  /** The frames of a subscription; `undefined` if the pipeline has to answer. Never rejects. */
-  subscribe?(operation: QueryRequest, origin: OperationOrigin): Promise<PlannedStream | undefined>
+  /** The frames of a subscription. The last are its errors, if it fails. Never rejects. */
+  subscribe?(operation: QueryRequest, origin: OperationOrigin): Promise<PlannedStream>
 }
 
 const json = 'application/json'

@@ -17,7 +17,7 @@ import type { UserQuotas } from '../guard/user-quotas.ts'
 import type { PlannedQueries } from '../http/query-fast-path.ts'
 import type { ServerLog } from '../operation-options.ts'
 import { begunAt, type OperationPipeline, sentResult } from '../operation-pipeline.ts'
-import { oneFrame, plannedResults, type PlannedStream, type StreamEnd } from '../planned-stream.ts'
+import { oneFrame, type PlannedStream, type StreamEnd, streamedResults } from '../planned-stream.ts'
 import type { ServerObserver } from '../server-observer.ts'
 import type { SocketIdentity } from './socket-identity.ts'
 
@@ -60,14 +60,11 @@ interface EnvelopedArgs extends ExecutionArgs {
   readonly viewer: Viewer | undefined
   /** The document, as sent or as named by its hash. */
   readonly query: string
-  /** Resolves if the client completes the operation, or its WebSocket closes, before there are answers. */
-  readonly left: Promise<undefined>
+  /** Answers the operation. There are no answers if the client completes it, or its WebSocket closes, before it has begun. */
+  readonly begin: () => Promise<Answers>
 }
 
 type Payload = Parameters<NonNullable<ServerOptions['onSubscribe']>>[2]
-
-/** Stands for the answers of an operation until `onOperation`, which knows the WebSocket. */
-const toBegin: ExecutionResult = {}
 
 /** The graphql-transport-ws protocol on top of the pipeline that HTTP uses too. */
 export function createWebSocketOperations(
@@ -77,6 +74,7 @@ export function createWebSocketOperations(
 
   const prepare = async (
     connection: Connection,
+    id: string,
     payload: Payload,
     left: Promise<undefined>,
   ): Promise<EnvelopedArgs | readonly GraphQLError[]> => {
@@ -102,7 +100,7 @@ export function createWebSocketOperations(
       return { document: parsed, errors: found }
     }, lane)
     if (errors.length > 0) return errors
-    return {
+    const args: EnvelopedArgs = {
       schema: enveloped.schema,
       document,
       operationName: payload.operationName,
@@ -111,8 +109,9 @@ export function createWebSocketOperations(
       enveloped,
       viewer,
       query,
-      left,
+      begin: async () => begin(connection, id, args, left),
     }
+    return args
   }
 
   /** The frames of an operation's plan; `undefined` if the pipeline has to answer. */
@@ -137,14 +136,13 @@ export function createWebSocketOperations(
     isLive: boolean,
   ): Promise<Answers | ExecutionResult> => {
     const beganMs = performance.now()
-    const answer = async (asked: ExecutionArgs = args) => {
-      const { subscribe, execute } = args.enveloped
-      return (await (isLive ? subscribe(asked) : execute(asked))) as Answers | ExecutionResult
-    }
     const stream = await streamOf(connection, args, isLive)
-    if (stream === undefined) return answer(begunAt(args, beganMs))
-    const send = (one: PlannedStream) => connection.extra.sendFrames(id, one)
-    return plannedResults({ stream, send, answer })
+    if (stream !== undefined) {
+      return streamedResults(stream, (one) => connection.extra.sendFrames(id, one))
+    }
+    const { subscribe, execute } = args.enveloped
+    const begun = begunAt(args, beganMs)
+    return (await (isLive ? subscribe(begun) : execute(begun))) as Answers | ExecutionResult
   }
 
   /** The answers of an operation. Counts against the user's quota until all have been sent. */
@@ -173,6 +171,24 @@ export function createWebSocketOperations(
     }
   }
 
+  const begin = async (
+    connection: Connection,
+    id: string,
+    args: EnvelopedArgs,
+    left: Promise<undefined>,
+  ): Promise<Answers> => {
+    const { begun, busyWith } = connection.extra
+    const answering = answersOf(connection, id, args)
+    const answers = await Promise.race([answering, left])
+    if (answers === undefined) {
+      busyWith(answering.then((late) => late.return()))
+      return none()
+    }
+    const followed = observedGenerator(answers, { ended: () => begun.delete(followed) })
+    begun.add(followed)
+    return followed
+  }
+
   return makeServer<Record<string, unknown> | undefined, OpenWebSocket>({
     connectionInitWaitTimeout: options.connectionInitDeadlineMs,
     onConnect: ({ extra, connectionParams }) => extra.identity.begin(connectionParams),
@@ -182,7 +198,7 @@ export function createWebSocketOperations(
       const { promise: left, resolve } = Promise.withResolvers<undefined>()
       // graphql-ws returns this generator on `complete`, which leaves an operation that is still starting.
       connection.subscriptions[id] = interruptible(none(), () => resolve(undefined))
-      const prepared = prepare(connection, payload, left).catch((error: unknown) => {
+      const prepared = prepare(connection, id, payload, left).catch((error: unknown) => {
         const seen = clientErrorOf(error)
         if (isUnexpected(seen)) log.error('an operation failed unexpectedly', { error })
         return [seen]
@@ -192,22 +208,8 @@ export function createWebSocketOperations(
       connection.extra.busyWith(prepared)
       return [leftError]
     },
-    execute: () => toBegin,
-    // The WebSocket for the frames is not known yet.
-    subscribe: () => toBegin,
-    async onOperation(connection, id, _payload, args) {
-      const { left } = args as EnvelopedArgs
-      const { begun, busyWith } = connection.extra
-      const answering = answersOf(connection, id, args as EnvelopedArgs)
-      const answers = await Promise.race([answering, left])
-      if (answers === undefined) {
-        busyWith(answering.then((late) => late.return()))
-        return none()
-      }
-      const followed = observedGenerator(answers, { ended: () => begun.delete(followed) })
-      begun.add(followed)
-      return followed
-    },
+    execute: (args) => (args as EnvelopedArgs).begin(),
+    subscribe: (args) => (args as EnvelopedArgs).begin(),
     onNext: (_connection, _id, _payload, _args, result) => sentResult(result),
     onError(_connection, _id, _payload, errors) {
       const coded = clientResult({ errors }).errors
