@@ -221,7 +221,7 @@ describe('a gateway with a certificate', () => {
   })
 
   it.each<[string, Partial<ServerOptions>, RegExp]>([
-    ['its key is missing', { tlsKey: undefined }, /only a part/],
+    ['its key is missing', { tlsKey: undefined }, /needs both/],
     ['a file is missing', { tlsCert: '/nowhere/tls.crt' }, /no such file/],
     ['the key is another’s', { tlsKey: 'proxy' }, /key values mismatch/],
     ['the CA of clients is none', { tlsClientCa: 'package.json' }, /package\.json/],
