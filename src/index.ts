@@ -15,7 +15,7 @@ export {
   IdentityUnavailableError,
   UnauthenticatedError,
 } from './access/authentication/authenticator.ts'
-export { type CallerToken } from './access/authentication/caller-token.ts'
+export { type CallerToken } from './access/authentication/authenticator.ts'
 export { type Viewer } from './access/viewer.ts'
 export { GatewayMetrics } from './gateway/metrics/gateway-metrics.ts'
 export {

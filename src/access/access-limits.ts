@@ -1,24 +1,27 @@
-/** How much is asked about what viewers may see, and for how long an answer holds. Times are milliseconds. */
+/** Bounds of access reviews, and the lifetimes of their answers. Times are milliseconds. */
 export interface AccessLimits {
-  /** How long a permission is believed that nothing is heard of. */
+  /** How long an answer that allows access is valid without news of RBAC. */
   readonly allowMs: number
-  /** The same of a refusal. */
+  /** How long an answer that denies access is valid without news of RBAC. */
   readonly denyMs: number
-  /** Answers that are kept, of all viewers of one cluster; those who have most of them lose their oldest first. */
+  /** The maximum number of cached answers per cluster. Beyond it, users with the most answers lose their oldest. */
   readonly maxDecisions: number
-  /** How long the API server may take for one review. */
+  /** The deadline of one review. */
   readonly reviewDeadlineMs: number
-  /** Reviews that are under way at once in one cluster. */
+  /** The maximum number of running reviews per cluster. */
   readonly maxReviewsInFlight: number
-  /** Reviews that wait for that, users in turn; beyond it the user who has most of them is refused the newest. */
+  /**
+   * The maximum number of waiting reviews. Users take turns; beyond it, the newest review of the user with the most is
+   * refused.
+   */
   readonly maxReviewsWaiting: number
-  /** Namespaces that one operation asks about for one kind. */
+  /** The maximum number of namespaces that one operation reviews for one kind. */
   readonly maxNamespaces: number
-  /** Reviews that one operation may need. */
+  /** The maximum number of reviews of one operation. */
   readonly maxReviewsPerOperation: number
 }
 
-/** Every default of {@link AccessLimits}. */
+/** The defaults of {@link AccessLimits}. */
 export const defaultAccessLimits: AccessLimits = {
   allowMs: 45_000,
   denyMs: 10_000,

@@ -1,6 +1,6 @@
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 
-/** Whether a viewer may do something to a resource; as the API has it, `''` as a namespace or name means all. */
+/** A question whether a viewer may access a resource. As in the API, `''` as namespace or name means all. */
 export interface AccessQuestion {
   /** `get`, `list`, `watch`, … */
   readonly verb: string
@@ -11,11 +11,11 @@ export interface AccessQuestion {
   readonly subresource: string
   /** `''` for cluster-scoped objects, and for all namespaces. */
   readonly namespace: string
-  /** `''` for collections, and for whichever object. */
+  /** `''` for collections, and for any object. */
   readonly name: string
 }
 
-/** A question about a resource: everywhere and of every object, unless a place is given. */
+/** A question about a resource: about all namespaces and objects, unless `place` limits it. */
 export function questionOf(
   verb: string,
   { group, resource }: Pick<ApiResource, 'group' | 'resource'>,
@@ -26,8 +26,8 @@ export function questionOf(
 }
 
 /**
- * Where an object stands, as API servers ask about it: that of a Namespace is the Namespace itself, so that a Role in it may be
- * about it.
+ * The namespace and name of an object as API servers review them. The namespace of a Namespace is itself, so that a
+ * Role in it can grant access to it.
  */
 export function placeOf(
   { group, resource }: Pick<ApiResource, 'group' | 'resource'>,
@@ -37,7 +37,7 @@ export function placeOf(
   return { namespace: isNamespace ? name : namespace, name }
 }
 
-/** One text for each question. No part of one has a line break; names that have one are refused by every API server. */
+/** A unique text for each question. No part contains a line break; API servers refuse names with one. */
 export function questionKey({
   verb,
   group,
@@ -50,8 +50,8 @@ export function questionKey({
 }
 
 /**
- * The same question of more, the widest first and itself last: in all namespaces, and of all objects of the namespace. Who
- * may do it to all may do it to one.
+ * The question and its wider forms, widest first: about all namespaces, and about all objects of the namespace. Access
+ * to all includes access to one.
  */
 export function widened(question: AccessQuestion): readonly AccessQuestion[] {
   const { namespace, name } = question

@@ -9,20 +9,20 @@ import { LRUCache } from 'lru-cache'
 export interface AccessReviewsOptions {
   /** The cluster's name. */
   readonly cluster: string
-  /** What is asked; throws where there is no connection. */
+  /** The API server. Throws without a connection. */
   readonly server: () => ReviewRequests
   readonly limits: AccessLimits
 }
 
-/** As long as an operation may take by default: what waits longer is most likely wanted by nobody. */
+/** The default deadline of operations: no operation waits longer. */
 const maxWaitMs = 30_000
 
-/** An answer may be outdated by a change of RBAC while it is on its way: then it is asked for again, so often. */
+/** The number of attempts: a change of RBAC may outdate an answer on its way. */
 const maxAttempts = 3
 
 /**
- * What viewers may do in one cluster, by SubjectAccessReview. The API has no batches of them: what is asked at the same time
- * is asked once, some at a time, each with a deadline, and the answers are kept for a while. Users take turns.
+ * Answers questions about one cluster by SubjectAccessReview. The API has no batches: equal questions share one review,
+ * a bounded number runs at a time, each with a deadline, and answers are cached. Users take turns.
  */
 export class AccessReviews {
   readonly decisions: DecisionCache
@@ -41,7 +41,7 @@ export class AccessReviews {
     this.#rate = new ReviewRate(limits.maxReviewsPerOperation)
   }
 
-  /** Reviews that have been sent. */
+  /** The number of sent reviews. */
   get sent(): number {
     return this.#sent
   }
@@ -51,12 +51,12 @@ export class AccessReviews {
     return this.#rate.pauseMs(username)
   }
 
-  /** The answer, where it is known and still holds. */
+  /** The cached answer, if it is still valid. */
   known(viewer: Viewer, question: AccessQuestion): Decision | undefined {
     return this.decisions.get({ viewer, question })
   }
 
-  /** The answer. Rejects with `AccessReviewError`. */
+  /** Answers a question. Rejects with `AccessReviewError`. */
   async ask(viewer: Viewer, question: AccessQuestion): Promise<boolean> {
     const asked = { viewer, question }
     let last = false
@@ -97,12 +97,15 @@ export class AccessReviews {
   }
 }
 
-/** Each user may ask for as many reviews as one operation may need in this time. */
+/** The time in which a user may request as many reviews as one operation may need. */
 const refillMs = 10_000
-/** Users whose rates are kept; a user who is forgotten may ask for as many as one who has never asked. */
+/** The maximum number of users with a kept rate. A dropped user starts with a full allowance. */
 const maxUsers = 10_000
 
-/** A token bucket for each user. An operation that begins while there is something in it may take more than that: the next ones wait. */
+/**
+ * A token bucket for each user. An operation that starts with a non-empty bucket may take more than it holds; later
+ * operations wait.
+ */
 class ReviewRate {
   readonly #capacity: number
   readonly #buckets = new LRUCache<string, { left: number; atMs: number }>({ max: maxUsers })

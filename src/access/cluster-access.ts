@@ -5,18 +5,17 @@ import { type AccessQuestion, widened } from './access-question.ts'
 import { AccessReviews } from './access-reviews.ts'
 import {
   type ListAccess,
-  type ListQuestion,
   listAccess,
+  type ListQuestion,
   type PresentNamespaces,
 } from './list-access.ts'
 import { changeForAll, type RbacChange } from './rbac-change.ts'
 import { settleTimesMs } from './rbac-changes.ts'
 import { type FollowedResource, RbacWatch, type WatchedCluster } from './rbac-watch.ts'
 import type { ReviewRequests } from './subject-access-review.ts'
-import { foreignViewer, type Viewer } from './viewer.ts'
-import { viewerKey } from './viewer-key.ts'
+import { foreignViewer, type Viewer, viewerKey } from './viewer.ts'
 
-/** How a cluster is asked and watched. */
+/** The connection for reviews and watches. */
 export interface AccessConnection extends WatchedCluster {
   readonly server: ReviewRequests
 }
@@ -26,29 +25,29 @@ export interface ClusterAccessOptions {
   readonly cluster: string
   /** Whether it is the default cluster. */
   readonly isDefault: () => boolean
-  /** Throws where the cluster cannot be reached. */
+  /** Throws if the cluster cannot be reached. */
   readonly connection: () => AccessConnection
   readonly limits: AccessLimits
   readonly reflector: ReflectorOptions
-  /** Told of what cannot be watched: then permissions change only as their answers grow old. */
+  /** Receives watch failures. Permissions then change only when their answers expire. */
   readonly failed: (resource: string, error: Error) => void
 }
 
 /**
- * `FOLLOWING`: every change of RBAC is heard of, and all that is known has been asked since the last one; `SETTLING`: one has
- * come a moment ago, and is asked after again; `EXPIRING`: not all of RBAC can be watched, so what is known is believed until it
- * is too old.
+ * `FOLLOWING`: all changes of RBAC are watched, and all cached answers are newer than the last one. `SETTLING`: RBAC
+ * has just changed, and answers are reviewed again. `EXPIRING`: some of RBAC cannot be watched, so answers are valid
+ * until they expire.
  */
 export type AccessState = 'FOLLOWING' | 'SETTLING' | 'EXPIRING'
 
-/** The first reviews of a cluster wait so long for RBAC to be listed, as what is answered before that is soon asked again. */
+/** How long the first reviews wait for the list of RBAC: earlier answers would soon be reviewed again. */
 const watchReadyMs = 2_000
 
 const maxScopes = 10_000
 
 /**
- * What viewers may see of one cluster: permissions by SubjectAccessReview, kept until RBAC changes or they are too old. Starts
- * nothing until somebody is asked about.
+ * The access of viewers to one cluster: answers of SubjectAccessReviews, cached until RBAC changes or they expire.
+ * Starts nothing before the first question.
  */
 export class ClusterAccess implements AsyncDisposable {
   readonly #options: ClusterAccessOptions
@@ -57,7 +56,7 @@ export class ClusterAccess implements AsyncDisposable {
   readonly #listeners = new Set<{ readonly viewer: Viewer; readonly changed: () => void }>()
   readonly #scopes = new LRUCache<string, KnownScope>({ max: maxScopes })
   readonly #timers = new Set<NodeJS.Timeout>()
-  /** Aborted when the cluster is another one. */
+  /** Aborts when another cluster answers. */
   #leaving = new AbortController()
   #watch: RbacWatch | undefined
   #running: Promise<void> = Promise.resolve()
@@ -77,24 +76,24 @@ export class ClusterAccess implements AsyncDisposable {
     return this.#options.limits
   }
 
-  /** `undefined` where nobody has been asked about. */
+  /** `undefined` before the first question. */
   get state(): AccessState | undefined {
     if (this.#watch === undefined) return undefined
     if (!this.#watch.isFollowing) return 'EXPIRING'
     return this.#reviews.decisions.changes.isSettled ? 'FOLLOWING' : 'SETTLING'
   }
 
-  /** How far RBAC is followed. */
+  /** The positions up to which RBAC is followed. */
   get positions(): readonly FollowedResource[] {
     return this.#watch?.positions ?? []
   }
 
-  /** Reviews that have been sent, and answers that are kept. */
+  /** The number of sent reviews and of cached answers. */
   get counts(): { readonly sent: number; readonly kept: number } {
     return { sent: this.#reviews.sent, kept: this.#reviews.decisions.size }
   }
 
-  /** Whether a viewer may do something: the answer where it is known, `undefined` where it has to be asked for. */
+  /** The known answer to a question; `undefined` if a review is needed. */
   known(viewer: Viewer, question: AccessQuestion): boolean | undefined {
     const local = this.#local(viewer)
     let isUnknown = false
@@ -111,15 +110,15 @@ export class ClusterAccess implements AsyncDisposable {
     return this.#reviews.pauseMs(this.#local(viewer))
   }
 
-  /** What has to be asked at most to know whether a viewer may do something. */
+  /** The reviews that a question needs at most. */
   unknown(viewer: Viewer, question: AccessQuestion): readonly AccessQuestion[] {
     const local = this.#local(viewer)
     return widened(question).filter((one) => this.#reviews.known(local, one) === undefined)
   }
 
   /**
-   * Whether a viewer may do something, asked from wide to narrow; `spend` is told of each question before it is asked. Rejects with
-   * `AccessReviewError`, and with what `spend` throws.
+   * Answers a question by reviews from wide to narrow. Calls `spend` before each review. Rejects with
+   * `AccessReviewError`, and with the errors of `spend`.
    */
   async may(
     viewer: Viewer,
@@ -136,14 +135,14 @@ export class ClusterAccess implements AsyncDisposable {
     return false
   }
 
-  /** Asks exactly these, so that they are known. Rejects with `AccessReviewError`. */
+  /** Reviews exactly these questions, so that their answers are known. Rejects with `AccessReviewError`. */
   async ask(viewer: Viewer, questions: readonly AccessQuestion[]): Promise<void> {
     await this.#watching()
     const local = this.#local(viewer)
     await Promise.all(questions.map((question) => this.#reviews.ask(local, question)))
   }
 
-  /** What of a kind a viewer may list, as far as that is known. */
+  /** The known list access of a viewer to a kind. */
   list(asker: Viewer, question: ListQuestion): ListAccess {
     const viewer = this.#local(asker)
     const { resource, verbs, within } = question
@@ -180,8 +179,8 @@ export class ClusterAccess implements AsyncDisposable {
   }
 
   /**
-   * Until when it is believed that a viewer may do something, where nothing is heard of it, as `performance.now()` tells;
-   * `-Infinity` where it is not known to be so.
+   * The time until which the viewer's access is valid without news of RBAC, by `performance.now()`; `-Infinity` if
+   * access is not known to be allowed.
    */
   allowedUntilMs(viewer: Viewer, question: AccessQuestion): number {
     const { decisions } = this.#reviews
@@ -193,16 +192,16 @@ export class ClusterAccess implements AsyncDisposable {
     return Math.max(...untilMs)
   }
 
-  /** Calls `changed` whenever a permission of a viewer may have changed, until the function that it returns is called. */
+  /** Calls `changed` when a permission of the viewer may have changed. Returns a function that stops this. */
   onChange(viewer: Viewer, changed: () => void): () => void {
     const listener = { viewer: this.#local(viewer), changed }
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
-  /** The cluster is another one now: whatever was asked and heard of it is forgotten, and asked and followed anew. */
+  /** Forgets all answers and watches, after another cluster has answered. */
   forget(): void {
-    this.#leaving.abort(new Error('the cluster is another one now'))
+    this.#leaving.abort(new Error('another cluster answers now'))
     this.#leaving = new AbortController()
     this.#watch = undefined
     this.#ready = undefined
@@ -217,7 +216,7 @@ export class ClusterAccess implements AsyncDisposable {
     await this.#running
   }
 
-  /** The viewer as this cluster knows them. */
+  /** The viewer, without `system:` names that are foreign to this cluster. */
   #local(viewer: Viewer): Viewer {
     const { cluster, isDefault } = this.#options
     const { systemIdentityClusters: own } = viewer
@@ -235,7 +234,7 @@ export class ClusterAccess implements AsyncDisposable {
     if (version !== this.#versionOf(viewer, isByOthers)) return false
     if (performance.now() >= untilMs) return false
     if (candidates === undefined || known.position === present?.position) return true
-    // Much may have changed, and the namespaces be the same.
+    // The store has changed, but perhaps not its namespaces.
     const namespaces = present?.namespaces() ?? []
     if (namespaces.length !== candidates.size) return false
     if (!namespaces.every((namespace) => candidates.has(namespace))) return false
@@ -243,7 +242,9 @@ export class ClusterAccess implements AsyncDisposable {
     return true
   }
 
-  /** Watches RBAC, from the first question on that finds the cluster there, and resolves when that is as far as it gets at once. */
+  /**
+   * Starts the watch of RBAC at the first question with a connection. Resolves when RBAC is listed, as far as possible.
+   */
   async #watching(): Promise<void> {
     if (this.#watch === undefined && !this.#stop.signal.aborted) this.#startWatching()
     await this.#ready
@@ -255,7 +256,7 @@ export class ClusterAccess implements AsyncDisposable {
     try {
       cluster = connection()
     } catch {
-      // The question itself says why there is no answer; the next one tries again.
+      // The review itself reports the failure; the next question tries again.
       return
     }
     this.#watch = new RbacWatch({
@@ -291,19 +292,19 @@ export class ClusterAccess implements AsyncDisposable {
   }
 
   #tellListeners(changes: readonly RbacChange[]): void {
-    const isConcerned = this.#reviews.decisions.changes.concerned(changes)
-    for (const { viewer, changed } of this.#listeners) if (isConcerned(viewer)) changed()
+    const isAffected = this.#reviews.decisions.changes.affected(changes)
+    for (const { viewer, changed } of this.#listeners) if (isAffected(viewer)) changed()
   }
 }
 
 interface KnownScope {
   readonly access: ListAccess
   readonly version: number
-  /** Whether anything of it was decided by others than RBAC. */
+  /** Whether other authorizers than RBAC have decided any of it. */
   readonly isByOthers: boolean
   readonly untilMs: number
-  /** The namespaces of the store, where they matter. */
+  /** The namespaces of the store, if the answer depends on them. */
   readonly candidates: ReadonlySet<string> | undefined
-  /** Of the store when it had those. */
+  /** The position of the store with these namespaces. */
   position: string | undefined
 }

@@ -1,30 +1,32 @@
 import type { AccessLimits } from './access-limits.ts'
 import { type AccessQuestion, questionKey } from './access-question.ts'
 import { type ChangeableAnswer, RbacChanges } from './rbac-changes.ts'
-import type { Viewer } from './viewer.ts'
-import { viewerKey } from './viewer-key.ts'
+import { type Viewer, viewerKey } from './viewer.ts'
 
 /** An answer of the API server. */
 export interface Decision extends ChangeableAnswer {
   readonly allowed: boolean
 }
 
-/** What is asked about whom. */
+/** A question about a viewer. */
 export interface Asked {
   readonly viewer: Viewer
   readonly question: AccessQuestion
 }
 
-/** One text for each question about each viewer. */
+/** A unique text for each question and viewer. */
 export function askedKey({ viewer, question }: Asked): string {
   return `${viewerKey(viewer)}\n${questionKey(question)}`
 }
 
-/** Answers, each until it is too old or a change of RBAC may concern it. Where there are too many, the users who have most lose theirs. */
+/**
+ * Caches answers until they expire or a change of RBAC may affect them. When the cache is full, the users with the most
+ * answers lose some.
+ */
 export class DecisionCache {
   readonly changes: RbacChanges
   readonly #limits: AccessLimits
-  /** By user name and {@link askedKey}; of one user, what was asked longest ago comes first. */
+  /** By user name and {@link askedKey}; the oldest answer of each user first. */
   readonly #users = new Map<string, Map<string, Decision>>()
   #size = 0
 
@@ -37,7 +39,7 @@ export class DecisionCache {
     return this.#size
   }
 
-  /** The answer to a question; `undefined` where there is none that still holds. */
+  /** The valid answer to a question, or `undefined`. */
   get(asked: Asked): Decision | undefined {
     const { viewer, question } = asked
     const own = this.#users.get(viewer.username)
@@ -68,13 +70,13 @@ export class DecisionCache {
     if (this.#size > this.#limits.maxDecisions) this.#makeRoom()
   }
 
-  /** Until when an answer holds where nothing is heard; `performance.now()`. */
+  /** The expiry of an answer without news of RBAC; `performance.now()`. */
   untilMs({ allowed, askedMs }: Decision): number {
     const { allowMs, denyMs } = this.#limits
     return askedMs + (allowed ? allowMs : denyMs)
   }
 
-  /** Makes a tenth of the room. Each user may keep the same number; what a user leaves of it is for those who have more. */
+  /** Frees a tenth of the cache. Each user may keep an equal share; unused shares go to users with more answers. */
   #makeRoom(): void {
     const users = [...this.#users].toSorted(([, one], [, other]) => one.size - other.size)
     let rest = Math.floor(this.#limits.maxDecisions * 0.9)

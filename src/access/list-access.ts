@@ -2,49 +2,50 @@ import type { ApiResource } from '../kubernetes/api-resource.ts'
 import { type Scope, unrestricted } from '../query/condition/scope.ts'
 import { type AccessQuestion, questionOf } from './access-question.ts'
 
-/** What somebody wants to list. */
+/** A question about listing a kind. */
 export interface ListQuestion {
   readonly resource: ApiResource
-  /** `list`, and `watch` where changes are wanted, too. */
+  /** `list`, and also `watch` for changes. */
   readonly verbs: readonly string[]
-  /** The only namespaces that are wanted; absent: all that there are. */
+  /** The requested namespaces; absent: all. */
   readonly within?: readonly string[] | undefined
-  /** The namespaces that have objects of the resource; `undefined` where that is not known. */
+  /** The namespaces with objects of the resource; `undefined` if unknown. */
   readonly present: () => PresentNamespaces | undefined
 }
 
-/** The namespaces that a store has objects in, at a position of its history. */
+/** The namespaces with objects in a store, at a position of its history. */
 export interface PresentNamespaces {
   readonly position: string
   namespaces(): readonly string[]
 }
 
-/** What of a kind may be listed, as far as it is known. */
+/** The list access to a kind, as far as it is known. */
 export type ListAccess =
-  /** At least something; `namespaces` may be those of no object. */
+  /** Some access; `namespaces` may contain no object. */
   | { readonly state: 'allowed'; readonly scope: Scope }
   | { readonly state: 'forbidden' }
   /**
-   * At least something, in a cluster of more namespaces than may be asked about: what exactly can be told once it is known which of them
-   * have objects of the kind.
+   * Some access in a cluster with more than `most` namespaces. The exact access follows once the namespaces with
+   * objects of the kind are known.
    */
   | { readonly state: 'some'; readonly most: number }
-  /** These have to be asked first; there may be more to ask after them. */
+  /** These reviews are needed first. More may follow. */
   | { readonly state: 'unknown'; readonly questions: readonly AccessQuestion[] }
-  /** More namespaces than the `most` that are asked about. How many they are is nothing that who may see none of them is told. */
+  /** More namespaces than `most`. The count is withheld: the caller may not be allowed to see any of them. */
   | { readonly state: 'tooMany'; readonly most: number }
 
-/** What {@link listAccess} is told by. */
+/** The inputs of {@link listAccess}. */
 export interface KnownAccess {
   readonly known: (question: AccessQuestion) => boolean | undefined
-  /** The namespaces of the cluster, the likeliest first; `undefined` where that is not known. */
+  /** The namespaces of the cluster, the likeliest first; `undefined` if unknown. */
   readonly namespaces: () => readonly string[] | undefined
   readonly maxNamespaces: number
 }
 
 /**
- * What may be listed: everything, where that is allowed cluster-wide; else namespace by namespace, those first that have
- * objects. Where none of them is allowed, but another one is, the list is empty; where there is none at all, forbidden.
+ * The list access: everything, if that is allowed cluster-wide; otherwise by namespace, those with objects first. If
+ * none of them is allowed but another namespace is, the list is empty; if no namespace is allowed, the list is
+ * forbidden.
  */
 export function listAccess(
   question: Omit<ListQuestion, 'present'> & {
@@ -86,7 +87,7 @@ export function listAccess(
     const all = namespaces() ?? []
     const few = among(all.slice(0, maxNamespaces))
     if (all.length <= maxNamespaces || few.state === 'unknown') return few
-    // That the others are not asked about must not look like an answer.
+    // Namespaces without a review must not look like an answer.
     return { state: few.state === 'allowed' ? 'some' : 'tooMany', most: maxNamespaces }
   }
   const first = among(present)

@@ -1,19 +1,19 @@
 import type { Viewer } from './viewer.ts'
 
-/** Whom a change of RBAC may give or take something, and where. */
+/** The subjects and the namespace that a change of RBAC may affect. */
 export interface RbacChange {
-  /** `''`: everywhere. */
+  /** `''` for all namespaces. */
   readonly namespace: string
   /** Texts of {@link subjectsOf} and `ReviewGrounds`. */
   readonly subjects: readonly string[] | 'everybody'
 }
 
-/** A change of which nothing is known but where it is, `''`: everywhere. */
+/** A change with unknown subjects in a namespace; `''` for all. */
 export function changeForAll(namespace: string): RbacChange {
   return { namespace, subjects: 'everybody' }
 }
 
-/** How a binding names a viewer: a ServiceAccount by its user name, as an authorizer knows it. */
+/** The subjects by which bindings name a viewer. A ServiceAccount is named by its user name, as in an authorizer. */
 export function subjectsOf({ username, groups }: Viewer): readonly string[] {
   return [userSubject(username), ...groups.map(groupSubject)]
 }
@@ -21,17 +21,17 @@ export function subjectsOf({ username, groups }: Viewer): readonly string[] {
 const userSubject = (name: string): string => `User ${name}`
 const groupSubject = (name: string): string => `Group ${name}`
 
-/** A role as bindings refer to it; `namespace`: of a Role, or of the binding. */
+/** A role as bindings refer to it. `namespace` is that of a Role, or of the binding. */
 export function roleSubject(kind: string, namespace: string, name: string): string {
   return kind === 'Role' ? `Role ${namespace}/${name}` : `${kind} ${name}`
 }
 
-/** A binding itself; `''` as the namespace of a ClusterRoleBinding. */
+/** A binding; its namespace is `''` for a ClusterRoleBinding. */
 export function bindingSubject(namespace: string, name: string): string {
   return namespace === '' ? `ClusterRoleBinding ${name}` : `RoleBinding ${namespace}/${name}`
 }
 
-/** Whom a binding is about. `undefined` where that cannot be read: then it may be anybody. */
+/** The subjects of a binding; `undefined` if they cannot be read, so that any viewer may be affected. */
 export function boundSubjects(
   subjects: unknown,
   bindingNamespace: string,

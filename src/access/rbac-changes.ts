@@ -1,60 +1,59 @@
 import type { AccessLimits } from './access-limits.ts'
 import { type RbacChange, subjectsOf } from './rbac-change.ts'
-import type { ReviewGrounds } from './review-grounds.ts'
-import type { Viewer } from './viewer.ts'
-import { viewerKey } from './viewer-key.ts'
+import type { ReviewGrounds } from './subject-access-review.ts'
+import { type Viewer, viewerKey } from './viewer.ts'
 
 /**
- * How long after a change of RBAC was seen it is asked again: the API server that answers hears of a change by a watch of its
- * own, and of several one may be behind the others.
+ * The delays after which answers are reviewed again after a change of RBAC: API servers learn of the change by their
+ * own watches, and some may lag.
  */
 export const settleTimesMs = [100, 2_000] as const
 const settledMs = settleTimesMs[1]
 
-/** An answer, as far as it decides which changes concern it. */
+/** The parts of an answer that decide which changes affect it. */
 export interface ChangeableAnswer {
   /** `performance.now()` before the question was sent. */
   readonly askedMs: number
-  /** `undefined`: something else than RBAC has decided. */
+  /** `undefined` if another authorizer than RBAC has decided. */
   readonly grounds: ReviewGrounds | undefined
 }
 
-/** What has changed for one subject. */
+/** The changes for one subject. */
 interface Marks {
-  /** `performance.now()` of the last change, by namespace; `''`: everywhere. */
+  /** `performance.now()` of the last change, by namespace; `''` for all. */
   readonly places: Map<string, number>
-  /** What {@link RbacChanges} had counted when the subject was last told. */
+  /** The count of {@link RbacChanges} at the last change for the subject. */
   count: number
 }
 
-/** What concerns one viewer, when so much had been counted. */
-interface Concerns {
+/** The changes that affect one viewer, at a count. */
+interface RelevantChanges {
   readonly count: number
   readonly marks: readonly Marks[]
   readonly version: number
 }
 
-/** Subjects and namespaces that are kept apart; more changes at once are taken as one that concerns everybody. */
+/** The maximum number of pairs of subject and namespace. More changes count as one change for all viewers. */
 const maxPlaces = 10_000
-/** Viewers about whom others than RBAC decide; where there are more, they are taken to do so about everybody. */
+/** The maximum number of viewers with answers of other authorizers. Beyond it, every viewer counts as one. */
 const maxOthers = 10_000
 
 const everybody = 'everybody'
 const anything = 'anything'
 
 /**
- * The changes of RBAC that are young enough to matter: an answer holds unless one came after it that may concern it. What RBAC has decided
- * is concerned by changes for the viewer's subjects, and by those of the very role and binding that it was allowed by,
- * should nobody here have heard of that binding yet; what others have decided, by all changes.
+ * The recent changes of RBAC. An answer is valid unless a later change may affect it. Changes for the viewer's subjects
+ * affect an answer of RBAC, and so do changes of the role and binding that allowed it, which may be unknown here. All
+ * changes affect an answer of other authorizers.
  */
 export class RbacChanges {
   readonly #longestMs: number
   readonly #marks = new Map<string, Marks>()
-  readonly #concerns = new WeakMap<Viewer, Concerns>()
+  readonly #relevantChanges = new WeakMap<Viewer, RelevantChanges>()
   readonly #others = new Set<string>()
   #size = 0
   #count = 0
-  /** The count of what has been forgotten. */
+  /** The count of dropped changes. */
   #floor = 0
   #lastMs = Number.NEGATIVE_INFINITY
 
@@ -62,17 +61,17 @@ export class RbacChanges {
     this.#longestMs = Math.max(allowMs, denyMs) + settledMs
   }
 
-  /** Whether all that has changed has been asked anew, by API servers that have heard of it. */
+  /** Whether all API servers know of the last change, and answers have been reviewed again. */
   get isSettled(): boolean {
     return performance.now() - this.#lastMs >= settledMs
   }
 
-  /** Counts all changes. */
+  /** The number of changes. */
   get count(): number {
     return this.#count
   }
 
-  /** Something has changed: what it concerns and was asked before holds no more. */
+  /** Records changes. Older answers that they affect are no longer valid. */
   add(changes: readonly RbacChange[]): void {
     this.#lastMs = performance.now()
     for (const { namespace, subjects } of changes) {
@@ -84,7 +83,7 @@ export class RbacChanges {
     this.tell(changes)
   }
 
-  /** Whoever is concerned has another {@link versionOf} from now on. */
+  /** Changes {@link versionOf} of affected viewers. */
   tell(changes: readonly RbacChange[]): void {
     this.#count += 1
     for (const { subjects } of changes) {
@@ -96,13 +95,13 @@ export class RbacChanges {
     }
   }
 
-  /** Others than RBAC have decided about this viewer: every change may concern them. */
+  /** Records that another authorizer than RBAC has decided about a viewer, so every change may affect them. */
   decidedByOthers(viewer: Viewer): void {
     if (this.#others.size < maxOthers) this.#others.add(viewerKey(viewer))
   }
 
-  /** Whether any of these may concern a viewer. */
-  concerned(changes: readonly RbacChange[]): (viewer: Viewer) => boolean {
+  /** A test for viewers that the changes may affect. */
+  affected(changes: readonly RbacChange[]): (viewer: Viewer) => boolean {
     const isEverybody = changes.some(({ subjects }) => subjects === 'everybody')
     if (isEverybody || this.#others.size >= maxOthers) return () => true
     const names = new Set(changes.flatMap(({ subjects }) => subjects))
@@ -110,12 +109,12 @@ export class RbacChanges {
       this.#others.has(viewerKey(viewer)) || subjectsOf(viewer).some((one) => names.has(one))
   }
 
-  /** Counts what may have changed any answer of RBAC about a viewer. */
+  /** A version that changes with each change that may affect the viewer's answers of RBAC. */
   versionOf(viewer: Viewer): number {
-    return this.#concernsOf(viewer).version
+    return this.#relevantChangesOf(viewer).version
   }
 
-  /** Whether nothing has changed since an answer that concerns it; `namespace`: of its question. */
+  /** Whether no change since an answer affects it. `namespace` is that of its question. */
   holds({ askedMs, grounds }: ChangeableAnswer, viewer: Viewer, namespace: string): boolean {
     if (this.#size === 0) return true
     const now = performance.now()
@@ -124,21 +123,21 @@ export class RbacChanges {
       (namespace === '' || holdsAfter(places.get(namespace), askedMs, now))
     if (grounds === undefined) return this.#existing([anything]).every(holds)
     return (
-      this.#concernsOf(viewer).marks.every(holds) &&
+      this.#relevantChangesOf(viewer).marks.every(holds) &&
       this.#existing(grounds).every(({ places }) =>
         Array.from(places.values()).every((atMs) => holdsAfter(atMs, askedMs, now)),
       )
     )
   }
 
-  #concernsOf(viewer: Viewer): Concerns {
-    const known = this.#concerns.get(viewer)
+  #relevantChangesOf(viewer: Viewer): RelevantChanges {
+    const known = this.#relevantChanges.get(viewer)
     if (known?.count === this.#count) return known
     const marks = this.#existing([everybody, ...subjectsOf(viewer)])
     const version = Math.max(this.#floor, ...marks.map(({ count }) => count))
-    const concerns = { count: this.#count, marks, version }
-    this.#concerns.set(viewer, concerns)
-    return concerns
+    const relevant = { count: this.#count, marks, version }
+    this.#relevantChanges.set(viewer, relevant)
+    return relevant
   }
 
   #existing(names: readonly string[]): readonly Marks[] {
@@ -157,7 +156,7 @@ export class RbacChanges {
     places.set(namespace, this.#lastMs)
   }
 
-  /** What is too old to matter; where that is not enough, all, as one change for everybody. */
+  /** Drops old changes; if that is not enough, replaces all by one change for all viewers. */
   #forget(): void {
     this.#floor = this.#count + 1
     for (const [name, { places }] of this.#marks) {

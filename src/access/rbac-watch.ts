@@ -1,15 +1,21 @@
 import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { createSharedInformer, type SharedInformer } from '../informer/shared-informer.ts'
+import type { Change } from '../informer/store/change.ts'
+import type { Indexers, StoreView } from '../informer/store/store-view.ts'
 import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
 import { splitObjectKey, type Unstructured } from '../kubernetes/object.ts'
-import type { Change } from '../informer/store/change.ts'
-import { changeForAll, type RbacChange } from './rbac-change.ts'
-import { bindingIndexers, concernedByBinding, concernedByRole } from './role-bindings.ts'
+import {
+  bindingSubject,
+  boundSubjects,
+  changeForAll,
+  type RbacChange,
+  roleSubject,
+} from './rbac-change.ts'
 
-/** How a cluster is watched. */
+/** The connection for watching RBAC. */
 export interface WatchedCluster {
-  /** What it serves, all versions. */
+  /** The resources of the cluster, all versions. */
   readonly resources: readonly ApiResource[]
   readonly source: (
     resource: ApiResource,
@@ -21,19 +27,19 @@ export interface WatchedCluster {
 export interface RbacWatchOptions {
   readonly cluster: WatchedCluster
   readonly reflector: ReflectorOptions
-  /** RBAC has changed, for these. */
+  /** Called with changes of RBAC. */
   readonly changed: (changes: readonly RbacChange[]) => void
-  /** There is a namespace more or less. */
+  /** Called when namespaces are added or removed. */
   readonly namespacesChanged: () => void
-  /** Something cannot be watched; it is tried again. */
+  /** Called when a watch fails. It is retried. */
   readonly failed: (resource: string, error: Error) => void
 }
 
-/** How far one resource of RBAC is followed. */
+/** The position up to which a resource of RBAC is followed. */
 export interface FollowedResource {
   /** `roles.rbac.authorization.k8s.io`. */
   readonly resource: string
-  /** Every change up to here has been taken into account; `null` before the first list. */
+  /** All changes up to this version are applied; `null` before the first list. */
   readonly resourceVersion: string | null
 }
 
@@ -42,10 +48,10 @@ const ofBindings = [bound, 'clusterrolebindings']
 const watched = ['roles', 'clusterroles', ...ofBindings]
 
 /**
- * Hears of every change of RBAC in one cluster and tells whom it may concern, and knows its namespaces. Of roles the metadata are
- * enough: what they say is decided by the API server alone; a change of one concerns whom bindings give it to. The
- * gateway's own account must be allowed to list and watch the five resources; of those that it may not, nothing is heard, and
- * changes of the others are taken to concern everybody.
+ * Watches RBAC in one cluster, reports which subjects each change may affect, and knows the namespaces. Metadata of
+ * roles are enough: only the API server evaluates rules, and a change of a role affects the subjects of its bindings.
+ * The gateway's account must be allowed to list and watch the five resources. If it may not watch all of them, the
+ * changes of the others count for all viewers.
  */
 export class RbacWatch {
   readonly #options: RbacWatchOptions
@@ -65,7 +71,7 @@ export class RbacWatch {
     ;[this.#namespaces] = named('', 'namespaces')
   }
 
-  /** Whether all four resources of RBAC are followed at the moment, so that every change is heard of. */
+  /** Whether all four resources of RBAC are followed now. */
   get isFollowing(): boolean {
     return (
       this.#followed.length === watched.length &&
@@ -75,7 +81,7 @@ export class RbacWatch {
     )
   }
 
-  /** How far each resource is followed. */
+  /** The position of each resource. */
   get positions(): readonly FollowedResource[] {
     return this.#all.map(({ informer, position }) => ({
       resource: groupResourceOf(informer.resource),
@@ -84,8 +90,8 @@ export class RbacWatch {
   }
 
   /**
-   * The namespaces that there are; `undefined` where that is not known. Those that have RoleBindings come first: who may not do
-   * something everywhere may do it there, as far as RBAC decides.
+   * The namespaces; `undefined` if unknown. Namespaces with RoleBindings come first: RBAC may grant access there to
+   * viewers without cluster-wide access.
    */
   namespaces(): readonly string[] | undefined {
     const { informer } = this.#namespaces ?? {}
@@ -100,12 +106,12 @@ export class RbacWatch {
     return [...first, ...rest]
   }
 
-  /** Runs until the signal is aborted. Never rejects. */
+  /** Runs until the signal aborts. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#all.map((one) => this.#follow(one, signal)))
   }
 
-  /** Resolves when everything has been listed, or could not be, or after so long. */
+  /** Resolves when all resources are listed or have failed, or after the deadline. */
   async ready(deadlineMs: number): Promise<void> {
     const waits = this.#all.map(({ informer, firstFailure }) =>
       Promise.race([informer.waitForSync({ deadlineMs }).catch(() => {}), firstFailure.promise]),
@@ -133,13 +139,13 @@ export class RbacWatch {
           failed: (failure, error) => {
             failed(groupResourceOf(resource), error)
             firstFailure.resolve()
-            // Something of it is not known: nor is whom it concerns.
+            // The affected subjects are unknown.
             if (failure !== 'list' && failure !== 'watch') this.#told(followed, forEverybody)
           },
           advanced: (position, changes, isList) => {
-            // What came and went before a list is not known, and what was decided meanwhile may rest on it.
+            // Changes before a list are unknown, and recent answers may depend on them.
             if (isList) this.#told(followed, forEverybody)
-            else if (changes.length > 0) this.#told(followed, this.#concernedBy(followed, changes))
+            else if (changes.length > 0) this.#told(followed, this.#affectedBy(followed, changes))
             followed.position = position
           },
         },
@@ -159,15 +165,15 @@ export class RbacWatch {
     else this.#options.changed(changes)
   }
 
-  #concernedBy({ informer }: Followed, changes: readonly Change[]): readonly RbacChange[] {
+  #affectedBy({ informer }: Followed, changes: readonly Change[]): readonly RbacChange[] {
     const isBinding = ofBindings.includes(informer.resource.resource)
     return changes.flatMap((change) => {
       const { namespace, name } = splitObjectKey(change.key)
-      // Bindings of which nothing is heard may lead from it to anybody.
+      // Unwatched bindings may connect the role to any viewer.
       if (!this.isFollowing || !change.finalStateKnown) return changeForAll(namespace)
-      if (isBinding) return concernedByBinding(change)
+      if (isBinding) return affectedByBinding(change)
       const stores = this.#followed.map(({ informer: { store } }) => store)
-      return concernedByRole(stores, { namespace, name })
+      return affectedByRole(stores, { namespace, name })
     })
   }
 }
@@ -176,7 +182,59 @@ const forEverybody: readonly RbacChange[] = [changeForAll('')]
 
 interface Followed {
   readonly informer: SharedInformer<Unstructured>
-  /** The last position whose changes have been told; `null` before the first list. */
+  /** The last position with reported changes; `null` before the first list. */
   position: string | null
   readonly firstFailure: PromiseWithResolvers<void>
+}
+
+/** The index of bindings by role, in the form of `roleSubject`. */
+const byRole = 'role'
+
+/** The indexers of bindings for {@link affectedByRole}. */
+const bindingIndexers: Indexers<Unstructured> = { [byRole]: roleOf }
+
+/** The maximum number of bindings of a role to read. Beyond it, a change of the role counts for all viewers. */
+const maxBindingsOfRole = 1_000
+
+/** The subjects that a change of a binding may affect: those before and after. */
+function affectedByBinding(change: Change): readonly RbacChange[] {
+  const { type, key, previous, object } = change
+  const { namespace, name } = splitObjectKey(key)
+  if (type === 'MODIFIED' && previous === undefined) return [changeForAll(namespace)]
+  const states = previous === undefined ? [object] : [previous, object]
+  return [
+    { namespace: '', subjects: [bindingSubject(namespace, name)] },
+    ...states.map((state) => boundBy(state)),
+  ]
+}
+
+/**
+ * The subjects that a change of a role may affect: those of its present bindings. Changes of bindings report earlier
+ * subjects themselves. `stores` include both kinds of bindings; `namespace` is `''` for a ClusterRole.
+ */
+function affectedByRole(
+  stores: readonly StoreView[],
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): readonly RbacChange[] {
+  const role = roleSubject(namespace === '' ? 'ClusterRole' : 'Role', namespace, name)
+  const given: RbacChange[] = [{ namespace: '', subjects: [role] }]
+  for (const store of stores) {
+    const ids = store.hasIndex(byRole) ? store.index(byRole).posting(role) : undefined
+    if (ids === undefined) continue
+    if (ids.size > maxBindingsOfRole) return [changeForAll(namespace)]
+    for (const id of ids) given.push(boundBy(store.object(id)))
+  }
+  return given
+}
+
+function roleOf({ metadata, roleRef }: Unstructured): readonly string[] {
+  const { kind, name } = (roleRef ?? {}) as Readonly<Record<string, unknown>>
+  if (typeof kind !== 'string' || typeof name !== 'string') return []
+  return [roleSubject(kind, metadata.namespace ?? '', name)]
+}
+
+function boundBy(binding: Unstructured | Change['object']): RbacChange {
+  const { namespace = '' } = binding.metadata
+  const { subjects } = binding as Unstructured
+  return { namespace, subjects: boundSubjects(subjects, namespace) ?? 'everybody' }
 }

@@ -1,10 +1,10 @@
-import { CodedError } from '../lib/coded-error.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
+import { CodedError } from '../lib/coded-error.ts'
 import type { AccessQuestion } from './access-question.ts'
-import { type ReviewGrounds, reviewGrounds, type ReviewStatus } from './review-grounds.ts'
+import { bindingSubject, roleSubject } from './rbac-change.ts'
 import type { Viewer } from './viewer.ts'
 
-/** What reviews ask of the connection to a cluster. */
+/** The requests of reviews. */
 export interface ReviewRequests {
   request(
     method: 'POST',
@@ -13,17 +13,17 @@ export interface ReviewRequests {
   ): Promise<unknown>
 }
 
-/** A cluster that does not say what somebody may do. */
+/** A review failed. */
 export class AccessReviewError extends CodedError {
-  /** Whether it is the gateway itself that may not ask. */
+  /** Whether the gateway lacks permission to create reviews. */
   readonly isRefused: boolean
 
   constructor(cluster: string, cause: unknown) {
     const isRefused =
       cause instanceof ApiStatusError && (cause.httpStatus === 403 || cause.httpStatus === 401)
     const message = isRefused
-      ? `cluster ${cluster} does not let the gateway ask what its callers may see`
-      : `cluster ${cluster} does not say what its callers may see`
+      ? `cluster ${cluster} does not allow the gateway to review the access of its callers`
+      : `cluster ${cluster} failed to review the access of its callers`
     super('ACCESS_REVIEW', message, {
       value: cluster,
       cause,
@@ -37,13 +37,13 @@ export class AccessReviewError extends CodedError {
 
 const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
 
-/** What an API server says of a question, and by what of RBAC. */
+/** The answer of an API server, and its grounds. */
 export interface ReviewAnswer {
   readonly allowed: boolean
   readonly grounds: ReviewGrounds | undefined
 }
 
-/** Asks the API server whether a viewer may do something. An answer that cannot be read is a refusal. Rejects as `request` does. */
+/** Sends a SubjectAccessReview. An unreadable answer counts as a refusal. Rejects as `request` does. */
 export async function reviewAccess(
   server: ReviewRequests,
   viewer: Viewer,
@@ -67,4 +67,56 @@ export async function reviewAccess(
   })
   const { status } = (answer ?? {}) as { readonly status?: ReviewStatus }
   return { allowed: status?.allowed === true, grounds: reviewGrounds(status ?? {}) }
+}
+
+/**
+ * The objects of RBAC behind an answer: the binding and role that grant access, or none for a refusal. Texts of
+ * `RbacChange`.
+ */
+export type ReviewGrounds = readonly string[]
+
+/** The status of a SubjectAccessReview. */
+export interface ReviewStatus {
+  readonly allowed?: unknown
+  readonly denied?: unknown
+  readonly reason?: unknown
+  readonly evaluationError?: unknown
+}
+
+/**
+ * The grounds of an answer; `undefined` if another authorizer than RBAC has or may have decided, so that any change may
+ * affect it. Source: kube-apiserver's `rbac.RBACAuthorizer`, whose reasons begin with `RBAC: `, and the union of
+ * authorizers, which puts the reasons of authorizers without an opinion on their own lines.
+ */
+export function reviewGrounds(status: ReviewStatus): ReviewGrounds | undefined {
+  const { allowed, denied, reason = '', evaluationError = '' } = status
+  if (typeof reason !== 'string' || evaluationError !== '') return undefined
+  if (allowed !== true) {
+    const isRbac = reason === '' || (reason.startsWith('RBAC: ') && !reason.includes('\n'))
+    return isRbac && denied !== true ? [] : undefined
+  }
+  const { binding, boundKind, role, roleKind } = allowedBy.exec(reason)?.groups ?? {}
+  if (binding === undefined || role === undefined || roleKind === undefined) return undefined
+  const [bindingName, roleName] = [unquoted(binding), unquoted(role)]
+  if (bindingName === undefined || roleName === undefined) return undefined
+  if (boundKind === 'ClusterRoleBinding') {
+    return [bindingSubject('', bindingName), roleSubject(roleKind, '', roleName)]
+  }
+  // `name/namespace`; neither has a slash.
+  const [name = '', namespace = ''] = bindingName.split('/')
+  return [bindingSubject(namespace, name), roleSubject(roleKind, namespace, roleName)]
+}
+
+const quoted = String.raw`"(?:[^"\\]|\\.)*"`
+const allowedBy = new RegExp(
+  String.raw`^RBAC: allowed by (?<boundKind>ClusterRoleBinding|RoleBinding) (?<binding>${quoted}) of (?<roleKind>ClusterRole|Role) (?<role>${quoted}) to `,
+)
+
+/** Parses Go's `%q`, which is JSON except for rare characters; `undefined` for those. */
+function unquoted(text: string): string | undefined {
+  try {
+    return JSON.parse(text) as string
+  } catch {
+    return undefined
+  }
 }

@@ -1,18 +1,23 @@
+import { createHash } from 'node:crypto'
+
 /**
- * Who asks, as an API server knows them: the user of a TokenReview, of a verified JWT, or of a trusted proxy's headers.
- * The first four members go into every SubjectAccessReview.
+ * The caller, as an API server knows them: the user of a TokenReview, of a verified JWT, or of a trusted proxy's
+ * headers. The first four members are part of each SubjectAccessReview.
  */
 export interface Viewer {
   readonly username: string
-  /** Empty where the authenticator knows none. */
+  /** Empty if the authenticator provides none. */
   readonly uid: string
   readonly groups: readonly string[]
   readonly extra: Readonly<Record<string, readonly string[]>>
-  /** The clusters in which the caller's `system:` users and groups mean something; `*`: all. Absent: the default cluster alone. */
+  /**
+   * The clusters in which the caller's `system:` users and groups are valid; `*` for all. Absent: the default cluster
+   * alone.
+   */
   readonly systemIdentityClusters?: readonly string[] | undefined
 }
 
-/** The group of everybody whom an API server knows. */
+/** The group of all authenticated users. */
 export const authenticatedGroup = 'system:authenticated'
 
 const anonymous: Viewer = {
@@ -25,8 +30,9 @@ const anonymous: Viewer = {
 const foreign = new WeakMap<Viewer, Viewer>()
 
 /**
- * A viewer in a cluster that their `system:` names do not come from. Each cluster has its own ServiceAccounts, nodes and
- * administrators under these names: such groups are left out, save the one of everybody who is known, and such a user is anonymous.
+ * The viewer in a cluster where their `system:` names are foreign. Each cluster has its own ServiceAccounts, nodes and
+ * administrators under these names, so such groups are dropped, except `system:authenticated`, and such a user becomes
+ * anonymous.
  */
 export function foreignViewer(viewer: Viewer): Viewer {
   const { username, groups } = viewer
@@ -42,4 +48,18 @@ export function foreignViewer(viewer: Viewer): Viewer {
 
 function isSystem(name: string): boolean {
   return name.startsWith('system:')
+}
+
+const keys = new WeakMap<Viewer, string>()
+
+/** A unique text for each viewer. The order of groups and of `extra` does not matter. */
+export function viewerKey(viewer: Viewer): string {
+  let key = keys.get(viewer)
+  if (key !== undefined) return key
+  const { username, uid, groups, extra, systemIdentityClusters } = viewer
+  const sorted = Object.entries(extra).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const text = JSON.stringify([username, uid, groups.toSorted(), sorted, systemIdentityClusters])
+  key = createHash('sha256').update(text).digest('base64url').slice(0, 22)
+  keys.set(viewer, key)
+  return key
 }

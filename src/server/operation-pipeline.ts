@@ -9,7 +9,7 @@ import {
   type GraphQLErrorExtensions,
 } from 'graphql'
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga'
-import type { CallerToken } from '../access/authentication/caller-token.ts'
+import type { CallerToken } from '../access/authentication/authenticator.ts'
 import type { Viewer } from '../access/viewer.ts'
 import {
   type AnsweredResult,

@@ -2,30 +2,37 @@ import { z } from 'zod'
 import type { OidcOptions } from './oidc.ts'
 import type { RequestHeaderOptions } from './request-header.ts'
 
-/** How callers are asked who they are. */
+/** Options of authentication. */
 export interface AuthenticationOptions {
   /**
-   * `none`: nobody is asked, so only this machine may ask. `token-review`: bearer tokens, which an API server knows. `oidc`: JWTs of an
-   * OpenID Connect issuer, verified here. `request-header`: headers of a trusted proxy, which shows a client certificate.
+   * `none`: no authentication, so only this machine may connect. `token-review`: bearer tokens, reviewed by an API
+   * server. `oidc`: JWTs of an OpenID Connect issuer, verified by the gateway. `request-header`: headers of a trusted
+   * proxy, which presents a client certificate.
    */
   readonly mode: 'none' | 'token-review' | 'oidc' | 'request-header'
-  /** What tokens have to be for, one of these; empty: for the API server itself, which `oidc` does not allow. */
+  /** The accepted audiences of tokens. Empty: that of the API server itself, which `oidc` does not allow. */
   readonly audiences: readonly string[]
-  /** The cluster that tokens belong to: whose API server reviews them, and is asked with them for what Secrets hold; the default one unless given. */
+  /**
+   * The cluster of the tokens. Its API server reviews them, and serves the contents of Secrets to their owners. Absent:
+   * the default cluster.
+   */
   readonly cluster?: string | undefined
-  /** The clusters in which `system:` users and groups of callers (ServiceAccounts, nodes, `system:masters`) mean something; `*`: all. Absent: `auth.cluster` alone. */
+  /**
+   * The clusters in which the callers' `system:` users and groups (ServiceAccounts, nodes, `system:masters`) are valid;
+   * `*` for all. Absent: `auth.cluster` alone.
+   */
   readonly systemIdentityClusters?: readonly string[] | undefined
-  /** How long a token is known without asking again. */
+  /** How long a verified token is trusted before it is verified again. */
   readonly knownMs: number
-  /** How long it may take to find out whose a token is. */
+  /** The deadline for verifying a token. */
   readonly deadlineMs: number
   /** For `oidc`. */
   readonly oidc?: (OidcOptions & { readonly caFile?: string | undefined }) | undefined
-  /** For `request-header`; everything in it has a default. */
+  /** For `request-header`; all its options have defaults. */
   readonly requestHeader: RequestHeaderOptions
 }
 
-/** Names of headers are tokens of HTTP. */
+/** Header names are HTTP tokens. */
 const headerNames = (byDefault: string): z.ZodType<readonly string[]> =>
   z.array(z.string().regex(/^[a-z0-9!#$%&'*+.^_`|~-]+$/i)).default([byDefault])
 
@@ -37,7 +44,7 @@ const requestHeader: z.ZodType<RequestHeaderOptions> = z.strictObject({
   extraHeaderPrefixes: headerNames('X-Remote-Extra-'),
 })
 
-/** With public keys only: with a shared secret, whoever verifies could also sign. */
+/** Algorithms with public keys only: with a shared secret, every verifier could also sign. */
 const algorithm = z.enum([
   'RS256',
   'RS384',
@@ -51,7 +58,7 @@ const algorithm = z.enum([
   'EdDSA',
 ])
 
-/** As it stands in tokens; in the clear only from this machine itself. */
+/** The issuer in the tokens. Plain HTTP is allowed on loopback only. */
 const issuer = z.url({ protocol: /^https?$/ }).refine(
   (text) => {
     const { protocol, hostname } = new URL(text)
@@ -73,7 +80,7 @@ const oidc = z.strictObject({
   requiredClaims: z.record(z.string().min(1), z.string()).default({}),
 })
 
-/** Checks {@link AuthenticationOptions}, and holds every default of them. */
+/** Checks {@link AuthenticationOptions}, and holds all their defaults. */
 export const authenticationOptionsSchema: z.ZodType<AuthenticationOptions> = z.strictObject({
   mode: z.enum(['none', 'token-review', 'oidc', 'request-header']).default('none'),
   audiences: z.array(z.string().min(1)).default([]),
@@ -85,7 +92,7 @@ export const authenticationOptionsSchema: z.ZodType<AuthenticationOptions> = z.s
   requestHeader: requestHeader.prefault({} as RequestHeaderOptions),
 })
 
-/** {@link AuthenticationOptions} with every default. */
+/** The defaults of {@link AuthenticationOptions}. */
 export function defaultAuthenticationOptions(): AuthenticationOptions {
   return authenticationOptionsSchema.parse({})
 }

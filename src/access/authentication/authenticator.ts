@@ -1,58 +1,57 @@
 import { CodedError } from '../../lib/coded-error.ts'
 import type { Viewer } from '../viewer.ts'
-import type { CallerToken } from './caller-token.ts'
 
-/** What a caller shows of itself: with a request, or with the messages that begin a WebSocket. */
+/** The credentials of a caller, from a request or from the first message of a WebSocket. */
 export interface Credentials {
-  /** As in the header `Authorization`: `Bearer …`. */
+  /** The value of the header `Authorization`: `Bearer …`. */
   readonly authorization: string | undefined
   /**
-   * Of the request, or of the one that was upgraded: every value of each, by their names in lower case. Only an authenticator of
-   * trusted proxies believes them.
+   * The headers of the request, or of the upgraded request: all values of each, by lower-case name. Only an
+   * authenticator for trusted proxies may trust them.
    */
   readonly headers: () => Readonly<Record<string, readonly string[] | undefined>>
-  /** Of the connection: where the request comes from, or the proxy that has sent it on. */
+  /** The address of the peer: the caller or a proxy. */
   readonly address?: string | undefined
-  /** The certificate that the connection was opened with, where it was verified against the CA of clients. */
+  /** The client certificate of the connection, if the client CA has verified it. */
   readonly clientCertificate?: ClientCertificate | undefined
 }
 
-/** As much of a verified client certificate as decides whom to trust. */
+/** A verified client certificate. */
 export interface ClientCertificate {
   /** The common name of its subject. */
   readonly commonName: string
-  /** When it ends, in milliseconds of the wall clock. */
+  /** Its expiry, in Unix milliseconds. */
   readonly notAfterMs: number
 }
 
-/** Somebody who is known, for a time. */
+/** An authenticated caller. */
 export interface Authenticated {
   readonly viewer: Viewer
-  /** When the credentials end, in milliseconds of the wall clock; `undefined` where they do not say so. */
+  /** The expiry of the credentials, in Unix milliseconds; `undefined` if they have none. */
   readonly expiresAtMs: number | undefined
 }
 
-/** Finds out who asks. */
+/** Authenticates callers. */
 export interface Authenticator {
   /**
-   * Who shows these credentials; a promise only where somebody has to be asked. Throws, or rejects with, {@link UnauthenticatedError}
-   * and {@link IdentityUnavailableError}, within a deadline.
+   * Authenticates a caller. Returns a promise only if it has to ask a server. Throws or rejects with {@link
+   * UnauthenticatedError} and {@link IdentityUnavailableError}, within a deadline.
    */
   authenticate(credentials: Credentials): Authenticated | Promise<Authenticated>
   /**
-   * The token of credentials that have been accepted, where an API server may be asked with it; it is handed on from operation to
-   * operation, and kept nowhere.
+   * The token of accepted credentials, if an API server accepts it too. It is passed along with an operation and never
+   * stored.
    */
   tokenOf?(credentials: Credentials): CallerToken | undefined
 }
 
 /**
- * What is wrong with credentials: there are `none`, they are `malformed`, or they are `refused` by whoever issues them; of
- * these only the last is mended by newer ones.
+ * The problem of credentials: there are `none`, they are `malformed`, or their issuer has `refused` them. Newer
+ * credentials help only after `refused`.
  */
 export type CredentialProblem = 'none' | 'malformed' | 'refused'
 
-/** Nobody knows who asks. Never holds the credentials themselves. */
+/** The caller is not authenticated. Never contains the credentials. */
 export class UnauthenticatedError extends CodedError {
   readonly problem: CredentialProblem
 
@@ -62,20 +61,47 @@ export class UnauthenticatedError extends CodedError {
   }
 }
 
-/** Of an operation that has to have a viewer, and has none. */
+/** The error of an operation without the required viewer. */
 export function noViewer(): UnauthenticatedError {
   const hint = 'its context has to have one: { viewer: { username, uid, groups, extra } }'
   return new UnauthenticatedError('none', 'the operation has no viewer', hint)
 }
 
-/** It cannot be found out at present who asks: whoever knows does not answer. */
+/** The caller cannot be authenticated now: the authority does not answer. */
 export class IdentityUnavailableError extends CodedError {
   readonly retryAfterMs: number = 1_000
 
   constructor(cause: unknown) {
-    super('IDENTITY_UNAVAILABLE', 'it cannot be found out at present who asks', {
+    super('IDENTITY_UNAVAILABLE', 'the caller cannot be authenticated now', {
       hint: 'ask again in a moment; the log of the gateway says why',
       cause,
     })
   }
+}
+
+/**
+ * A caller's bearer token for an API server, held during one operation. A private field keeps it out of logs and JSON.
+ */
+export class CallerToken {
+  readonly #token: string
+  /** The only cluster that may get the token; absent: the default cluster. */
+  readonly cluster: string | undefined
+
+  constructor(token: string, cluster: string | undefined) {
+    this.#token = token
+    this.cluster = cluster
+  }
+
+  /** The token. Send it to its cluster only. */
+  reveal(): string {
+    return this.#token
+  }
+}
+
+/** Observes authentication, for metrics and logs. */
+export interface AuthenticationObserver {
+  /** A token that was not cached was verified. */
+  verified(outcome: 'accepted' | 'refused' | 'unavailable'): void
+  /** Tokens cannot be verified now. */
+  unavailable(error: unknown): void
 }

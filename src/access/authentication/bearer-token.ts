@@ -1,6 +1,35 @@
-import { UnauthenticatedError } from './authenticator.ts'
+import {
+  type Authenticated,
+  type Authenticator,
+  CallerToken,
+  type Credentials,
+  UnauthenticatedError,
+} from './authenticator.ts'
+import { TokenCache, type TokenCacheOptions } from './token-cache.ts'
 
-/** Of a token; node:http bounds headers to about the same, but a message of a WebSocket may be longer. */
+export interface BearerAuthenticatorOptions extends TokenCacheOptions {
+  /** The cluster that also accepts the tokens; absent: the default cluster. */
+  readonly cluster: string | undefined
+}
+
+/** Authenticates callers by bearer token. Caches each verified token. */
+export function bearerAuthenticator({
+  cluster,
+  ...options
+}: BearerAuthenticatorOptions): Authenticator {
+  const cache = new TokenCache(options)
+  return {
+    authenticate: ({
+      authorization,
+      address,
+    }: Credentials): Authenticated | Promise<Authenticated> =>
+      cache.authenticate(bearerTokenOf(authorization), address),
+    tokenOf: ({ authorization }: Credentials): CallerToken =>
+      new CallerToken(bearerTokenOf(authorization), cluster),
+  }
+}
+
+/** The maximum length of a token. node:http limits headers to about the same; a WebSocket message may be longer. */
 const maxTokenLength = 16_384
 
 const bearer = /^bearer +([\x21-\x7e]+)$/i
@@ -8,25 +37,25 @@ const bearer = /^bearer +([\x21-\x7e]+)$/i
 const howTo =
   'send Authorization: Bearer TOKEN, by WebSocket also as { "authorization": "Bearer TOKEN" } in connection_init'
 
-/** The token of an `Authorization` header (RFC 6750). Throws {@link UnauthenticatedError} where there is none. */
+/** The token of an `Authorization` header (RFC 6750). Throws {@link UnauthenticatedError} without one. */
 export function bearerTokenOf(authorization: string | undefined): string {
   if (authorization === undefined || authorization === '') {
-    throw new UnauthenticatedError('none', 'this gateway wants to know who asks', howTo)
+    throw new UnauthenticatedError('none', 'this gateway requires authentication', howTo)
   }
   const [, token] = bearer.exec(authorization) ?? []
   if (token === undefined || token.length > maxTokenLength) {
-    throw new UnauthenticatedError('malformed', 'the credentials are no bearer token', howTo)
+    throw new UnauthenticatedError('malformed', 'the credentials are not a bearer token', howTo)
   }
   return token
 }
 
-/** A token that was understood, and that nobody vouches for (any more). */
+/** The error for a well-formed token that is not accepted. */
 export function refusedToken(): UnauthenticatedError {
-  const hint = 'get a new token; this one has expired, is not for this gateway, or is nobody’s'
+  const hint = 'get a new token; this one has expired, is not for this gateway, or is unknown'
   return new UnauthenticatedError('refused', 'the bearer token is not accepted', hint)
 }
 
-/** When a JWT says that it expires, milliseconds; `undefined` where the token is none. It is believed of verified ones only. */
+/** The expiry of a JWT in Unix milliseconds; `undefined` for other tokens. Use it for verified tokens only. */
 export function expiryOf(token: string): number | undefined {
   const [, payload, signature] = token.split('.')
   if (payload === undefined || signature === undefined) return undefined

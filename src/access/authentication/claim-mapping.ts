@@ -1,25 +1,28 @@
 import { authenticatedGroup, type Viewer } from '../viewer.ts'
 import { refusedToken } from './bearer-token.ts'
 
-/** How the claims of a token become a viewer: as with the API server's `--oidc-…` flags, so that both call everybody the same. */
+/** Maps the claims of a token to a viewer, as the API server's `--oidc-…` flags do, so that both use the same names. */
 export interface ClaimMapping {
-  /** `sub`, or `email`, which has to be verified where the token says whether it is. */
+  /** `sub`, or `email`, which must be verified if the token has `email_verified`. */
   readonly usernameClaim: string
-  /** Before every name; absent: `ISSUER#`, but nothing for `email`. `-`: nothing. */
+  /** The prefix of user names. Absent: `ISSUER#`, or nothing for `email`. `-`: nothing. */
   readonly usernamePrefix?: string | undefined
-  /** A claim that is a text or a list of texts; absent: no groups. */
+  /** The claim with the groups, a text or a list of texts; absent: no groups. */
   readonly groupsClaim?: string | undefined
   readonly groupsPrefix: string
   readonly uidClaim?: string | undefined
-  /** Claims that become `extra`, by its keys, which have a domain in them: `example.com/tenant`. */
+  /** Claims for `extra`, by key. Keys contain a domain: `example.com/tenant`. */
   readonly extraClaims: Readonly<Record<string, string>>
-  /** What claims have to be. */
+  /** Required values of claims. */
   readonly requiredClaims: Readonly<Record<string, string>>
 }
 
 type Claims = Readonly<Record<string, unknown>>
 
-/** Who a verified token is about. Throws `UnauthenticatedError` where its claims do not say so, or are not as they have to be. */
+/**
+ * The viewer of a verified token. Throws `UnauthenticatedError` if claims are missing or do not have their required
+ * values.
+ */
 export function viewerOfClaims(claims: Claims, issuer: string, mapping: ClaimMapping): Viewer {
   const { groupsClaim, uidClaim, extraClaims, requiredClaims } = mapping
   for (const [name, value] of Object.entries(requiredClaims)) {
@@ -58,7 +61,7 @@ function textOf(claims: Claims, name: string): string {
   throw refusedToken()
 }
 
-/** None, one or many. */
+/** The texts of a claim: none, one or many. */
 function textsOf(claims: Claims, name: string): readonly string[] {
   const value = claims[name] ?? []
   const all: readonly unknown[] = Array.isArray(value) ? value : [value]

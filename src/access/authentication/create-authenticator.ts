@@ -1,20 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { CodedError } from '../../lib/coded-error.ts'
-import type { AuthenticationObserver } from './authentication-observer.ts'
 import type { AuthenticationOptions } from './authentication-options.ts'
-import type { Authenticator } from './authenticator.ts'
+import type { AuthenticationObserver, Authenticator } from './authenticator.ts'
 import { oidcAuthenticator } from './oidc.ts'
 import { RequestHeaderAuthenticator } from './request-header.ts'
 import { type ReviewToken, tokenReviewAuthenticator } from './token-review.ts'
 
-/** What authenticators ask, and report to. */
+/** The services that authenticators use. */
 export interface AuthenticatorSources {
-  /** Has the API server of a cluster review a token, the default one's unless it is named. */
+  /** Makes a reviewer that sends tokens to the API server of a cluster; default: the default cluster. */
   readonly reviewToken: (cluster: string | undefined, deadlineMs: number) => ReviewToken
   readonly observer?: AuthenticationObserver
 }
 
-/** Authentication that is configured in part only. */
+/** Incomplete options of authentication. */
 class AuthenticationOptionsError extends CodedError {
   constructor(option: string, problem: string, hint: string) {
     super('AUTH_OPTIONS', `${option} ${problem}`, { value: option, hint })
@@ -22,8 +21,8 @@ class AuthenticationOptionsError extends CodedError {
 }
 
 /**
- * What finds out who asks, as it is configured; `undefined`: nobody is asked. Throws a `CodedError` where something is missing, or
- * cannot be read.
+ * Makes the configured authenticator; `undefined` for mode `none`. Throws a `CodedError` if options are missing or a
+ * file cannot be read.
  */
 export function createAuthenticator(
   options: AuthenticationOptions,

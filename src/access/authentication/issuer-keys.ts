@@ -4,15 +4,15 @@ import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose'
 import { CodedError } from '../../lib/coded-error.ts'
 
 export interface IssuerKeysOptions {
-  /** As it stands in `iss`: `https://id.example.com`. */
+  /** The value of `iss`: `https://id.example.com`. */
   readonly issuer: string
-  /** PEM of the certificates to trust; absent: those that Node trusts. */
+  /** The trusted certificates, PEM; absent: those of Node. */
   readonly ca?: string | undefined
-  /** For each request. */
+  /** The deadline of each request. */
   readonly deadlineMs: number
 }
 
-/** An issuer that does not say what its keys are. */
+/** The keys of an issuer cannot be read. */
 export class IssuerError extends CodedError {
   constructor(url: string, problem: string, cause?: unknown) {
     super('OIDC_ISSUER', `${url}: ${problem}`, {
@@ -24,14 +24,14 @@ export class IssuerError extends CodedError {
 }
 
 const maxDocumentBytes = 1_048_576
-/** A token by an unknown key has the keys read again, but no more often than this. */
+/** The minimum interval of reading the keys again, after a token with an unknown key. */
 const keysCooldownMs = 1_000
-/** Keys are read again after this time, so that one that has been withdrawn is forgotten. */
+/** The maximum age of the keys, so that withdrawn keys are forgotten. */
 const keysMaxAgeMs = 600_000
 
 /**
- * The keys of an OpenID Connect issuer: found by its discovery document when the first token is verified, and read again when
- * a token is signed by one that is not known.
+ * The keys of an OpenID Connect issuer: found through its discovery document at the first token, and read again after a
+ * token with an unknown key.
  */
 export class IssuerKeys {
   readonly #options: IssuerKeysOptions
@@ -41,7 +41,7 @@ export class IssuerKeys {
     this.#options = options
   }
 
-  /** Rejects with {@link IssuerError}; it is asked anew next time. */
+  /** Finds the keys. Rejects with {@link IssuerError}; the next call tries again. */
   async find(): Promise<JWTVerifyGetKey> {
     const finding = (this.#found ??= this.#discover())
     try {
@@ -59,10 +59,10 @@ export class IssuerKeys {
     try {
       document = JSON.parse(await this.#get(url)) as typeof document
     } catch (error) {
-      throw error instanceof IssuerError ? error : new IssuerError(url, 'it is no JSON', error)
+      throw error instanceof IssuerError ? error : new IssuerError(url, 'it is not JSON', error)
     }
     if (document?.issuer !== issuer) {
-      throw new IssuerError(url, `it is about the issuer ${JSON.stringify(document?.issuer)}`)
+      throw new IssuerError(url, `it names the issuer ${JSON.stringify(document?.issuer)}`)
     }
     const keysUrl = document.jwks_uri
     if (typeof keysUrl !== 'string' || !URL.canParse(keysUrl)) {
@@ -76,7 +76,7 @@ export class IssuerKeys {
     })
   }
 
-  /** The body of an answer in 200; with trust in the configured certificates, which `fetch` cannot be given. */
+  /** The body of a 200 answer. Uses the configured certificates, which `fetch` does not support. */
   #get(url: string): Promise<string> {
     const { ca, deadlineMs } = this.#options
     return new Promise((resolve, reject) => {

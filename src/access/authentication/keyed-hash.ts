@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto'
 
-/** Of SHA-256, bytes. */
+/** The block length of SHA-256, in bytes. */
 const blockLength = 64
 
 /**
- * HMAC-SHA-256 (RFC 2104) of texts under one key of at most 64 bytes, as base64. It is what `createHmac` makes, of two hashes in one
- * call each: every request waits for one, and the objects of `createHmac` take longer than all the rest of finding out who asks.
+ * HMAC-SHA-256 (RFC 2104) of texts under one key of at most 64 bytes, as base64: the result of `createHmac`, by two
+ * one-shot hashes. Every request needs one, and the objects of `createHmac` would cost more than the rest of
+ * authentication.
  */
 export class KeyedHash {
   readonly #inner: Buffer

@@ -7,40 +7,39 @@ import {
 } from 'jose'
 import {
   type Authenticated,
+  type AuthenticationObserver,
   type Authenticator,
   IdentityUnavailableError,
   UnauthenticatedError,
 } from './authenticator.ts'
-import type { AuthenticationObserver } from './authentication-observer.ts'
-import { bearerAuthenticator } from './bearer-authenticator.ts'
-import { refusedToken } from './bearer-token.ts'
+import { bearerAuthenticator, refusedToken } from './bearer-token.ts'
 import { type ClaimMapping, viewerOfClaims } from './claim-mapping.ts'
 import { IssuerKeys } from './issuer-keys.ts'
 
-/** Whose tokens are believed, and how they are read. */
+/** The trusted issuer, and the mapping of its claims. */
 export interface OidcOptions extends ClaimMapping {
-  /** As it stands in `iss`, and where its discovery document is. */
+  /** The value of `iss`, and the location of the discovery document. */
   readonly issuer: string
-  /** Algorithms that tokens may be signed with; never `none`, and none with a shared secret. */
+  /** The accepted signature algorithms: never `none`, and none with a shared secret. */
   readonly algorithms: readonly string[]
 }
 
 export interface OidcAuthenticatorOptions {
-  /** The cluster that tokens are for, besides the gateway; absent: the default one. */
+  /** The cluster that also accepts the tokens; absent: the default cluster. */
   readonly cluster?: string | undefined
-  /** As `Viewer` has them. */
+  /** See `Viewer`. */
   readonly systemIdentityClusters?: readonly string[] | undefined
   readonly oidc: OidcOptions
-  /** One of these has to be in `aud`. */
+  /** The accepted values of `aud`. */
   readonly audiences: readonly string[]
-  /** PEM of the certificates that the issuer is trusted by. */
+  /** The trusted certificates of the issuer, PEM. */
   readonly ca?: string | undefined
   readonly knownMs: number
   readonly deadlineMs: number
   readonly observer?: AuthenticationObserver | undefined
 }
 
-/** JWTs of an OpenID Connect issuer, verified here. */
+/** Authenticates callers by JWTs of an OpenID Connect issuer. */
 export function oidcAuthenticator(options: OidcAuthenticatorOptions): Authenticator {
   const { oidc, audiences, ca, deadlineMs, knownMs, observer, cluster } = options
   const { issuer, algorithms } = oidc
@@ -68,7 +67,7 @@ export function oidcAuthenticator(options: OidcAuthenticatorOptions): Authentica
   return bearerAuthenticator({ verify, audiences, knownMs, observer, cluster })
 }
 
-/** Where a token does not say by which key it is signed, each that it may be is tried. */
+/** Tries each matching key if a token does not name its key. */
 async function verifiedClaims(
   token: string,
   keys: JWTVerifyGetKey,
@@ -89,7 +88,7 @@ async function verifiedClaims(
   }
 }
 
-/** What is wrong with the keys rather than with the token. */
+/** Errors about the keys instead of the token. */
 const aboutKeys: ReadonlySet<string> = new Set([
   errors.JWKSTimeout.code,
   errors.JWKSInvalid.code,

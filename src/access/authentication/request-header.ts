@@ -7,16 +7,18 @@ import {
   UnauthenticatedError,
 } from './authenticator.ts'
 
-/** Which proxies are believed who a caller is, and in which headers they say so (as an aggregated API server's `--requestheader-…`). */
+/**
+ * The trusted proxies, and the headers in which they name callers (as an aggregated API server's `--requestheader-…`).
+ */
 export interface RequestHeaderOptions {
-  /** Common names of their certificates; empty: any that the CA of clients has signed. */
+  /** The common names of their certificates; empty: any certificate of the client CA. */
   readonly allowedNames: readonly string[]
-  /** Headers with the name of the user; the first that is not empty counts. */
+  /** Headers with the user name; the first non-empty value counts. */
   readonly usernameHeaders: readonly string[]
   readonly uidHeaders: readonly string[]
-  /** Headers whose every value is a group. */
+  /** Headers with groups, one per value. */
   readonly groupHeaders: readonly string[]
-  /** Headers that begin like this have `extra`; what follows is its key, percent-encoded. */
+  /** Prefixes of headers with `extra`. The rest of the name is the key, percent-encoded. */
   readonly extraHeaderPrefixes: readonly string[]
 }
 
@@ -24,7 +26,10 @@ type Headers = ReturnType<Credentials['headers']>
 
 const howTo = 'ask through the proxy that signs users in'
 
-/** Callers as a trusted front proxy names them, which shows a client certificate. Whoever has none is nobody, whatever the headers say. */
+/**
+ * Authenticates callers by the headers of a trusted proxy, which presents a client certificate. Without a trusted
+ * certificate the headers are ignored and the caller is refused.
+ */
 export class RequestHeaderAuthenticator implements Authenticator {
   readonly #options: RequestHeaderOptions
   readonly #systemIdentityClusters: readonly string[] | undefined
@@ -45,7 +50,7 @@ export class RequestHeaderAuthenticator implements Authenticator {
     const all = headers()
     const username = this.#first(all, this.#options.usernameHeaders)
     if (username === '') {
-      throw new UnauthenticatedError('none', 'the proxy does not say who asks', howTo)
+      throw new UnauthenticatedError('none', 'the proxy names no user', howTo)
     }
     const groups = this.#options.groupHeaders.flatMap((name) => all[name] ?? [])
     const viewer: Viewer = {
@@ -61,7 +66,7 @@ export class RequestHeaderAuthenticator implements Authenticator {
   #trusted(certificate: ClientCertificate | undefined): ClientCertificate {
     const { allowedNames } = this.#options
     if (certificate === undefined) {
-      throw new UnauthenticatedError('none', 'there is no client certificate to trust', howTo)
+      throw new UnauthenticatedError('none', 'there is no trusted client certificate', howTo)
     }
     const { commonName, notAfterMs } = certificate
     const isAllowed = allowedNames.length === 0 || allowedNames.includes(commonName)

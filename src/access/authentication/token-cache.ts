@@ -1,41 +1,42 @@
 import { randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { FairSlots, NoSlotError } from '../../lib/concurrency.ts'
 import {
   type Authenticated,
+  type AuthenticationObserver,
   IdentityUnavailableError,
   UnauthenticatedError,
 } from './authenticator.ts'
-import type { AuthenticationObserver } from './authentication-observer.ts'
-import { FairSlots, NoSlotError } from '../../lib/concurrency.ts'
 import { KeyedHash } from './keyed-hash.ts'
 
 export interface TokenCacheOptions {
-  /** Finds out whose a token is. Rejects as an authenticator does, within a deadline. */
+  /** Verifies a token. Rejects as an authenticator does, within a deadline. */
   readonly verify: (token: string) => Promise<Authenticated>
-  /** What tokens have to be for; part of what they are remembered by. */
+  /** The accepted audiences; a part of the cache key. */
   readonly audiences: readonly string[]
-  /** How long a token is known, milliseconds; no longer than it is valid. */
+  /** How long a verified token is trusted, in milliseconds; at most until its expiry. */
   readonly knownMs: number
   readonly observer: AuthenticationObserver | undefined
 }
 
-/** How long a token that was refused is refused unasked: it may be about to become valid. */
+/** How long a refused token is refused without verification. It may soon become valid. */
 const refusedMs = 2_000
-/** Of either kind; those that were shown longest ago are forgotten first. */
+/** The maximum number of accepted and of refused tokens. The least recently used are dropped first. */
 const maxTokens = 10_000
-/** Tokens that are verified at the same time, and wait for that: of those that were known before, and of the others. */
+/** Concurrent and waiting verifications: of known tokens, and of new ones. */
 const slots = { most: 64, mostWaiting: 1_000, maxWaitMs: 10_000 }
 
 interface Known {
   readonly authenticated: Authenticated
-  /** `performance.now()`: a clock that is set back must not make it known for longer. */
+  /** `performance.now()`: a clock that is set back must not extend the time. */
   readonly untilMs: number
 }
 
 /**
- * Remembers whose tokens are, by an HMAC of each under a key that lives as long as the process, so that no token is kept. One that is
- * shown by many at once is verified once. Tokens that were known before are verified in slots of their own, in which users take turns; all
- * others in slots in which addresses take turns. So made-up tokens delay no known caller, and no newcomer of another address for long.
+ * Caches the callers of tokens by an HMAC of each token under a key of this process, so that no token is stored.
+ * Concurrent requests with one token share a verification. Known tokens are verified in slots where users take turns,
+ * new tokens in other slots where addresses take turns. Invented tokens thus delay no known caller, and delay new
+ * callers of other addresses only shortly.
  */
 export class TokenCache {
   readonly #options: TokenCacheOptions
@@ -52,7 +53,7 @@ export class TokenCache {
     this.#audiences = options.audiences.map((audience) => `${audience}\0`).join('')
   }
 
-  /** Whose token it is; a promise where it has to be verified. `address`: who shows it. */
+  /** The caller of a token; a promise if it has to be verified. `address` is the address of the caller. */
   authenticate(token: string, address = ''): Authenticated | Promise<Authenticated> {
     const hash = this.#hash.of(this.#audiences + token)
     const known = this.#known.get(hash)

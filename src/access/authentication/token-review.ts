@@ -1,12 +1,11 @@
 import type { Viewer } from '../viewer.ts'
 import {
   type Authenticated,
+  type AuthenticationObserver,
   type Authenticator,
   IdentityUnavailableError,
 } from './authenticator.ts'
-import type { AuthenticationObserver } from './authentication-observer.ts'
-import { bearerAuthenticator } from './bearer-authenticator.ts'
-import { expiryOf, refusedToken } from './bearer-token.ts'
+import { bearerAuthenticator, expiryOf, refusedToken } from './bearer-token.ts'
 
 /** The `spec` of a TokenReview. */
 export interface TokenReviewSpec {
@@ -14,30 +13,30 @@ export interface TokenReviewSpec {
   readonly audiences?: readonly string[]
 }
 
-/** Has an API server review a token; resolves with the whole TokenReview. Rejects where it cannot, within a deadline. */
+/** Sends a TokenReview to an API server and resolves with the result. Rejects on failure, within a deadline. */
 export type ReviewToken = (spec: TokenReviewSpec) => Promise<unknown>
 
 export interface TokenReviewOptions {
-  /** The cluster that tokens are for, besides the gateway; absent: the default one. */
+  /** The cluster that also accepts the tokens; absent: the default cluster. */
   readonly cluster?: string | undefined
-  /** As `Viewer` has them. */
+  /** See `Viewer`. */
   readonly systemIdentityClusters?: readonly string[] | undefined
   readonly review: ReviewToken
-  /** What tokens have to be for, one of these; none: for the API server itself. */
+  /** The accepted audiences; empty: that of the API server itself. */
   readonly audiences: readonly string[]
-  /** How long an answer is relied upon, milliseconds. */
+  /** How long an answer is trusted, in milliseconds. */
   readonly knownMs: number
   readonly observer?: AuthenticationObserver | undefined
 }
 
-/** As much of a TokenReview's status as is read here. */
+/** The parts of a TokenReview's status that are read. */
 interface TokenReviewStatus {
   readonly authenticated?: boolean
   readonly audiences?: readonly string[]
   readonly user?: Partial<Viewer>
 }
 
-/** Bearer tokens, whose owners an API server knows (authentication.k8s.io/v1, TokenReview). */
+/** Authenticates callers by bearer tokens that an API server reviews (authentication.k8s.io/v1, TokenReview). */
 export function tokenReviewAuthenticator(options: TokenReviewOptions): Authenticator {
   const { audiences, knownMs, observer, cluster } = options
   const verify = (token: string): Promise<Authenticated> => reviewed(token, options)
@@ -57,7 +56,7 @@ async function reviewed(
     throw new IdentityUnavailableError(error)
   }
   const { authenticated, user, audiences: found = [] } = answer?.status ?? {}
-  // A server that does not know audiences names none: its tokens are for itself alone.
+  // A server without support for audiences names none: its tokens are for itself alone.
   const isForUs = audiences.length === 0 || audiences.some((one) => found.includes(one))
   const { username = '', uid = '', groups = [], extra = {} } = user ?? {}
   if (authenticated !== true || username === '' || !isForUs) throw refusedToken()

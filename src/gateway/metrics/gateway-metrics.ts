@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
-import type { AuthenticationObserver } from '../../access/authentication/authentication-observer.ts'
+import type { AuthenticationObserver } from '../../access/authentication/authenticator.ts'
 import type { LiveState } from '../../graphql/live/live-limits.ts'
 import type { FragmentCounts } from '../../graphql/plan/fragment-cache.ts'
 import type { OperationObserver } from '../../graphql/operation/operation-observer.ts'

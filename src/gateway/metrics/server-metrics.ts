@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { AuthenticationObserver } from '../../access/authentication/authentication-observer.ts'
+import type { AuthenticationObserver } from '../../access/authentication/authenticator.ts'
 import type { ServerObserver, ServerRefusal } from '../../server/server-observer.ts'
 
 /** The metrics of authentication, refusals and connections. */

@@ -6,7 +6,7 @@ import {
   type ValidatedExecutionArgs,
   validateExecutionArgs,
 } from 'graphql'
-import type { CallerToken } from '../../access/authentication/caller-token.ts'
+import type { CallerToken } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { parseExact } from '../../lib/json.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'

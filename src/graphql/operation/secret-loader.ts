@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader'
 import { placeOf, questionOf } from '../../access/access-question.ts'
-import type { CallerToken } from '../../access/authentication/caller-token.ts'
+import type { CallerToken } from '../../access/authentication/authenticator.ts'
 import type { DirectApi } from '../../cache/direct-api.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import { boundedParallel } from '../../lib/concurrency.ts'

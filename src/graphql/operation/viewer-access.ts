@@ -1,10 +1,13 @@
-import type { AccessQuestion } from '../../access/access-question.ts'
-import { placeOf, questionKey, questionOf } from '../../access/access-question.ts'
+import {
+  type AccessQuestion,
+  placeOf,
+  questionKey,
+  questionOf,
+} from '../../access/access-question.ts'
 import type { ClusterAccess } from '../../access/cluster-access.ts'
 import type { ListAccess, PresentNamespaces } from '../../access/list-access.ts'
 import { AccessReviewError } from '../../access/subject-access-review.ts'
-import type { Viewer } from '../../access/viewer.ts'
-import { viewerKey } from '../../access/viewer-key.ts'
+import { type Viewer, viewerKey } from '../../access/viewer.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { ClientError } from './client-error.ts'
 import type { ClusterKind } from './kind-view.ts'

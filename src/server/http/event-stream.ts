@@ -5,7 +5,7 @@ import {
   getOperationAST,
   type GraphQLError,
 } from 'graphql'
-import type { CallerToken } from '../../access/authentication/caller-token.ts'
+import type { CallerToken } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { clientErrorOf } from '../../graphql/operation/client-error.ts'
 import { interruptible } from '../../lib/generators.ts'

@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   type Authenticated,
   type Authenticator,
+  type CallerToken,
   IdentityUnavailableError,
   UnauthenticatedError,
 } from '../../access/authentication/authenticator.ts'
-import type { CallerToken } from '../../access/authentication/caller-token.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import type { DocumentSource } from '../document-source.ts'
 import { credentialsOf, FollowedIdentity } from '../guard/followed-identity.ts'

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import {
   type Authenticator,
+  type CallerToken,
   type Credentials,
   UnauthenticatedError,
 } from '../../access/authentication/authenticator.ts'
-import type { CallerToken } from '../../access/authentication/caller-token.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { ClientError } from '../../graphql/operation/client-error.ts'
 import { CodedError } from '../../lib/coded-error.ts'
