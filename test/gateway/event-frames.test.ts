@@ -133,13 +133,16 @@ describe.each(Object.entries(forms))('frames of a %s by server-sent events', (_,
     await showing(other, 'a', 'b')
     stopped.pause()
     for (let round = 1; round <= 60; round += 1) {
+      const { length } = other.frames
       for (const name of ['a', 'b']) {
         const before = storage.get(podsOf, 'default', name) as Fields
         const annotations = { text: `${round} ${'x'.repeat(200_000)}` }
         storage.update(podsOf, { ...before, metadata: { ...before['metadata'], annotations } })
       }
-      // oxlint-disable-next-line no-await-in-loop -- in order
-      await new Promise((resolve) => void setTimeout(resolve, 20))
+      // oxlint-disable-next-line no-await-in-loop -- each round in a frame of its own
+      await expect
+        .poll(() => other.frames.length, { ...waitMs, interval: 2 })
+        .toBeGreaterThan(length)
     }
     storage.create(podsOf, pod('c'))
     await showing(other, 'a', 'b', 'c')

@@ -162,6 +162,7 @@ describe('readers of live pages', () => {
     await expect.poll(() => [stopped, other].map(({ held }) => held.rows.length)).toEqual([4, 4])
     stopped.pause()
     for (let round = 1; round <= 25; round += 1) {
+      const { frames } = other
       for (const [at, name] of names.entries()) {
         const before = storage.get(podsOf, 'default', name) as Fields
         const { metadata, status } = big(name, round + at)
@@ -171,8 +172,8 @@ describe('readers of live pages', () => {
           status,
         })
       }
-      // oxlint-disable-next-line no-await-in-loop -- in order
-      await new Promise((resolve) => void setTimeout(resolve, 40))
+      // oxlint-disable-next-line no-await-in-loop -- each round in a frame of its own
+      await expect.poll(() => other.frames, { ...waitMs, interval: 2 }).toBeGreaterThan(frames)
     }
     const { pods } = await gateway.data(`{ pods(${args}) { totalCount nodes { id ${selected} } } }`)
     const last = { rows: pods.nodes, totalCount: pods.totalCount }

@@ -87,8 +87,8 @@ class Schedule {
       if (this.#random() < 0.5) await sleep(Math.floor(this.#random() * 12))
     }
     this.#simulator.faults.clear()
-    // Until connections are taken again.
-    await sleep(30)
+    // From here on connections are taken again.
+    this.#simulator.faults.inject({ fault: { type: 'refuse-connections', forMs: 0 } })
     this.#write()
   }
 

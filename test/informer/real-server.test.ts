@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { loadClusterConfig } from 'informerql/cluster'
 import { expect, it } from 'vitest'
 import { describeWithControlPlane } from '../support/control-plane-suite.ts'
@@ -105,13 +104,16 @@ describeWithControlPlane(
     )
 
     it('[8] watches on after the time that it asked for, without a list', async () => {
+      let watches = 0
+      const observer = { watching: () => void (watches += 1) }
+      const watchTimeoutSeconds = { min: 1, max: 1 }
       await using running = await syncedInformer(
-        setting(plane(), { watchTimeoutSeconds: { min: 1, max: 1 }, shortWatchMs: 100 }),
+        setting(plane(), { watchTimeoutSeconds, shortWatchMs: 100, observer }),
       )
-      for (let round = 0; round < 3; round++) {
+      for (let round = 1; round <= 3; round++) {
         await write(plane(), 'a', { round: String(round) })
         await equal(plane(), running)
-        await sleep(700)
+        await until(() => watches > round, 'another watch')
       }
       expect(running.failures).toEqual([])
     })

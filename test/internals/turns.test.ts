@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { Worker } from 'node:worker_threads'
-import { expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { nextTurn, Turns } from '../../src/lib/event-loop.ts'
 
 /** Opens two sockets, asks by the one, and by the other while the first question is being answered. */
@@ -65,66 +65,68 @@ it.each(Object.entries(later))(
   },
 )
 
-it('whoever has one work waits for one of each other lane, however many wait there', async () => {
-  const turns = new Turns()
-  const done: string[] = []
-  const work = (name: string) => (): void => {
-    const endMs = performance.now() + 20
-    while (performance.now() < endMs);
-    done.push(name)
-  }
-  turns.run(work('first'))
-  const many = (lane: string) =>
-    Array.from({ length: 5 }, async () => {
-      await turns.enter(lane)
-      turns.run(work(lane))
-    })
-  const waiting = [...many('a'), ...many('b')]
-  await turns.enter('neighbour')
-  turns.run(work('neighbour'))
-  expect(done).toEqual(['first', 'a', 'b', 'neighbour'])
-  await Promise.all(waiting)
-  expect(done.slice(4).join('')).toBe('abababab')
-})
+describe('works that take a time of their own', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+  afterEach(() => void vi.useRealTimers())
 
-it('the users of one lane take turns in it, and what several of them wait for is done with the first', async () => {
-  const turns = new Turns()
-  const done: string[] = []
-  const work = (name: string) => (): void => {
-    const endMs = performance.now() + 20
-    while (performance.now() < endMs);
-    done.push(name)
-  }
-  turns.run(work('first'))
-  const enter = async (name: string, lane: string, users?: readonly string[]): Promise<void> => {
-    await turns.enter(lane, users)
-    turns.run(work(name))
-  }
-  await Promise.all([
-    ...Array.from({ length: 4 }, async () => enter('mallory', 'subscriptions', ['mallory'])),
-    enter('ann', 'subscriptions', ['ann']),
-    enter('shared', 'subscriptions', ['mallory', 'ann', 'bob']),
-    enter('query', 'queries'),
-  ])
-  expect(done.join(' ')).toBe('first mallory query ann shared mallory mallory mallory')
-})
+  it('whoever has one work waits for one of each other lane, however many wait there', async () => {
+    const turns = new Turns()
+    const done: string[] = []
+    const work = (name: string) => (): void => {
+      vi.advanceTimersByTime(20)
+      done.push(name)
+    }
+    turns.run(work('first'))
+    const many = (lane: string) =>
+      Array.from({ length: 5 }, async () => {
+        await turns.enter(lane)
+        turns.run(work(lane))
+      })
+    const waiting = [...many('a'), ...many('b')]
+    await turns.enter('neighbour')
+    turns.run(work('neighbour'))
+    expect(done).toEqual(['first', 'a', 'b', 'neighbour'])
+    await Promise.all(waiting)
+    expect(done.slice(4).join('')).toBe('abababab')
+  })
 
-it('a hundred short works of one lane do not each wait for a long one of another', async () => {
-  const turns = new Turns()
-  const done: string[] = []
-  const work = (name: string, forMs: number) => (): void => {
-    const endMs = performance.now() + forMs
-    while (performance.now() < endMs);
-    done.push(name)
-  }
-  const many = (lane: string, count: number, forMs: number) =>
-    Array.from({ length: count }, async () => {
-      await turns.enter(lane)
-      turns.run(work(lane, forMs), lane)
-    })
-  turns.run(work('first', 20))
-  const long = many('long', 5, 300)
-  await Promise.all(many('short', 100, 1))
-  expect(done.filter((name) => name === 'long').length).toBeLessThan(5)
-  await Promise.all(long)
+  it('the users of one lane take turns in it, and what several of them wait for is done with the first', async () => {
+    const turns = new Turns()
+    const done: string[] = []
+    const work = (name: string) => (): void => {
+      vi.advanceTimersByTime(20)
+      done.push(name)
+    }
+    turns.run(work('first'))
+    const enter = async (name: string, lane: string, users?: readonly string[]): Promise<void> => {
+      await turns.enter(lane, users)
+      turns.run(work(name))
+    }
+    await Promise.all([
+      ...Array.from({ length: 4 }, async () => enter('mallory', 'subscriptions', ['mallory'])),
+      enter('ann', 'subscriptions', ['ann']),
+      enter('shared', 'subscriptions', ['mallory', 'ann', 'bob']),
+      enter('query', 'queries'),
+    ])
+    expect(done.join(' ')).toBe('first mallory query ann shared mallory mallory mallory')
+  })
+
+  it('a hundred short works of one lane do not each wait for a long one of another', async () => {
+    const turns = new Turns()
+    const done: string[] = []
+    const work = (name: string, forMs: number) => (): void => {
+      vi.advanceTimersByTime(forMs)
+      done.push(name)
+    }
+    const many = (lane: string, count: number, forMs: number) =>
+      Array.from({ length: count }, async () => {
+        await turns.enter(lane)
+        turns.run(work(lane, forMs), lane)
+      })
+    turns.run(work('first', 20))
+    const long = many('long', 5, 300)
+    await Promise.all(many('short', 100, 1))
+    expect(done.filter((name) => name === 'long').length).toBeLessThan(5)
+    await Promise.all(long)
+  })
 })

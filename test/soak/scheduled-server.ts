@@ -61,8 +61,8 @@ export async function simulatedServer(number: number): Promise<ScheduledServer &
     },
     calm: async () => {
       faults.clear()
-      // A refusal of connections has a time of its own.
-      await new Promise((resolve) => setTimeout(resolve, 30))
+      // A refusal of connections has a time of its own, which ends here.
+      faults.inject({ fault: { type: 'refuse-connections', forMs: 0 } })
     },
     list: async (selection) => {
       await using connection = connect(url)
