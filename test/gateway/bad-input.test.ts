@@ -115,7 +115,7 @@ const queries: readonly BadCase[] = [
   {
     title: 'a cursor that is none',
     query: '{ pods(after: "not a cursor!") { totalCount } }',
-    error: { code: bad, argument: 'after', message: /is not a cursor/, hint: /begin again/ },
+    error: { code: bad, argument: 'after', message: /is not a cursor/, hint: /start again/ },
   },
   {
     title: 'a cursor that somebody made',

@@ -316,7 +316,7 @@ describe('what no cache serves', () => {
     ])
     for (const { errors } of answers) {
       expect(errors).toMatchObject([
-        { message: expect.stringContaining('read live'), extensions: { code: 'UNSUPPORTED' } },
+        { message: expect.stringContaining('without a cache'), extensions: { code: 'UNSUPPORTED' } },
       ])
     }
   })
