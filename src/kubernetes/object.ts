@@ -4,6 +4,7 @@ import type { Int64, RawNumber } from './wire/scalars.ts'
 /** Any JSON value of the API. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject
 
+/** A JSON object of the API. */
 export interface JsonObject {
   readonly [key: string]: Json | undefined
 }

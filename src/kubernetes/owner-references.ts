@@ -8,6 +8,7 @@ export class OwnerError extends CodedError {
   }
 }
 
+/** Options of {@link setControllerReference} and {@link setOwnerReference}. */
 export interface OwnerReferenceOptions {
   /** Whether a foreground deletion of the owner waits for the object. Default: true. */
   readonly blockOwnerDeletion?: boolean

@@ -1,6 +1,7 @@
 import { CodedError } from './coded-error.ts'
 import { aDuration, anObject, checkedOptions, type OptionChecks } from './options.ts'
 
+/** An operation took longer than its deadline. */
 export class DeadlineError extends CodedError {
   readonly deadlineMs: number
 

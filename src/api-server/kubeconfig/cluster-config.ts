@@ -65,6 +65,7 @@ export interface ClusterConfig {
   readonly impersonation: Readonly<Record<string, string | readonly string[]>>
 }
 
+/** What is wrong with a cluster's configuration. */
 export type ClusterConfigErrorCode =
   | 'CLUSTER_NOT_FOUND'
   | 'KUBECONFIG_MISSING'

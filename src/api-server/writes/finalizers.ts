@@ -65,6 +65,7 @@ export function isBeingDeleted({ metadata }: KubernetesObject): boolean {
   return deletionTimestamp !== undefined && deletionTimestamp !== null
 }
 
+/** Whether the object has the finalizer. */
 export function hasFinalizer({ metadata }: KubernetesObject, finalizer: string): boolean {
   return metadata.finalizers?.includes(finalizer) ?? false
 }

@@ -62,6 +62,7 @@ export interface ObjectRequests {
   ): Promise<unknown>
 }
 
+/** Options of an {@link ObjectClient}. */
 export interface ObjectClientOptions {
   /** The `fieldManager` of all its writes; required to apply. */
   readonly fieldManager?: string

@@ -31,6 +31,7 @@ export interface Preconditions {
   readonly resourceVersion?: string
 }
 
+/** Options of a write. */
 export interface WriteOptions extends ReadOptions {
   /** The owner of the fields that are set; default: the client's. */
   readonly fieldManager?: string
@@ -40,15 +41,18 @@ export interface WriteOptions extends ReadOptions {
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict'
 }
 
+/** Options of a write to an existing object. */
 export interface ChangeOptions extends WriteOptions {
   readonly preconditions?: Preconditions
 }
 
+/** Options of a server-side apply. */
 export interface ApplyOptions extends ChangeOptions {
   /** Takes over fields of other owners, which are a conflict otherwise. */
   readonly force?: boolean
 }
 
+/** Options of a deletion. */
 export interface DeleteOptions extends ReadOptions {
   readonly preconditions?: Preconditions
   readonly dryRun?: boolean

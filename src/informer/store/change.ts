@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { HeldObject, ObjectCodec } from '../codec/object-codec.ts'
 
+/** What a change does to a store. */
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
 export interface ChangeOptions {

@@ -72,11 +72,13 @@ export const generationChanged: Predicate = {
     before.deletionTimestamp !== after.deletionTimestamp,
 }
 
+/** Accepts updates that change a label. */
 export const labelsChanged: Predicate = {
   onUpdate: ({ metadata: before }, { metadata: after }) =>
     !isDeepStrictEqual({ ...before.labels }, { ...after.labels }),
 }
 
+/** Accepts updates that change an annotation. */
 export const annotationsChanged: Predicate = {
   onUpdate: ({ metadata: before }, { metadata: after }) =>
     !isDeepStrictEqual({ ...before.annotations }, { ...after.annotations }),

@@ -48,6 +48,7 @@ export interface WorkQueueObserver<K = string> {
   retried?(key: K, delayMs: number): void
 }
 
+/** Options of `createWorkQueue`. */
 export interface WorkQueueOptions<K = string> {
   /** The delay of retries; default: client-go's limiter. Do not share it between queues. */
   readonly rateLimiter?: RateLimiter
