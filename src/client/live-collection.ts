@@ -1,4 +1,5 @@
 // Front ends with an older `lib` need this to read the types.
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { Frame } from './frame-fold.ts'
 import type { LiveSnapshot, LiveStatus } from './live-stream.ts'
 import { type LiveQuery, liveRequest, LiveStream } from './live-stream.ts'

@@ -1,4 +1,5 @@
 // Front ends with an older `lib` need this to read the types.
+/// <reference lib="esnext.disposable" preserve="true" />
 import { Listeners } from './listeners.ts'
 import type { RowOf } from './live-collection.ts'
 import type { LiveSnapshot, LiveStatus } from './live-stream.ts'
