@@ -316,7 +316,10 @@ describe('what no cache serves', () => {
     ])
     for (const { errors } of answers) {
       expect(errors).toMatchObject([
-        { message: expect.stringContaining('without a cache'), extensions: { code: 'UNSUPPORTED' } },
+        {
+          message: expect.stringContaining('without a cache'),
+          extensions: { code: 'UNSUPPORTED' },
+        },
       ])
     }
   })
