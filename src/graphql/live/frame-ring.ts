@@ -1,14 +1,14 @@
 import type { WrittenFrame } from './frame-writer.ts'
 
-/** How much of what has been sent last is kept for those who have not read it yet. */
+/** How many of the last frames are kept for members that have not read them yet. */
 export interface FrameRingLimits {
   readonly maxFrames: number
   readonly maxBytes: number
 }
 
 /**
- * The frames of a group that its slowest readers may still have to read, by number. Bounded in frames and bytes; the policy is
- * that the oldest go, and who has not read them yet begins anew. The group says which of them all have read.
+ * The last frames of a group, by number. Bounded in frames and bytes: the oldest are dropped, and a member that has not read them
+ * begins anew. The group says which frames all members have read.
  */
 export class FrameRing {
   readonly #limits: FrameRingLimits
@@ -21,7 +21,7 @@ export class FrameRing {
     this.#limits = limits
   }
 
-  /** The number of the oldest frame that is there, or of the next one. */
+  /** The number of the oldest frame, or of the next one if there is none. */
   get first(): number {
     return this.#first
   }
@@ -31,7 +31,7 @@ export class FrameRing {
     return this.#next
   }
 
-  /** What its frames take, and the texts that they were made of. */
+  /** The memory of its frames, and of the texts that they were made of. */
   get bytes(): number {
     return this.#bytes * 2
   }
@@ -46,13 +46,13 @@ export class FrameRing {
     while (this.#bytes > maxBytes && this.#next - this.#first > 1) this.#drop()
   }
 
-  /** A frame; `undefined` where it is not there any more, or not yet. */
+  /** A frame; `undefined` if it has been dropped, or is not there yet. */
   get(number: number): WrittenFrame | undefined {
     if (number < this.#first || number >= this.#next) return undefined
     return this.#frames[number % this.#limits.maxFrames]
   }
 
-  /** What is before a place is wanted by nobody any more. */
+  /** Drops the frames before a place. */
   forgetBefore(place: number): void {
     while (this.#first < Math.min(place, this.#next)) this.#drop()
   }

@@ -1,12 +1,13 @@
 import type { GraphQLFormattedError } from 'graphql'
 import { boundedFormatted } from '../operation/bounded-errors.ts'
-import { encodeResumeToken, type ResumePosition } from '../operation/resume-token.ts'
+import {
+  encodeResumeToken,
+  type Positions,
+  type ResumePosition,
+} from '../operation/resume-token.ts'
 import type { FramePlan } from './frame-plan.ts'
 import type { PageState } from './group-content.ts'
 import type { SentChange } from './live-change.ts'
-
-/** The resource version of each kind that is read, by type name; the followed kind's is the first. */
-export type Positions = Readonly<Record<string, string>>
 
 export interface FrameWriterOptions extends Omit<ResumePosition, 'positions' | 'isAhead'> {
   readonly plan: FramePlan
@@ -23,21 +24,21 @@ interface FramePart {
   readonly texts: readonly string[]
 }
 
-/** Where frames stand: all that was sent is known up to `positions`, those before the last one are behind `before`. */
+/** Where frames stand: the last one leads to `positions`, those before it are behind `before`. */
 export interface FramesAt {
   readonly reset: boolean
-  /** Of the last one; those before it are as synced as `wasSynced` says. */
+  /** Whether frames before the last one are synced. The last one is. */
   readonly wasSynced: boolean
-  /** What tokens say before the last frame; the same as `positions` where that is not the last one either. */
+  /** The positions of tokens before the last frame; the same as `positions` if further frames follow for these. */
   readonly before: Positions
   readonly positions: Positions
-  /** Whether some rows have been told as they came to be behind `positions`. */
+  /** Whether some rows were written in a state later than `positions`. */
   readonly isAhead: boolean
-  /** How a page is behind the last one. */
+  /** The page that the last frame leads to. */
   readonly page: PageState | undefined
 }
 
-/** A frame as it is sent, and what it says. */
+/** A frame, as bytes and as changes. */
 export interface WrittenFrame {
   readonly changes: readonly SentChange[]
   /** The payload, UTF-8. */
@@ -55,8 +56,8 @@ export class FrameWriter {
   }
 
   /**
-   * Changes as frames within the limits, at least one, each written when it is asked for. Only behind the last of them has
-   * everything been sent that led to its position, so the others keep the one before.
+   * Changes as frames within the limits, at least one. Each is written when it is taken. Only the last one completes what led to
+   * its position, so the others keep the position before.
    */
   *frames(changes: readonly SentChange[], at: FramesAt): Generator<WrittenFrame, void> {
     let waiting: FramePart | undefined
@@ -71,7 +72,7 @@ export class FrameWriter {
       waiting = part
     }
     if (waiting !== undefined) {
-      // In the midst of a change there are several states of a page behind one position.
+      // In the midst of a change, a page has several states at one position.
       const isMidst = positions === before
       const isAhead = isMidst || at.isAhead
       yield this.#written(waiting, { reset, synced: true, positions, isAhead, page })
@@ -137,7 +138,7 @@ function errorsOf({ key }: FramePlan, changes: readonly SentChange[]): string {
 
 const none: readonly GraphQLFormattedError[] = []
 
-/** In memory of its own: what is kept for a while would keep all of the pool that short-lived bytes are cut from. */
+/** The bytes have memory of their own: a slice of the shared pool would keep all of the pool in memory. */
 function utf8(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
   bytes.write(text)

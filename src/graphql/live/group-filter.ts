@@ -4,7 +4,7 @@ import type { KindView } from '../operation/kind-view.ts'
 import type { ReadSnapshot } from '../operation/read-snapshot.ts'
 import { turns } from '../operation/operation-turns.ts'
 import { PlanRun } from '../plan/plan-run.ts'
-import type { Positions } from './frame-writer.ts'
+import type { Positions } from '../operation/resume-token.ts'
 import type { GroupContent } from './group-content.ts'
 import type { GroupReading, GroupRun } from './group-reading.ts'
 

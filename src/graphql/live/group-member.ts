@@ -1,5 +1,6 @@
 import type { FrameRing } from './frame-ring.ts'
-import type { Positions, WrittenFrame } from './frame-writer.ts'
+import type { Positions } from '../operation/resume-token.ts'
+import type { WrittenFrame } from './frame-writer.ts'
 import type { GroupSnapshot } from './group-snapshot.ts'
 
 /** How a subscription has ended: the errors are its last message. */

@@ -23,9 +23,9 @@ interface PageRow extends RowText {
   readonly version: unknown
 }
 
-/** So many rows stand ready behind a page, for those that leave it; of a large page as many as it has. */
+/** So many rows are kept ready behind a page, to replace those that leave it; of a large page as many as it has. */
 const leastReady = 50
-/** What it takes to know that an object is in the list, about. */
+/** The memory of an object's membership in the list, about. */
 const memberBytes = 80
 
 /** The first objects of a list in an order, as the members of a group have been sent them. */
@@ -64,7 +64,7 @@ export class GroupPage implements GroupContent {
   }
 
   changedMatches(part: KindView, run: PlanRun, keys?: readonly string[]): readonly string[] {
-    // Which rows stand ready may have been read before it was heard that they match.
+    // Rows that stand ready may have been read before their changes were heard.
     if (keys !== undefined) return keys
     this.#front = this.#newFront()
     return this.#matching.changedMatches(part, run)
@@ -119,7 +119,7 @@ export class GroupPage implements GroupContent {
     return { key: position.key, uid, position }
   }
 
-  /** The rows of the page that are there. What has gone, or come, and was not heard of yet, will be. */
+  /** The rows of the page that exist. Changes that are not heard of yet will be. */
   #present(part: KindView, options: PlanRunOptions): readonly WindowRow[] {
     const { view } = part
     const isThere = ({ key, uid }: WindowRow): boolean => {

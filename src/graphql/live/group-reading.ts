@@ -20,7 +20,7 @@ import type { ReadSnapshot } from '../operation/read-snapshot.ts'
 import type { ViewerAccess } from '../operation/viewer-access.ts'
 import type { PlanRunOptions } from '../plan/plan-run.ts'
 import { plannedWork } from '../plan/planned-work.ts'
-import type { Positions } from './frame-writer.ts'
+import type { Positions } from '../operation/resume-token.ts'
 import {
   type GroupAccess,
   type MissingRead,

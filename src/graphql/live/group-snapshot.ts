@@ -1,5 +1,6 @@
 import type { FrameRing } from './frame-ring.ts'
-import type { FrameWriter, Positions, WrittenFrame } from './frame-writer.ts'
+import type { FrameWriter, WrittenFrame } from './frame-writer.ts'
+import type { Positions } from '../operation/resume-token.ts'
 import type { GroupContent } from './group-content.ts'
 import type { NoRoomError } from './held-bytes.ts'
 
@@ -9,22 +10,22 @@ export interface GroupSnapshotOptions {
   readonly next: number
   readonly positions: Positions
   readonly isAhead: boolean
-  /** One more of its frames is held: why there is no room for it, where there is none. */
+  /** Called when one more of its frames is held. Returns why there is no room for it, if there is none. */
   readonly written: () => NoRoomError | undefined
 }
 
-/** What a change takes that is still to be written, about, besides its text. */
+/** The memory of a change that is still to be written, about, besides its text. */
 const changeBytes = 100
 
 /**
- * All that the members of a group hold at one place in its ring, in frames for those who come anew. The frames are written when
- * the first one wants them, and kept for the others.
+ * All rows of a group at one place in its ring, as frames for newcomers. The frames are written when the first member takes them, and
+ * kept for the others.
  */
 export class GroupSnapshot {
   /** The number of the frame that goes on from here. */
   readonly next: number
   readonly positions: Positions
-  /** How many objects it tells of. */
+  /** The number of its objects. */
   readonly rows: number
   readonly #onWritten: () => NoRoomError | undefined
   #frames: Iterator<WrittenFrame, void>
@@ -53,17 +54,17 @@ export class GroupSnapshot {
     })
   }
 
-  /** What its frames take that have been written, and what they are written from. */
+  /** The memory of its written frames, and of what they are written from. */
   get bytes(): number {
     return this.#bytes + this.#changeBytes
   }
 
-  /** Why it has no more frames, where there was no room for them: whoever has not read them all is to be told so. */
+  /** Why it has no more frames, if there was no room for them. It ends members that have not read them all. */
   get problem(): NoRoomError | undefined {
     return this.#problem
   }
 
-  /** One of its frames; `undefined` behind the last. */
+  /** A frame by number; `undefined` behind the last one. */
   frame(number: number): Buffer | undefined {
     while (this.#written.length <= number) {
       const { value } = this.#frames.next()
@@ -79,7 +80,7 @@ export class GroupSnapshot {
     return this.#written[number]
   }
 
-  /** It leads nowhere any more: it has no frames from now on, and holds no texts. */
+  /** Drops its frames and texts: it leads nowhere any more. */
   empty(): void {
     this.#frames = [].values()
     this.#written = []
@@ -88,7 +89,7 @@ export class GroupSnapshot {
   }
 }
 
-/** A snapshot is given to newcomers as long as not more frames have followed it, and for so long. */
+/** A snapshot is given to newcomers until so many frames have followed it, and for so long. */
 const maxFramesBehind = 16
 const givenMs = 10_000
 

@@ -1,16 +1,16 @@
 import { ClientError } from '../operation/client-error.ts'
 
-/** A group, as far as what it holds is counted. */
+/** A group, as far as its memory is counted. */
 export interface ByteHolder {
-  /** What it holds now, at the most: rows, and frames on their way. */
+  /** The memory that it holds now, at the most: rows, and frames on their way. */
   readonly heldBytes: number
-  /** The names of the users who share it; none where nobody is asked who they are. */
+  /** The names of the users who share it; none without authentication. */
   readonly users: ReadonlySet<string>
-  /** What of it is held for one of its users: a part of what all share, and the frames that only this user is sent. */
+  /** The share of one user: a part of what all share, and the frames for this user alone. */
   heldBytesFor(user: string): number
 }
 
-/** There is no room for a subscription now, or no longer: it may be asked for again. */
+/** There is no room for a subscription now. The client may try again. */
 export class NoRoomError extends ClientError {
   constructor(maxBytes: number, isOfUser: boolean) {
     const holder = isOfUser ? 'the subscriptions of this user' : 'all subscriptions together'
@@ -24,13 +24,13 @@ export class NoRoomError extends ClientError {
 
 const retryAfterMs = 10_000
 
-/** How much groups may hold. */
+/** How much memory groups may hold. */
 export interface HeldBytesLimits {
   readonly maxHeldBytes: number
   readonly maxHeldBytesPerUser: number
 }
 
-/** What all groups hold together, and for each user. Bounded; the policy is that what would be held beyond that is refused. */
+/** Counts the memory of all groups, in all and for each user. Bounded: what would exceed the bound is refused. */
 export class HeldBytes {
   readonly #limits: HeldBytesLimits
   readonly #ofGroup = new Map<ByteHolder, number>()
@@ -47,19 +47,19 @@ export class HeldBytes {
   }
 
   /**
-   * A group may hold more or less than before, or is about to hold more, all of it for one user or for all who share it: why there
-   * is no room for that, where there is none.
+   * Counts a group again, with `more` bytes that it is about to hold, for one user or for all who share it. Returns why there is no
+   * room, if there is none.
    */
   hold(group: ByteHolder, more = 0, ofUser?: string): NoRoomError | undefined {
     this.#count(group)
-    // None is to lose a group that users share because of what another one holds.
+    // A group of several users does not end because one of them holds too much.
     const [first, another] = group.users
     return this.#problemFor(ofUser ?? (another === undefined ? first : undefined), more)
   }
 
   #problemFor(user: string | undefined, more: number): NoRoomError | undefined {
     const { maxHeldBytes, maxHeldBytesPerUser } = this.#limits
-    // What others held may be gone since they were counted, as frames go when nobody reads them any more.
+    // Other groups may hold less than when they were counted.
     if (this.#bytes + more > Math.min(maxHeldBytes, maxHeldBytesPerUser)) this.#countAll()
     if (this.#bytes + more > maxHeldBytes) return new NoRoomError(maxHeldBytes, false)
     if (user === undefined || this.#bytes + more <= maxHeldBytesPerUser) return undefined

@@ -1,15 +1,15 @@
-/** What the groups of subscribers may hold. */
+/** Bounds of what groups of subscribers hold. */
 export interface LiveLimits {
-  /** Frames that a group keeps for those who have not read them; who is further behind begins anew. */
+  /** Frames that a group keeps for members that have not read them. A member that is further behind begins anew. */
   readonly maxFrames: number
   /** The same in bytes. */
   readonly maxBytes: number
   /**
-   * What all groups hold together: rows, snapshots, and frames that somebody has not read. What would be held beyond that is
-   * refused with `QUERY_TOO_COSTLY`.
+   * What all groups hold together: rows, snapshots, and frames that a member has not read. More is refused with
+   * `QUERY_TOO_COSTLY`.
    */
   readonly maxHeldBytes: number
-  /** The same for one user, who counts for a part of what is shared with others. */
+  /** The same for one user, who counts for a part of what is shared. */
   readonly maxHeldBytesPerUser: number
 }
 
@@ -21,24 +21,24 @@ export const defaultLiveLimits: LiveLimits = {
   maxHeldBytesPerUser: 256 << 20,
 }
 
-/** How subscriptions are. */
+/** The state of subscriptions. */
 export interface LiveState extends Readonly<LiveCounts> {
   readonly groups: number
   readonly members: number
-  /** What all groups hold: rows, and frames on their way. */
+  /** The memory of all groups: rows, and frames on their way. */
   readonly heldBytes: number
 }
 
-/** What has become of subscriptions, counted since the process began. */
+/** Counts since the process began. */
 export interface LiveCounts {
-  /** Several frames that became one, for a reader that was behind. */
+  /** Times that several frames became one, for a reader that was behind. */
   merged: number
-  /** Frames that subscribers of groups were given. */
+  /** Frames that readers have taken. */
   frames: number
-  /** Readers that had to begin anew, as they were too far behind. */
+  /** Times that a reader was too far behind, and began anew. */
   resets: number
   /** Subscriptions that went on where they stood. */
   resumed: number
-  /** Subscriptions that came with a token and had to begin anew. */
+  /** Subscriptions with a token that began anew. */
   notResumed: number
 }

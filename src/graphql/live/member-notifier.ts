@@ -1,21 +1,20 @@
-/** So long may the listeners be told, one after the other, before the event loop gets its turn. */
+/** Members are notified for so long before the event loop gets its turn. */
 const sliceMs = 8
 
-/** Whom there is something to tell. */
 interface Announced {
   announce(): void
 }
 
 /**
- * Tells many that there is something for them, in slices between which the event loop runs. What comes while it tells them is told
- * in another round: one at a time, however fast it comes.
+ * Notifies all members of a group of new frames, in slices between which the event loop runs. Frames that come meanwhile lead to one
+ * more round, however many there are.
  */
 export class MemberNotifier {
   readonly #listeners: ReadonlySet<Announced>
   #rounds = 0
   #isTelling = false
 
-  /** Who is in the set when it is their turn is told. */
+  /** A listener is notified if it is in the set when its turn comes. */
   constructor(listeners: ReadonlySet<Announced>) {
     this.#listeners = listeners
   }

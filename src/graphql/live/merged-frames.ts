@@ -1,5 +1,6 @@
 import type { FrameRing } from './frame-ring.ts'
-import type { FrameWriter, Positions } from './frame-writer.ts'
+import type { FrameWriter } from './frame-writer.ts'
+import type { Positions } from '../operation/resume-token.ts'
 import type { GroupContent } from './group-content.ts'
 import { type MergedReading, type Resumption, resumptionBy } from './group-member.ts'
 
@@ -13,18 +14,18 @@ export interface MergedGroup {
 }
 
 interface Merged extends Resumption {
-  /** Where those stood that it is for. */
+  /** The positions of the members that it is for. */
   readonly before: Positions
 }
 
-/** Readers are behind by some frames at a time: so many places are known at once, and each may lead through all of the ring. */
+/** So many places are kept at once. Each may lead through all of the ring. */
 const maxPlaces = 4
-/** Who is late comes soon; so long they are kept for others, unless something new is told before. */
+/** So long merged frames are kept for other members, unless the ring moves on before. */
 const keptMs = 1_000
 
 /**
- * What is still to be read of a ring as fewer frames, from each place where somebody stands: worked out once for all who stand
- * there, since what makes one reader late, too much to do, makes all of them late.
+ * The rest of a ring as fewer frames, from each place where members stand. They are made once for all members at a place: load that
+ * makes one reader late makes all of them late.
  */
 export class MergedFrames implements MergedReading {
   readonly #group: MergedGroup
@@ -37,7 +38,7 @@ export class MergedFrames implements MergedReading {
     this.#group = group
   }
 
-  /** Those that are kept. */
+  /** All that are kept. */
   get kept(): Iterable<Resumption> {
     return this.#known.values()
   }

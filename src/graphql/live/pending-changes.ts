@@ -1,7 +1,7 @@
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
 import type { Change } from '../../informer/store/change.ts'
 import type { SeenChanges } from './group-content.ts'
-import type { Positions } from './frame-writer.ts'
+import type { Positions } from '../operation/resume-token.ts'
 import type { RowDependencies } from './row-dependencies.ts'
 
 /** What is to be written, and the position that this leads to. */
@@ -17,7 +17,7 @@ export class PendingChanges {
   #previous = new Map<string, HeldObject | undefined>()
   readonly #keepsPrevious: boolean
   #positions: Record<string, string> = {}
-  /** Of kinds any change of which may concern any row. */
+  /** Positions of kinds of which any change may concern any row. */
   #widePositions: Record<string, string> = {}
   #isWide = false
 
@@ -45,7 +45,7 @@ export class PendingChanges {
     }
   }
 
-  /** Objects have changed that rows may be written from. */
+  /** Objects that rows may be written from have changed. */
   addRelated(
     type: string,
     position: string,
@@ -69,12 +69,12 @@ export class PendingChanges {
     for (const key of keys) this.#keys.add(key)
   }
 
-  /** Something else has happened that any row may be written from. */
+  /** Something else has changed that any row may be written from. */
   addAll(): void {
     this.#isWide = true
   }
 
-  /** Takes what is pending; what needs all rows only where they are all written now. */
+  /** Takes what is pending. What needs all rows is left unless `withWide`. */
   take(withWide: boolean): TakenChanges {
     const [keys, unseen, previous] = [this.#keys, this.#unseen, this.#previous]
     const positions = { ...this.#positions, ...(withWide ? this.#widePositions : {}) }

@@ -2,13 +2,13 @@ import type { Change } from '../../informer/store/change.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { FollowedRelation } from '../operation/read-run.ts'
 
-/** What one takes, about: an anchor, a row in its set, and the way back. */
+/** The memory of one dependency, about: an anchor, a row in its set, and the way back. */
 const dependencyBytes = 300
 
 /**
- * Which rows have been written from which other objects, so that those can be found that a change of such an object concerns. A
- * relation to one that is looked up by keys is known to the key, also where nothing is there yet, and what an object owns to
- * the owner; of any other relation it is only known which kinds it reads, and a change of those concerns all rows.
+ * Which rows are written from which other objects, to find the rows that a change of such an object affects. A relation to an
+ * object that the row names is known by key, even if no such object exists yet; owned objects are known by their owner. Of any
+ * other relation only the kinds are known that it reads: a change of those affects all rows.
  */
 export class RowDependencies {
   /** By type name, then by {@link anchorOfKey} or {@link anchorOfOwner}: the keys of the rows. */
@@ -17,22 +17,22 @@ export class RowDependencies {
   readonly #wide = new Set<string>()
   /** The types whose objects are looked at for their owners. */
   readonly #owned = new Set<string>()
-  /** By type: rows that were written while changes waited, of which the last only is to be heard, whoever owned the object between. */
+  /** By type: rows that were written while changes waited. A listener merges these, so an owner in between may be missed. */
   readonly #doubtful = new Map<string, Set<string>>()
   #size = 0
   #hasWaiting: (type: string) => boolean = () => false
 
-  /** `hasWaiting`: whether objects of a type have changed in a way that is still to be heard. */
+  /** `hasWaiting`: whether changes of a type wait in its listener. */
   listen(hasWaiting: (type: string) => boolean): void {
     this.#hasWaiting = hasWaiting
   }
 
-  /** What they take, about. */
+  /** The memory that it takes, about. */
   get bytes(): number {
     return this.#size * dependencyBytes
   }
 
-  /** A row is about to be written anew, or is gone. */
+  /** Forgets a row: it is about to be written anew, or is gone. */
   forget(row: string): void {
     const dependencies = this.#ofRow.get(row) ?? []
     this.#size -= dependencies.length
@@ -60,12 +60,12 @@ export class RowDependencies {
     for (const key of condition.keys) this.#add(row, only.typeName, anchorOfKey(key))
   }
 
-  /** Whether a change of an object of a kind may concern any row. */
+  /** Whether a change of an object of this type may affect any row. */
   isWide(type: string): boolean {
     return this.#wide.has(type)
   }
 
-  /** The rows that were written from an object as it was before a change, or would be as it is now. */
+  /** The rows that are written from an object as it was before a change, or as it is now. */
   affectedBy(type: string, change: Change): ReadonlySet<string> {
     const rowsOf = this.#rowsOf.get(type)
     if (rowsOf === undefined) return none
@@ -76,7 +76,7 @@ export class RowDependencies {
       for (const row of rowsOf.get(anchor) ?? none) all.add(row)
     }
     if (change.type === 'MODIFIED' && change.previousHeld === undefined) {
-      // Nobody knows whose it was.
+      // Its owners before the change are not known.
       for (const anchor of rowsOf.keys()) if (isOfOwner(anchor)) add(anchor)
     } else {
       for (const uid of [...ownersOf(change.object), ...ownersOf(change.previous)]) {
@@ -86,7 +86,7 @@ export class RowDependencies {
     return all
   }
 
-  /** The rows that have to be written anew as soon as anything is heard of a type: from then on they are like the others. */
+  /** Takes the rows that have to be written anew when the listener of a type has changes. */
   takeDoubtful(type: string): Iterable<string> {
     const rows = this.#doubtful.get(type) ?? none
     this.#doubtful.delete(type)

@@ -1,5 +1,8 @@
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 
+/** Resource versions by type name. */
+export type Positions = Readonly<Record<string, string>>
+
 /** Where a subscription stood: what a client sends as `resumeFrom`. */
 export interface ResumePosition {
   readonly cluster: string
@@ -13,7 +16,7 @@ export interface ResumePosition {
    * The resource version of each kind, by type name: whoever has applied all that was sent holds all that happened until
    * then. Empty within a snapshot that is not complete, from where nothing can be resumed.
    */
-  readonly positions: Readonly<Record<string, string>>
+  readonly positions: Positions
   /**
    * Whether more may have been sent than led to the positions: in the midst of several frames, or where objects were sent as they
    * had come to be meanwhile.
