@@ -1,10 +1,9 @@
 import type { ListenerRoute } from '../../informer/delivery/route.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { ClusterKind } from '../operation/kind-view.ts'
-import type { SettledParts } from '../operation/preparation.ts'
 import { NotCoveredError } from '../operation/not-covered.ts'
 import type { PlanRunOptions } from '../plan/plan-run.ts'
-import type { FollowedRelation } from '../operation/read-run.ts'
+import type { FollowedRelation, ReadParts } from '../reads/read-run.ts'
 import { type MissingRead, MissingKindError, missingText, type GroupKinds } from './group-access.ts'
 
 /** What the rows of a group are written with, within one tick. */
@@ -72,7 +71,7 @@ export function groupParts(
       return reading()
     })
   const { may } = settled
-  const parts: SettledParts = {
+  const parts: ReadParts = {
     part: (at, reading) => read(at, () => settled.part(at, reading)),
     forLookup: (at, keys) => read(at, () => settled.forLookup(at, keys)),
     cachedPart(at, reading) {
@@ -90,8 +89,9 @@ export function groupParts(
     asks: () => {
       throw new NotCoveredError('what a viewer may do')
     },
-    more: () => undefined,
-    release() {},
+    listed: () => {
+      throw new NotCoveredError('what a viewer may list')
+    },
   }
   return {
     parts,

@@ -1,5 +1,5 @@
 import type { Viewer } from '../../access/viewer.ts'
-import type { PlannedQueries, QueryRequest } from '../plan/planned-queries.ts'
+import type { PlannedQueries, QueryOrigin, QueryRequest } from '../plan/planned-queries.ts'
 import type { MemberStream } from './group-member.ts'
 import type { LiveState } from './live-limits.ts'
 import type { PlannedSubscriptions } from './planned-subscriptions.ts'
@@ -11,7 +11,7 @@ export interface PlannedOperations {
   /** The JSON text of the answer to a query; `undefined` where it has no plan. */
   answer(
     request: QueryRequest,
-    origin?: { readonly viewer?: Viewer | undefined },
+    origin?: QueryOrigin,
   ): string | undefined | Promise<string | undefined>
   /** The frames of a subscription; `undefined` where it has no plan. */
   subscribe(

@@ -1,4 +1,5 @@
 import type { Page } from '../../query/page/page.ts'
+import type { ReadPage } from '../reads/direct-list.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { UnionRow } from '../../query/page/union-page.ts'
 import type { FacetArguments, PageArguments } from '../schema/read-arguments.ts'
@@ -26,10 +27,11 @@ export interface PolymorphicConnectionOptions extends PolymorphicPageOptions {
 }
 
 /** A page of objects of one kind as a connection. */
-export function storeConnection(page: Page, part: KindView, budget: WorkBudget): ConnectionSource {
+export function storeConnection({ part, page }: ReadPage, budget: WorkBudget): ConnectionSource {
   const { view, kind, cluster } = part
   return new PageConnection(budget, {
-    ...page,
+    hasNextPage: page.hasNextPage,
+    hasPreviousPage: page.hasPreviousPage,
     entries: page.ids,
     cursorOf: (id) => page.cursorOf(id),
     rowOf: (id) => ({ kind, cluster, object: view.object(id) }),

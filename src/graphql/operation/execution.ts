@@ -23,7 +23,7 @@ import { enterLive, queryLane, turns } from './operation-turns.ts'
 import { problemOfVariables } from './document-bounds.ts'
 import { noteMissed } from './missing-indexes.ts'
 import { fleetOf } from './fleet-state.ts'
-import { LiveLoader } from './live-loader.ts'
+import { DirectReads } from '../reads/direct-reads.ts'
 import { answerIntrospection } from './introspection.ts'
 import { LiveReader } from './live-reader.ts'
 import type { OperationDocuments } from './operation-documents.ts'
@@ -31,10 +31,11 @@ import type { OpenSubscriptions } from './open-subscriptions.ts'
 import type { OperationRecord } from './operation-record.ts'
 import { permissionsOf } from './permissions.ts'
 import { checkPageSizes } from './page-rows.ts'
-import { prepareOperation, runUntilPrepared } from './preparation.ts'
+import { prepareAndRun, prepareOperation, runUntilPrepared } from './preparation.ts'
 import { executePriced } from './priced-executor.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
-import type { SecretReader } from './secret-loader.ts'
+import type { SecretReader } from '../reads/direct-secrets.ts'
+import { ReadRun } from '../reads/read-run.ts'
 import type { ReadSnapshot } from './read-snapshot.ts'
 import { StoreReader } from './store-reader.ts'
 import { subscriptionAnswers } from './subscription-answers.ts'
@@ -61,7 +62,10 @@ export interface ExplainingPlans {
   explain(
     served: ServedSchema,
     request: OperationRequest,
-    viewer: Viewer | undefined,
+    origin: Pick<OperationOptions, 'viewer' | 'callerToken'> & {
+      /** Is told of each Secret whose data was read. */
+      readonly secretRead: (secret: string) => void
+    },
   ): Promise<
     | {
         readonly text: string
@@ -103,7 +107,7 @@ export class Execution {
     const seen = (result: ExecutionResult): ExecutionResult =>
       this.#seen({ result, failures: [] }, args.document)
     if ('errors' in validated) return seen(validated)
-    const planned = isExplained(args) ? await this.#explainedPlan(args) : undefined
+    const planned = isExplained(args) ? await this.#explainedPlan(args, record) : undefined
     if (planned !== undefined) {
       record?.planned()
       return planned
@@ -113,33 +117,47 @@ export class Execution {
     if (introspected !== undefined) return seen(introspected)
     record?.reads(() => operationKinds(this.#options.served, validated))
     const access = this.#accessOf(args)
-    using prepared = await prepareOperation(this.#options, validated, access)
-    const wishes = args.contextValue as OperationOptions | undefined
-    const live = this.#liveLoader(access, {
+    const options = args.contextValue as OperationOptions | undefined
+    const direct = this.#directReads(access, {
       access,
-      token: wishes?.callerToken,
-      read(secret) {
-        record?.readSecret(secret)
-        wishes?.secretRead?.()
-      },
+      token: options?.callerToken,
+      read: (secret) => this.#secretRead(secret, options, record),
     })
-    const answered = await runUntilPrepared(
-      prepared,
-      () => turns.enter(queryLane(access?.viewer)),
-      async (settled) => {
-        const { contextValue, failures, budget } = this.#context({ args, access, settled, live })
+    const { served } = this.#options
+    const answered = await prepareAndRun(this.#options, operationKinds(served, validated), {
+      access,
+      direct,
+      enter: () => turns.enter(queryLane(access?.viewer)),
+      run: async (snapshot) => {
+        const { contextValue, failures, budget } = this.#context({ args, snapshot, direct })
         const result = await executePriced({ ...validated, contextValue }, budget)
-        noteMissed(settled, result, failures)
+        noteMissed(snapshot, result, failures)
         record?.spent(budget)
         return { result: this.#explained(result, validated, { budget, access }), failures }
       },
-    )
+    })
     return this.#seen(answered, args.document)
   }
 
-  async #explainedPlan(args: ExecutionArgs): Promise<ExecutionResult | undefined> {
+  #secretRead(
+    secret: string,
+    options: OperationOptions | undefined,
+    record: OperationRecord | undefined,
+  ): void {
+    record?.readSecret(secret)
+    options?.secretRead?.()
+  }
+
+  async #explainedPlan(
+    args: ExecutionArgs,
+    record: OperationRecord | undefined,
+  ): Promise<ExecutionResult | undefined> {
     const { plans, served } = this.#options
-    const planned = await plans?.explain(served, args, viewerOf(args))
+    const options = args.contextValue as OperationOptions | undefined
+    const planned = await plans?.explain(served, args, {
+      ...options,
+      secretRead: (secret) => this.#secretRead(secret, options, record),
+    })
     if (planned === undefined) return undefined
     const { data } = parseExact(planned.text) as Required<ExecutionResult>
     const { errors, explanation } = planned
@@ -149,7 +167,10 @@ export class Execution {
   #explained(
     result: ExecutionResult,
     operation: OperationToRead,
-    { budget, access }: Pick<ExecutionContext, 'budget'> & Pick<ContextParts, 'access'>,
+    {
+      budget,
+      access,
+    }: Pick<ExecutionContext, 'budget'> & { readonly access: ViewerAccess | undefined },
   ): ExecutionResult {
     const { report } = budget
     if (report === undefined) return result
@@ -179,17 +200,14 @@ export class Execution {
       enterLive(access === undefined ? [] : [access.viewer.username])
     let source: AsyncIterable<unknown> | ExecutionResult
     try {
-      source = await runUntilPrepared(prepared, enter, async (settled) => {
-        const { contextValue } = this.#context({
-          args,
-          access,
-          settled,
-          live: this.#liveLoader(access),
-        })
+      const direct = this.#directReads(access)
+      const run = async (snapshot: ReadSnapshot) => {
+        const { contextValue } = this.#context({ args, snapshot, direct })
         const events = await createSourceEventStream({ ...validated, contextValue })
-        if (!(Symbol.asyncIterator in events)) noteMissed(settled, events)
+        if (!(Symbol.asyncIterator in events)) noteMissed(snapshot, events)
         return events
-      })
+      }
+      source = await runUntilPrepared(prepared, { direct, enter, run })
     } catch (error) {
       prepared[Symbol.dispose]()
       throw error
@@ -199,15 +217,16 @@ export class Execution {
       return seen(source)
     }
     const answer = async (event: unknown): Promise<ExecutionResult> => {
-      const live = this.#liveLoader(access)
-      const answered = await runUntilPrepared(prepared, enter, async (settled) => {
-        const { contextValue, failures, budget } = this.#context({ args, access, settled, live })
+      const direct = this.#directReads(access)
+      const run = async (snapshot: ReadSnapshot) => {
+        const { contextValue, failures, budget } = this.#context({ args, snapshot, direct })
         const frame = { ...validated, rootValue: event, contextValue }
         const result = await executePriced(frame, budget)
-        noteMissed(settled, result, failures)
+        noteMissed(snapshot, result, failures)
         record?.spent(budget)
         return { result: this.#explained(result, validated, { budget, access }), failures }
-      })
+      }
+      const answered = await runUntilPrepared(prepared, { direct, enter, run })
       return this.#seen(answered, args.document)
     }
     const { served, subscriptions } = this.#options
@@ -248,25 +267,26 @@ export class Execution {
     return viewer === undefined ? undefined : new ViewerAccess(this.#options.served, viewer)
   }
 
-  /** One for each answer, whose fields share what they read live. */
-  #liveLoader(access: ViewerAccess | undefined, reader?: SecretReader): LiveLoader {
+  /** One for each answer, whose fields share what is read directly. */
+  #directReads(access: ViewerAccess | undefined, secrets?: SecretReader): DirectReads {
     const { served, limits } = this.#options
-    return new LiveLoader(served, limits, access !== undefined, reader)
+    return new DirectReads({ served, limits, access, secrets })
   }
 
   /** What the resolvers read, and what they report besides what they throw. */
-  #context({ args, access, settled, live }: ContextParts): ExecutionContext {
+  #context({ args, snapshot, direct }: ContextParts): ExecutionContext {
     const { contextValue } = args
     const { served, limits } = this.#options
     const budget = isExplained(args)
       ? new ReportingBudget(limits.work, new ReadReport())
       : new WorkBudget(limits.work)
     const failures: GraphQLError[] = []
+    const { access } = snapshot
     const context: ResolverContext = {
-      read: new StoreReader({ served, limits, budget, parts: settled, live }),
-      fleet: fleetOf(served, access),
-      live: new LiveReader({ served, limits, kinds: settled, access }),
-      permissions: permissionsOf(served, access),
+      read: new StoreReader(new ReadRun({ served, limits, budget, parts: snapshot, direct })),
+      fleet: fleetOf(served, snapshot),
+      live: new LiveReader({ served, limits, kinds: snapshot, access }),
+      permissions: permissionsOf(served, snapshot),
       report: (error) => {
         if (!failures.some((known) => isSameFailure(known, error))) failures.push(error)
       },
@@ -303,10 +323,8 @@ const maxCoercionErrors = 5
 /** What the context of one execution is made of. */
 interface ContextParts {
   readonly args: ExecutionArgs
-  /** What whoever asks may see; `undefined`: everything. */
-  readonly access: ViewerAccess | undefined
-  readonly settled: ReadSnapshot
-  readonly live: LiveLoader
+  readonly snapshot: ReadSnapshot
+  readonly direct: DirectReads
 }
 
 /** What one execution is given: what its resolvers read, where they report to, and what it may cost. */

@@ -2,6 +2,7 @@ import { ArgumentError } from '../../query/condition/argument-error.ts'
 import { type IndexType, valueOfIndexKey } from '../../query/index/index-key.ts'
 import { parsePath, PathError } from '../../query/index/path.ts'
 import type { Page } from '../../query/page/page.ts'
+import { notOfDirectList } from '../reads/direct-list.ts'
 import type { Kind } from '../model/kind.ts'
 import type { FacetArguments } from '../schema/read-arguments.ts'
 import type { Facet } from '../schema/read-context.ts'
@@ -17,9 +18,11 @@ const maxFacets = 20
  */
 export function facetsOf(
   page: Page,
-  { kind, view }: KindView,
+  part: KindView,
   { by, top }: FacetArguments,
 ): readonly Facet[] {
+  const { kind, view } = part
+  if (part.isDirect) throw notOfDirectList(part, 'facets', 'there are no indexes to count by')
   if (by.length > maxFacets) {
     throw new ArgumentError('by', `names more than ${maxFacets} facets`, { value: by.length })
   }

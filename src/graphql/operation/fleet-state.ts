@@ -6,54 +6,40 @@ import { WorkBudget } from '../../query/condition/work-budget.ts'
 import { countObjects } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ClusterState, FleetState, ResourceState } from '../schema/read-context.ts'
-import { ClientError } from './client-error.ts'
 import type { ServedSchema } from './served-schema.ts'
-import type { ViewerAccess } from './viewer-access.ts'
+import type { ReadParts } from '../reads/read-run.ts'
 
-/**
- * The clusters and their caches for one answer, as they are when it asks for them first: for a viewer only those of kinds of which something may
- * be listed, with the number of what may.
- */
-export function fleetOf(served: ServedSchema, access: ViewerAccess | undefined): FleetState {
+/** The clusters and their caches, as one run reads them. */
+export function fleetOf(served: ServedSchema, parts: ListedParts): FleetState {
   // Every object has its cluster, and all that are answered have one of a few: it is put together once.
-  const known = new Map<string, ClusterState | Promise<ClusterState> | null>()
-  const clusterNamed = (name: string): ClusterState | Promise<ClusterState> | null => {
-    const cluster = served.clusters.get(name)
-    if (cluster === undefined) return null
-    const seen = clusterAsKnown(served, access, name, true)
-    if (seen !== undefined || access === undefined) return seen ?? null
-    return seenClusterOf(served, cluster, access)
+  const known = new Map<string, ClusterState | null>()
+  const cluster = (name: string): ClusterState | null => {
+    let state = known.get(name)
+    if (state === undefined) known.set(name, (state = clusterState(served, parts, name) ?? null))
+    return state
   }
   return {
-    clusters: () => {
-      const clusters = [...served.clusters.values()]
-      return access === undefined
-        ? clusters.map((cluster) => clusterStateOf(served, cluster))
-        : Promise.all(clusters.map((cluster) => seenClusterOf(served, cluster, access)))
-    },
-    cluster(name) {
-      let cluster = known.get(name)
-      if (cluster === undefined) known.set(name, (cluster = clusterNamed(name)))
-      return cluster
-    },
+    clusters: () => Array.from(served.clusters.keys(), cluster).filter((one) => one !== null),
+    cluster,
   }
 }
 
+type ListedParts = Pick<ReadParts, 'access' | 'listed'>
+
 /**
- * A cluster as far as what a viewer may know of it is known; `undefined` where that has to be asked for, `null` where there is no
- * such cluster. Without `withResources` there are none.
+ * The state of a cluster, with that of the kinds of which the viewer may list something, and the number of objects that the viewer may
+ * list. `undefined` where permissions have to be asked for first, `null` where there is no such cluster. Without `withResources` it has none.
  */
-export function clusterAsKnown(
+export function clusterState(
   served: ServedSchema,
-  access: ViewerAccess | undefined,
+  parts: ListedParts,
   name: string,
-  withResources: boolean,
+  withResources = true,
 ): ClusterState | null | undefined {
   const cluster = served.clusters.get(name)
   if (cluster === undefined) return null
-  if (!withResources) return clusterStateOf(served, cluster, [])
-  if (access === undefined) return clusterStateOf(served, cluster)
-  const seen = cluster.states().map((one) => knownStateOf(served, cluster, one, access))
+  const states = withResources ? cluster.states() : []
+  const seen = states.map((one) => resourceState(served, cluster, one, parts))
   const known = seen.filter((one) => one !== undefined)
   return known.length < seen.length ? undefined : clusterStateOf(served, cluster, known.flat())
 }
@@ -61,7 +47,7 @@ export function clusterAsKnown(
 function clusterStateOf(
   served: ServedSchema,
   cluster: ClusterCache,
-  resources: readonly ResourceState[] = cluster.states().map((one) => resourceStateOf(served, one)),
+  resources: readonly ResourceState[],
 ): ClusterState {
   const { connection, name } = cluster
   return {
@@ -72,16 +58,6 @@ function clusterStateOf(
     permissions: permissionStateOf(served, name),
     resources,
   }
-}
-
-async function seenClusterOf(
-  served: ServedSchema,
-  cluster: ClusterCache,
-  access: ViewerAccess,
-): Promise<ClusterState> {
-  const states = cluster.states()
-  const seen = await Promise.all(states.map((one) => seenStateOf(served, cluster, one, access)))
-  return clusterStateOf(served, cluster, seen.flat())
 }
 
 function permissionStateOf({ access }: ServedSchema, cluster: string): ClusterState['permissions'] {
@@ -107,40 +83,21 @@ function servedKind(
   return kind?.resource.version === resource.version ? kind : undefined
 }
 
-/** The state of a kind as far as a viewer may know it; none where nothing of it may be listed. */
-async function seenStateOf(
+/** The state of a kind; none where the viewer may list nothing of it, `undefined` where that has to be asked for. */
+function resourceState(
   served: ServedSchema,
   cluster: ClusterCache,
   cached: CachedResourceState,
-  access: ViewerAccess,
-): Promise<readonly ResourceState[]> {
-  const kind = servedKind(served, cached)
-  if (kind === undefined) return []
-  try {
-    await access.ask({ cluster: cluster.name, kind, list: { watch: false } })
-  } catch (error) {
-    // Too many to ask about: what is not known to be allowed is not told.
-    if (error instanceof ClientError && error.code === 'RBAC_BUDGET_EXCEEDED') return []
-    throw error
-  }
-  return knownStateOf(served, cluster, cached, access) ?? []
-}
-
-/** The same without asking; `undefined` where that would have to be. */
-function knownStateOf(
-  served: ServedSchema,
-  cluster: ClusterCache,
-  cached: CachedResourceState,
-  access: ViewerAccess,
+  parts: ListedParts,
 ): readonly ResourceState[] | undefined {
+  if (parts.access === undefined) return [resourceStateOf(served, cached)]
   const kind = servedKind(served, cached)
   if (kind === undefined) return []
-  const asked = access.list({ cluster: cluster.name, kind }, { watch: false })
-  if (asked.state === 'unknown') return undefined
-  if (asked.state !== 'allowed') return []
-  // What the API server says to the gateway may be of objects that are anybody's, of its account, and of where it is.
+  const scope = parts.listed({ cluster: cluster.name, kind })
+  if (scope === undefined) return undefined
+  if (scope === 'nothing') return []
+  // What the API server says to the gateway may be about other objects, about its account, or about its address.
   const state = { ...resourceStateOf(served, cached), lastError: null }
-  const { scope } = asked
   if (scope.form === 'all') return [state]
   const view = cluster.synced(kind.resource)
   const budget = new WorkBudget()

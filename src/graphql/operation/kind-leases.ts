@@ -2,9 +2,10 @@ import { UnreadableResourceError } from '../../cache/cache-errors.ts'
 import { Lease } from '../../cache/lease.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import type { Kind } from '../model/kind.ts'
+import type { DirectReads } from '../reads/direct-reads.ts'
 import type { ClusterKind } from './kind-view.ts'
 import type { ServedSchema } from './served-schema.ts'
-import { type IndexAt, ReadSnapshot } from './read-snapshot.ts'
+import { type FurtherRuns, type IndexAt, ReadSnapshot } from './read-snapshot.ts'
 import type { KindNeed, ViewerAccess } from './viewer-access.ts'
 
 export interface KindLeasesOptions {
@@ -28,6 +29,8 @@ export class KindLeases implements Disposable {
   readonly #failures = new Map<string, unknown>()
   /** The kinds that were known before anything was read; by cluster. */
   readonly #named = new Map<string, Set<Kind>>()
+  /** Why permissions could not be asked for; by cluster. */
+  readonly #refusals = new Map<string, unknown>()
   #disposed = false
 
   constructor(options: KindLeasesOptions) {
@@ -82,6 +85,27 @@ export class KindLeases implements Disposable {
     await withDeadline('indexes', Promise.all(waits), syncDeadlineMs).catch(() => {})
   }
 
+  /**
+   * Asks for the permissions that a run lacked; `undefined` where there are none to ask for. Never rejects: the next snapshot throws
+   * why they could not be asked for.
+   */
+  ask({
+    questions,
+    listings,
+  }: Pick<ReadSnapshot, 'questions' | 'listings'>): Promise<unknown> | undefined {
+    const { access } = this.#options
+    if (access === undefined || questions.size + listings.length === 0) return undefined
+    const refused = (cluster: string) => (error: unknown) => void this.#refusals.set(cluster, error)
+    return Promise.all([
+      ...Array.from(questions, ([cluster, of]) =>
+        access.askAll(cluster, of).catch(refused(cluster)),
+      ),
+      ...listings.map((at) =>
+        access.ask({ ...at, list: { watch: false } }).catch(refused(at.cluster)),
+      ),
+    ])
+  }
+
   /** Whether a kind is in memory with the indexes that it is to be read by, so that nothing but a permission can be missing. */
   isThere({ cluster, kind, indexes }: ClusterKind): boolean {
     const view = this.#options.served.clusters.get(cluster)?.synced(kind.resource)
@@ -93,12 +117,18 @@ export class KindLeases implements Disposable {
     this.#options.access?.begin()
   }
 
-  /** What can be read now, in this tick. In the `last` round nothing that is missing is waited for any more. */
-  settle({ last = false }: { readonly last?: boolean } = {}): ReadSnapshot {
+  /** What can be read now, in this tick. `direct`: what the run reads directly. */
+  settle({
+    further = 'any',
+    direct,
+  }: { readonly further?: FurtherRuns; readonly direct?: DirectReads } = {}): ReadSnapshot {
     const { access, served } = this.#options
     return new ReadSnapshot({
       access,
-      last,
+      further,
+      isExpected: (need) => this.isExpected(need),
+      direct,
+      refusal: (cluster) => this.#refusals.get(cluster),
       failure: (cluster) => this.#failures.get(cluster),
       lease: (at) => this.#lease(at),
       synced: ({ cluster, kind }) => served.clusters.get(cluster)?.synced(kind.resource),

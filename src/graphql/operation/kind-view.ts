@@ -21,6 +21,8 @@ export interface KindView extends ClusterKind {
   readonly scope: Scope
   /** What may be looked up by its name besides; absent where that is nothing more. */
   readonly byName?: NameGate | undefined
+  /** Whether its objects were read from the API server for one operation: the store holds these alone, without indexes of the kind. */
+  readonly isDirect?: true
 }
 
 /** How a kind is to be listed. */

@@ -1,19 +1,24 @@
-import { allOf, type Condition, everything } from '../../query/condition/condition.ts'
+import { allOf, type Condition, everything, namespacesOf } from '../../query/condition/condition.ts'
 import { compileListCondition, type ListArguments } from '../../query/condition/list-condition.ts'
-import type { RelatedStores } from '../../query/condition/related-by.ts'
-import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
 import { listPage, type Page } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ListFieldArguments, OrderKey } from '../schema/read-arguments.ts'
+import { directPage, type ReadPage } from '../reads/direct-list.ts'
+import type { ReadRun } from '../reads/read-run.ts'
+import { clusterNamed } from './cluster-argument.ts'
+import { idsCondition } from './ids-condition.ts'
 import type { KindView } from './kind-view.ts'
-import type { ServedSchema } from './served-schema.ts'
+import type { OperationLimits, ServedSchema } from './served-schema.ts'
+import { whereKinds } from './where-kinds.ts'
 
 /** What the arguments of a list ask for, read once for all rows that ask the same. */
 export interface ListRequest {
   readonly args: ListFieldArguments
   readonly condition: Condition
   readonly terms: readonly OrderTerm[]
+  /** The kinds that its filter rests on besides its own. */
+  readonly filterKinds: readonly Kind[]
   /** What its cursors are bound to besides the list. */
   readonly identity: ListArguments & {
     readonly ids: readonly string[] | null
@@ -23,7 +28,7 @@ export interface ListRequest {
 
 /** Reads the arguments of a list of a kind. Throws `ArgumentError`, naming the one that cannot be honoured. */
 export function listRequest(
-  { relations }: ServedSchema,
+  served: ServedSchema,
   kind: Kind,
   args: ListFieldArguments,
 ): ListRequest {
@@ -35,8 +40,9 @@ export function listRequest(
     args,
     condition: isOpen
       ? everything
-      : compileListCondition(filter, kind.indexes, relations.whereFields(kind).related),
+      : compileListCondition(filter, kind.indexes, served.relations.whereFields(kind).related),
     terms: compileOrder(orderBy, kind.indexes),
+    filterKinds: where === null ? [] : whereKinds(served, kind, where).map((need) => need.kind),
     identity: { ids, ...filter, orderBy },
   }
 }
@@ -49,12 +55,9 @@ export interface ListPlace {
   readonly condition: Condition
 }
 
-/** What pages are made with. */
-export interface PageMeans {
-  readonly budget: WorkBudget
-  readonly maxPageSize: number
-  /** What conditions on related objects read in a cluster. */
-  readonly related: (cluster: string) => RelatedStores
+/** What pages are read with. */
+export interface PageMeans extends Pick<ReadRun, 'budget' | 'related' | 'followed'> {
+  readonly limits: Pick<OperationLimits, 'maxPageSize'>
 }
 
 /** A page is begun, and its connection written, in the time of so many tests: relations of many rows have one each. */
@@ -62,15 +65,19 @@ const testsPerPage = 70
 
 /** One page of a list. Throws as `listPage` does. */
 export function pageOf(
+  { budget, related, limits, followed }: PageMeans,
   { cluster, view, scope }: KindView,
   { list, condition }: ListPlace,
   request: ListRequest,
-  { related, ...limits }: PageMeans,
 ): Page {
   const { first, after, last, before } = request.args
-  limits.budget.spend('tests', testsPerPage)
+  budget.spend('tests', testsPerPage)
+  if (request.filterKinds.length > 0) {
+    followed?.({ reads: request.filterKinds, condition: everything, isSaid: false })
+  }
   return listPage({
-    ...limits,
+    budget,
+    maxPageSize: limits.maxPageSize,
     related: related(cluster),
     view,
     scope,
@@ -82,4 +89,18 @@ export function pageOf(
     last,
     before,
   })
+}
+
+/**
+ * A page of the list of a kind, in the cluster that its arguments name; `undefined` where it is read directly and not there yet. Throws as
+ * `listPage` does, and the `ClientError` of a kind that cannot be read.
+ */
+export function readList(run: ReadRun, kind: Kind, request: ListRequest): ReadPage | undefined {
+  const { args, condition } = request
+  const { cluster } = args as { readonly cluster?: string | null }
+  const at = { cluster: clusterNamed(run.served, cluster), kind }
+  if (kind.uncached) return directPage(run, at, args)
+  const part = run.part(at, { within: () => namespacesOf(condition) })
+  const place = { list: kind.listField, condition: idsCondition(args.ids, part) }
+  return { part, page: pageOf(run, part, place, request) }
 }

@@ -89,7 +89,12 @@ interface ReadPage {
 function read(options: LivePageOptions): ReadPage {
   const { view, place, request, maxPageSize, related, work } = options
   const budget = new WorkBudget(work)
-  const page = pageOf(options, place, request, { budget, maxPageSize, related })
+  const page = pageOf(
+    { budget, limits: { maxPageSize }, related, followed: undefined },
+    options,
+    place,
+    request,
+  )
   budget.spend('rows', page.ids.length)
   return {
     // By its UID: an object that was made again under its name is another one.

@@ -6,43 +6,56 @@ import { ClientError } from './client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { clusterNamed } from './cluster-argument.ts'
 import type { ClusterKind } from './kind-view.ts'
-import type { SettledParts } from './preparation.ts'
+import type { ReadParts } from '../reads/read-run.ts'
 import type { ServedSchema } from './served-schema.ts'
-import type { ViewerAccess } from './viewer-access.ts'
 
-/**
- * What whoever asks may do, asked of the API servers. Where nobody is asked who they are, everybody may read all that there is,
- * and nothing is known of anything else.
- */
-export function permissionsOf(served: ServedSchema, access: ViewerAccess | undefined): Permissions {
-  const may = (cluster: string, question: AccessQuestion): boolean | Promise<boolean> =>
-    access === undefined ? readVerbs.has(question.verb) : access.may(cluster, question)
+type PermissionParts = Pick<ReadParts, 'access' | 'may' | 'asks'>
+
+/** What the viewer may do, for resolvers. */
+export function permissionsOf(served: ServedSchema, parts: PermissionParts): Permissions {
   return {
-    viewer: access?.viewer ?? null,
-    can(args) {
-      const cluster = clusterNamed(served, args.cluster)
-      const { namespace, name, subresource } = args
-      const resource = resourceOf(served, args)
-      const at = placeOf(resource, { namespace: namespace ?? '', name: name ?? '' })
-      const place = { ...at, subresource: subresource ?? '' }
-      return may(cluster, questionOf(checkedVerb(args), resource, place))
-    },
+    viewer: parts.access?.viewer ?? null,
+    can: (args) => canAnywhere(served, parts, args) ?? null,
     canDo: ({ cluster, kind, object }: Row, args) =>
-      may(cluster, canQuestion(kind, object.metadata, args)),
+      canDo(parts, { cluster, kind }, object.metadata, args) ?? null,
   }
 }
 
-/** Whether whoever asks may do something to an object; where that is not known, what has to be asked. Throws `ClientError`. */
-export function knownCan(
-  { access, may }: Pick<SettledParts, 'access' | 'may'>,
+/** Whether the viewer may do something; `undefined` where that has to be asked for first. Throws `ClientError`. */
+export function canAnywhere(
+  served: ServedSchema,
+  parts: PermissionParts,
+  args: CanArguments,
+): boolean | undefined {
+  const cluster = clusterNamed(served, args.cluster)
+  const { namespace, name, subresource } = args
+  const resource = resourceOf(served, args)
+  const at = placeOf(resource, { namespace: namespace ?? '', name: name ?? '' })
+  const place = { ...at, subresource: subresource ?? '' }
+  return may(parts, cluster, questionOf(checkedVerb(args), resource, place))
+}
+
+/** Whether the viewer may do something to an object; `undefined` where that has to be asked for first. Throws `ClientError`. */
+export function canDo(
+  parts: PermissionParts,
   { cluster, kind }: ClusterKind,
   at: { readonly namespace?: string | undefined; readonly name: string },
   args: ObjectCanArguments,
-): boolean | AccessQuestion {
-  const question = canQuestion(kind, at, args)
-  if (may !== undefined) return may(cluster, question)
-  if (access === undefined) return readVerbs.has(question.verb)
-  return access.known(cluster, question) ?? question
+): boolean | undefined {
+  return may(parts, cluster, canQuestion(kind, at, args))
+}
+
+/** Where callers are not authenticated, everything may be read, and nothing is known of other verbs. */
+function may(
+  parts: PermissionParts,
+  cluster: string,
+  question: AccessQuestion,
+): boolean | undefined {
+  if (parts.may !== undefined) return parts.may(cluster, question)
+  if (parts.access === undefined) return readVerbs.has(question.verb)
+  const known = parts.access.known(cluster, question)
+  if (known === undefined) parts.asks(cluster, question)
+  return known
 }
 
 function canQuestion(

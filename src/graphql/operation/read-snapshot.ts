@@ -1,3 +1,4 @@
+import type { AccessQuestion } from '../../access/access-question.ts'
 import type { ResourceHistory } from '../../cache/resource-history.ts'
 import { UnreadableResourceError } from '../../cache/cache-errors.ts'
 import type { Lease } from '../../cache/lease.ts'
@@ -8,9 +9,10 @@ import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
 import { ClientError, unlessRefused } from './client-error.ts'
-import type { ReadParts } from './read-run.ts'
+import type { DirectReads } from '../reads/direct-reads.ts'
+import type { ReadParts } from '../reads/read-run.ts'
 import type { ClusterKind, KindView, ListReading } from './kind-view.ts'
-import { unreadableKind } from './live-errors.ts'
+import { unreadableKind } from '../reads/read-failures.ts'
 import {
   forbiddenList,
   type KindNeed,
@@ -24,10 +26,18 @@ export interface IndexAt {
   readonly index: string
 }
 
+/** What another run may still be prepared for. What it may not be prepared for is the error of its field. */
+export type FurtherRuns = 'any' | 'permissions' | 'none'
+
 /** Where {@link ReadSnapshot} finds what has been prepared. */
 export interface KindSource {
   readonly access: ViewerAccess | undefined
-  readonly last: boolean
+  readonly further: FurtherRuns
+  /** Whether nothing but a permission can be missing. */
+  readonly isExpected: (need: KindNeed) => boolean
+  readonly direct: DirectReads | undefined
+  /** Why the permissions of a cluster could not be asked for. */
+  readonly refusal: (cluster: string) => unknown
   readonly failure: (cluster: string) => unknown
   readonly lease: (at: ClusterKind) => Lease | UnreadableResourceError | undefined
   readonly synced: (at: ClusterKind) => StoreView | undefined
@@ -38,8 +48,10 @@ type Outcome = KindView | ClientError
 
 /** What one execution reads. Each kind is settled when it is first asked for, which is in the same tick, and stays so. */
 export class ReadSnapshot implements ReadParts {
-  /** What is missing is an error of the field that wants it. */
-  readonly isLacking = false
+  /** The permissions that a field asked for, by cluster. */
+  readonly questions: Map<string, AccessQuestion[]> = new Map()
+  /** The kinds of which it was asked what may be listed. */
+  readonly listings: ClusterKind[] = []
   readonly #source: KindSource
   readonly #views = new Map<string, Map<Kind, StoreView | ClientError>>()
   readonly #parts = new Map<string, Map<Kind, Map<string, Outcome>>>()
@@ -59,6 +71,39 @@ export class ReadSnapshot implements ReadParts {
     return this.#source.access === undefined
   }
 
+  get isLacking(): boolean {
+    return this.isLackingKinds || this.#source.direct?.isLacking === true
+  }
+
+  /** Whether kinds, indexes or permissions are lacking. */
+  get isLackingKinds(): boolean {
+    const permissions = this.questions.size + this.listings.length
+    return this.#needed.length + this.#neededIndexes.length + permissions > 0
+  }
+
+  asks(cluster: string, question: AccessQuestion): void {
+    const refusal = this.#source.refusal(cluster)
+    if (refusal !== undefined) throw refusal
+    if (this.#source.further === 'none') throw notKnownYet(cluster)
+    const known = this.questions.get(cluster)
+    if (known === undefined) this.questions.set(cluster, [question])
+    else known.push(question)
+  }
+
+  listed(at: ClusterKind): Scope | 'nothing' | undefined {
+    const { access, further, refusal } = this.#source
+    if (access === undefined) return unrestricted
+    const known = access.list(at, { watch: false })
+    if (known.state === 'allowed') return known.scope
+    if (known.state !== 'unknown' || further === 'none') return 'nothing'
+    const reason = refusal(at.cluster)
+    // Where asking takes too many reviews, what is not known to be allowed is not shown.
+    if (reason instanceof ClientError && reason.code === 'RBAC_BUDGET_EXCEEDED') return 'nothing'
+    if (reason !== undefined) throw reason
+    this.listings.push(at)
+    return undefined
+  }
+
   /** The same as it is by now. */
   again(): ReadSnapshot {
     return new ReadSnapshot(this.#source)
@@ -76,6 +121,7 @@ export class ReadSnapshot implements ReadParts {
 
   /** The execution has failed for want of an index of one of the kinds that it has read. */
   missed({ resource, index }: UnknownIndexError): void {
+    if (this.#source.further !== 'any') return
     for (const [cluster, views] of this.#views) {
       for (const kind of views.keys()) {
         if (groupResourceOf(kind.resource) !== resource) continue
@@ -200,7 +246,7 @@ export class ReadSnapshot implements ReadParts {
     if (known !== undefined) return known
     const missing = this.#missing({ ...at, keys: [key] })
     // Before the last round others may be found missing, too, so that they can be asked about together.
-    if (this.#source.last || missing.code !== 'NOT_SYNCED') throw missing
+    if (this.#source.further !== 'any' || missing.code !== 'NOT_SYNCED') throw missing
     return false
   }
 
@@ -227,7 +273,9 @@ export class ReadSnapshot implements ReadParts {
     const failure = this.#source.failure(need.cluster)
     if (failure instanceof ClientError) return failure
     if (failure instanceof Error) throw failure
-    this.#needed.push(need)
+    const { further, isExpected } = this.#source
+    if (further === 'any' || (further === 'permissions' && isExpected(need)))
+      this.#needed.push(need)
     return notLoaded(need)
   }
 }
@@ -238,6 +286,11 @@ function innerMap<A, B, C>(outer: Map<A, Map<B, C>>, key: A): Map<B, C> {
   let inner = outer.get(key)
   if (inner === undefined) outer.set(key, (inner = new Map<B, C>()))
   return inner
+}
+
+function notKnownYet(cluster: string): ClientError {
+  const message = 'permissions change faster than they can be asked for'
+  return new ClientError('CLUSTER_UNREACHABLE', message, { cluster, retryAfterMs: 1_000 })
 }
 
 function notLoaded({ cluster, kind: { typeName } }: ClusterKind): ClientError {

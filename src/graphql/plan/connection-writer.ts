@@ -1,12 +1,9 @@
 import type { FieldNode, GraphQLObjectType, SelectionSetNode } from 'graphql'
 import type { ObjectId } from '../../informer/store/store-view.ts'
-import { everything } from '../../query/condition/condition.ts'
 import type { Page } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KindView } from '../operation/kind-view.ts'
 import { resumeTokenOf } from '../operation/connection.ts'
-import { pageOf } from '../operation/list-request.ts'
-import { whereKinds } from '../operation/where-kinds.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import { selectionsOf } from './collected-fields.ts'
 import { facetsWriter } from './facets-writer.ts'
@@ -16,7 +13,7 @@ import { pageInfoOf, pageInfoWriter } from './page-info-writer.ts'
 import { writtenMembers } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
-import type { ConnectionWriter, PageWriter, RowWriter } from './writers.ts'
+import type { PageWriter, RowWriter } from './writers.ts'
 
 /** Compiles what is written of the pages of lists of a kind. */
 export function connectionWriter(
@@ -24,7 +21,7 @@ export function connectionWriter(
   args: FieldArguments,
   selectionSets: readonly SelectionSetNode[],
   compiler: PlanCompiler,
-): ConnectionWriter {
+): PageWriter {
   compiler.reads(kind)
   compiler.filters(kind, args)
   const type = compiler.connectionTypeOf(kind)
@@ -37,23 +34,7 @@ export function connectionWriter(
     }
   })
   const { place } = compiler
-  return (run, part, list) => {
-    const { report } = run.budget
-    report?.at(place)
-    const { budget, related, limits } = run
-    const means = { budget, maxPageSize: limits.maxPageSize, related }
-    if (run.followed !== undefined) followFilter(run, kind, args)
-    const page = pageOf(part, list, run.requestOf(args, kind), means)
-    return run.object(members, part, page)
-  }
-}
-
-/** Tells of the objects that the filter of a list rests on. */
-function followFilter(run: PlanRun, kind: Kind, args: FieldArguments): void {
-  const reads = run.once(args, 'where', () =>
-    whereKinds(run.served, kind, run.argumentsOf(args)['where']).map((need) => need.kind),
-  )
-  if (reads.length > 0) run.followed?.({ reads, condition: everything, isSaid: false })
+  return (run, part, page) => run.object(members, part, page)
 }
 
 function partWriter(

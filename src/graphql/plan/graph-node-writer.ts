@@ -7,7 +7,7 @@ import { refOfNode } from '../operation/graph-source.ts'
 import type { KindView } from '../operation/kind-view.ts'
 import { anyRowWriter } from './any-row-writer.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
-import { referenced } from '../operation/object-read.ts'
+import { referenced } from '../reads/object-read.ts'
 import type { FragmentMemo } from './fragment-cache.ts'
 import { answered, fieldType } from './field-errors.ts'
 import { NotCoveredError } from '../operation/not-covered.ts'
@@ -100,7 +100,7 @@ class GraphTexts {
     let memo = this.#memos.get(view)
     if (memo === undefined) {
       // No selection of an object's own fields begins so.
-      memo = run.fragments.memo(`\0graph ${part.cluster}\n${this.#signature}`, view)
+      memo = run.fragmentsOf(part).memo(`\0graph ${part.cluster}\n${this.#signature}`, view)
       this.#memos.set(view, memo)
     }
     const held = view.held(id)

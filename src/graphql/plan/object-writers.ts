@@ -1,8 +1,9 @@
 import { parseHeld, writeJson } from '../../informer/codec/leaf-writer.ts'
-import type { LeafWriter, SelectedField } from '../../informer/codec/projection.ts'
+import type { LeafWriter, SelectedField, SelectedValue } from '../../informer/codec/projection.ts'
+import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
 import { parsePath, valuesAt } from '../../query/index/path.ts'
 import type { Kind } from '../model/kind.ts'
-import { encodeObjectId } from '../model/object-id.ts'
+import { encodeObjectId, objectIdOf } from '../model/object-id.ts'
 
 /** Writes the `id` of an object from its UID; an object without one is left to the slow way. */
 export function idWriter(kind: Kind, cluster: string): LeafWriter {
@@ -32,6 +33,21 @@ interface WrittenId {
 
 /** An object may be asked for its `id` many times at once: it is made once. */
 let lastId: WrittenId = { uid: undefined, kind: undefined, cluster: '', text: '' }
+
+/** Writes the `id` of an object, by its name where it has no UID. */
+export function idValue(kind: Kind, cluster: string): SelectedValue {
+  return {
+    form: 'made',
+    make(object) {
+      const { metadata } = object as unknown as KubernetesObject
+      const id = objectIdOf(
+        { kind, cluster },
+        { key: objectKey(metadata), uid: metadata.uid ?? '' },
+      )
+      return JSON.stringify(id)
+    },
+  }
+}
 
 /** What is selected of an object by a path of `json`. */
 export interface JsonField extends Pick<SelectedField, 'path' | 'value'> {

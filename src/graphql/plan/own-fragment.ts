@@ -59,7 +59,7 @@ export class OwnFragment {
     this.#isWhole = isWhole
     this.#compiler = compiler
     // Finds out at once what is not covered, and which fields have arguments.
-    this.#select('', (field, node) => {
+    this.#select({ cluster: '' }, (field, node) => {
       const args = new FieldArguments(field, node)
       this.#arguments.set(node, args)
       return args.constant ?? unknownArguments
@@ -86,7 +86,8 @@ export class OwnFragment {
     return text
   }
 
-  #fragmentOf(run: PlanRun, { cluster, view }: KindView): StoreFragment {
+  #fragmentOf(run: PlanRun, part: KindView): StoreFragment {
+    const { view } = part
     const variation = this.#isConstant ? '' : this.#variationOf(run)
     let ofView = this.#variations.get(variation)
     if (ofView === undefined) {
@@ -98,14 +99,14 @@ export class OwnFragment {
     }
     let fragment = ofView.get(view)
     if (fragment === undefined) {
-      const { selection, signature, charged } = this.#select(cluster, (_, node) => {
+      const { selection, signature, charged } = this.#select(part, (_, node) => {
         const args = this.#arguments.get(node)
         return args === undefined ? {} : run.argumentsOf(args)
       })
       this.#grown(2 * variation.length)
       const text = `${this.#isWhole ? '{}' : ''}${signature}`
       fragment = {
-        memo: run.fragments.memo(text, view),
+        memo: run.fragmentsOf(part).memo(text, view),
         project: view.projection(selection),
         fields: fieldsOf(selection) + charged,
       }
@@ -127,7 +128,7 @@ export class OwnFragment {
   }
 
   #select(
-    cluster: string,
+    { cluster, isDirect }: Pick<KindView, 'cluster' | 'isDirect'>,
     argumentsOf: (
       field: GraphQLField<unknown, unknown>,
       node: FieldNode,
@@ -142,6 +143,7 @@ export class OwnFragment {
     const selection = ownSelection(this.#type, this.#fields, {
       kind: this.#kind,
       cluster,
+      isDirect: isDirect === true,
       collect: { ...this.#compiler.collect, grown: (bytes) => this.#grown(bytes) },
       argumentsOf,
       note: (line) => notes.push(line),

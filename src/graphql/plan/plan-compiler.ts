@@ -1,13 +1,14 @@
 import { type GraphQLObjectType, isObjectType, type SelectionSetNode } from 'graphql'
 import type { WantedIndexes } from '../../cache/lease.ts'
-import type { Kind } from '../model/kind.ts'
+import type { Kind, RelationField } from '../model/kind.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
 import { whereKinds } from '../operation/where-kinds.ts'
+import { RelationRead } from '../reads/relation-read.ts'
 import type { CollectContext } from './collected-fields.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from '../operation/not-covered.ts'
 import type { AskedKinds, PlanNeeds } from './plan-needs.ts'
-import type { ConnectionWriter, RowWriter } from './writers.ts'
+import type { PageWriter, RowWriter } from './writers.ts'
 
 /** How rows and connections are compiled, which contain each other. */
 export interface PlanWriters {
@@ -21,7 +22,7 @@ export interface PlanWriters {
     args: FieldArguments,
     selections: readonly SelectionSetNode[],
     compiler: PlanCompiler,
-  ) => ConnectionWriter
+  ) => PageWriter
 }
 
 /** What the parts of one plan are compiled with, and what they tell of it. */
@@ -54,7 +55,7 @@ export class PlanCompiler {
     kind: Kind,
     args: FieldArguments,
     selections: readonly SelectionSetNode[],
-  ): ConnectionWriter {
+  ): PageWriter {
     return this.#writers.connection(kind, args, selections, this)
   }
 
@@ -121,6 +122,19 @@ export class PlanCompiler {
   /** Whether a relation that has been compiled reads a kind. */
   isLedTo(kind: Kind): boolean {
     return this.#ledTo.has(kind)
+  }
+
+  /** A relation is followed: what it reads is needed. Throws {@link NotCoveredError} where it may change unobserved. */
+  relation(field: RelationField): RelationRead {
+    const relation = this.served.relations.byField.get(field)
+    if (relation === undefined) throw new NotCoveredError(field.definition.name)
+    const { needs, reads, to, name } = relation
+    if (to.uncached) this.unobserved(name)
+    this.leadsTo(reads)
+    for (const { kind, indexes } of needs.values()) {
+      if (!kind.uncached) this.reads(kind, indexes)
+    }
+    return new RelationRead(field, relation)
   }
 
   /** The root field that is being compiled reads a list of this kind with these arguments. */

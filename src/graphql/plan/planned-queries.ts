@@ -10,16 +10,17 @@ import { ReadReport } from '../../query/condition/read-report.ts'
 import { ReportingBudget } from '../../query/condition/reporting-budget.ts'
 import { clientResult, withoutTransportDetails } from '../operation/client-error.ts'
 import { explain, type Explanation } from '../operation/explanation.ts'
-import type { OperationRequest } from '../operation/execution.ts'
+import type { OperationOptions, OperationRequest } from '../operation/execution.ts'
 import type { ClusterKind } from '../operation/kind-view.ts'
 import { problemOfVariables } from '../operation/document-bounds.ts'
 import type { OperationObserver } from '../operation/operation-observer.ts'
 import type { OperationDocuments } from '../operation/operation-documents.ts'
 import { checkPageSizes } from '../operation/page-rows.ts'
 import { queryLane, turns } from '../operation/operation-turns.ts'
-import { settleKinds, type SettledParts } from '../operation/preparation.ts'
+import { prepareAndRun } from '../operation/preparation.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
 import { ViewerAccess } from '../operation/viewer-access.ts'
+import { DirectReads } from '../reads/direct-reads.ts'
 import type { FragmentCache } from './fragment-cache.ts'
 import { plannedWork } from './planned-work.ts'
 import { compilePlan, type Plan } from './plan.ts'
@@ -32,11 +33,8 @@ export interface QueryRequest {
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined
 }
 
-/** Where a request came from, as far as that matters. */
-export interface QueryOrigin {
-  /** Who asks; absent where nobody is asked who they are, and everything may be seen. */
-  readonly viewer?: Viewer | undefined
-}
+/** Who asks a query. */
+export type QueryOrigin = Pick<OperationOptions, 'viewer' | 'callerToken' | 'secretRead'>
 
 export interface PlannedQueriesOptions {
   /** What is served at the moment. */
@@ -73,6 +71,7 @@ interface PlannedAnswer {
   readonly budget: WorkBudget
   readonly startedMs: number
   readonly errors: readonly GraphQLError[]
+  readonly secrets: readonly string[]
 }
 
 /** An answer, and how it was come by. */
@@ -84,8 +83,9 @@ export interface ExplainedText extends WholeAnswer {
 interface RunOptions<T> {
   /** One for each round. */
   readonly budget: () => WorkBudget
-  /** Who asks; `undefined` where everything may be seen. */
-  readonly viewer: Viewer | undefined
+  readonly origin: QueryOrigin
+  /** Is told of each Secret whose data was read. */
+  readonly secretRead: (secret: string) => void
   /** Called in the tick of the answer, before anything is read. */
   readonly started?: () => void
   readonly answered: (answer: WholeAnswer, kinds: readonly ClusterKind[], budget: WorkBudget) => T
@@ -112,7 +112,7 @@ export class PlannedQueries {
    */
   answer(
     request: QueryRequest,
-    { viewer }: QueryOrigin = {},
+    origin: QueryOrigin = {},
   ): string | undefined | Promise<string | undefined> {
     try {
       const served = this.#options.served()
@@ -122,14 +122,21 @@ export class PlannedQueries {
       const known = this.#planOf(served, document, request.operationName)
       if (known === undefined) return undefined
       const startedMs = performance.now()
-      return this.#run(served, known, request.variables ?? {}, {
+      const { viewer } = origin
+      const secrets: string[] = []
+      const answering = this.#run(served, known, request.variables ?? {}, {
         budget: () => new WorkBudget(plannedWork(this.#options.limits.work)),
-        viewer,
+        origin,
+        secretRead: (secret) => {
+          secrets.push(secret)
+          origin.secretRead?.()
+        },
         answered: ({ text, errors }, kinds, budget) => {
-          this.#tell({ known, viewer, kinds, budget, startedMs, errors })
+          this.#tell({ known, viewer, kinds, budget, startedMs, errors, secrets })
           return text
         },
       })
+      return answering instanceof Promise ? answering.catch(() => undefined) : answering
     } catch {
       // Such as an argument that cannot be coerced.
       return undefined
@@ -140,20 +147,21 @@ export class PlannedQueries {
   async explain(
     served: ServedSchema,
     { document, operationName, variableValues }: OperationRequest,
-    viewer: Viewer | undefined,
+    { secretRead, ...origin }: QueryOrigin & { readonly secretRead: (secret: string) => void },
   ): Promise<ExplainedText | undefined> {
     try {
       const known = this.#planOf(served, document, operationName)
       if (known === undefined) return undefined
       let report = new ReadReport()
-      const access = viewer && new ViewerAccess(served, viewer)
+      const access = origin.viewer && new ViewerAccess(served, origin.viewer)
       const { limits, fragments: cache } = this.#options
       const budget = () =>
         new ReportingBudget(plannedWork(limits.work), (report = new ReadReport()))
       const before = { ...cache.counts }
       return await this.#run(served, known, variableValues ?? {}, {
         budget,
-        viewer,
+        origin,
+        secretRead,
         started: () => Object.assign(before, cache.counts),
         answered: ({ text, errors }, kinds) => {
           const { hits, misses } = cache.counts
@@ -170,7 +178,7 @@ export class PlannedQueries {
     }
   }
 
-  #tell({ known, viewer, kinds, budget, startedMs, errors }: PlannedAnswer): void {
+  #tell({ known, viewer, kinds, budget, startedMs, errors, secrets }: PlannedAnswer): void {
     const { observer } = this.#options
     observer?.answered({
       operation: 'query',
@@ -180,6 +188,7 @@ export class PlannedQueries {
       by: 'plan',
       kinds: () => kinds,
       codes: [...new Set(errors.map(({ extensions }) => String(extensions['code'])))],
+      secrets,
       rows: budget.spent('rows'),
       durationMs: performance.now() - startedMs,
     })
@@ -189,7 +198,7 @@ export class PlannedQueries {
     served: ServedSchema,
     { plan, document, name, mayBeTooLarge }: KnownPlan,
     inputs: Readonly<Record<string, unknown>>,
-    { budget, viewer, started, answered }: RunOptions<T>,
+    { budget, origin, secretRead, started, answered }: RunOptions<T>,
   ): T | undefined | Promise<T | undefined> {
     const { limits, fragments } = this.#options
     if (problemOfVariables(inputs) !== undefined) return undefined
@@ -202,34 +211,24 @@ export class PlannedQueries {
     }
     const variation = plan.variation(variables)
     const kinds = variation.kinds(served, variables)
-    const answer = (parts: SettledParts): T | undefined | Promise<T | undefined> => {
-      const paid = budget()
-      const run = new PlanRun({ served, limits, variables, budget: paid, fragments, parts })
-      let next: ReturnType<SettledParts['more']>
-      try {
+    const access = origin.viewer && new ViewerAccess(served, origin.viewer)
+    const secrets = { access, token: origin.callerToken, read: secretRead }
+    const direct = new DirectReads({ served, limits, access, secrets })
+    const lane = queryLane(origin.viewer)
+    return prepareAndRun<T | undefined>({ served, limits }, kinds, {
+      access,
+      direct,
+      enter: () => turns.enter(lane),
+      run: (parts) => {
+        const paid = budget()
+        const all = { served, limits, variables, budget: paid, fragments, parts, direct }
+        const run = new PlanRun(all)
         started?.()
         const data = variation.write(run)
-        if (!parts.isLacking) return answered(this.#whole(data, run), kinds, paid)
-        next = parts.more()
-        if (next === undefined) return undefined
-      } catch {
-        next = parts.more()
-        // It is not covered: graphql-js answers.
-        if (next === undefined) return undefined
-      } finally {
-        if (next === undefined) parts.release()
-      }
-      // The kinds of owners, for one, are known by what is read.
-      return next instanceof Promise ? next.then(inTurn) : answer(next)
-    }
-    const lane = queryLane(viewer)
-    const inTurn = (parts: SettledParts): T | undefined | Promise<T | undefined> => {
-      const turn = turns.enter(lane)
-      const work = () => turns.run(() => answer(parts))
-      return turn === undefined ? work() : turn.then(work)
-    }
-    const settled = settleKinds({ served, limits }, kinds, viewer)
-    return settled instanceof Promise ? settled.then(inTurn) : inTurn(settled)
+        // What lacks something is written again.
+        return parts.isLacking ? undefined : answered(this.#whole(data, run), kinds, paid)
+      },
+    })
   }
 
   /** The answer with the errors of its fields. */

@@ -2,6 +2,7 @@ import type { FieldNode, GraphQLField, GraphQLObjectType, SelectionSetNode } fro
 import type { Kind } from '../model/kind.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import { canWriter } from './can-writer.ts'
+import { secretWriter, serverColumnsWriter } from './direct-writers.ts'
 import { clusterWriter } from './cluster-writer.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
 import { FieldArguments } from './field-arguments.ts'
@@ -110,6 +111,10 @@ function memberWriter(
       return () => 'null'
     case 'cluster':
       return clusterWriter(nodes, compiler)
+    case 'secretContents':
+      return secretWriter(field.name, compiler)
+    case 'printerColumns':
+      return serverColumnsWriter(new FieldArguments(field, node), nodes, compiler)
     case 'can':
       return canWriter(new FieldArguments(field, node))
     default:

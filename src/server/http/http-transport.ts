@@ -249,7 +249,8 @@ export class HttpTransport {
     const { pipeline, planned, documents, compressFromBytes, unsent } = this.#options
     const sending = { compressFromBytes, unsent, viewer }
     if (planned !== undefined && 'context' in made) {
-      if (await answerPlanned(request, response, { planned, documents, ...sending })) return
+      const edge = { planned, documents, callerToken, ...sending }
+      if (await answerPlanned(request, response, edge)) return
     }
     let mayBeKept = true
     const answered = await pipeline.handleNodeRequestAndResponse(request, response, {

@@ -127,7 +127,8 @@ export function createWebSocketOperations(
     const asked = { query, operationName, variables: variableValues ?? {} }
     const origin = { transport: 'websocket', headers, connectionParams, viewer } as const
     if (isLive) return await planned.subscribe?.(asked, origin)
-    const text = await planned.answer(asked, origin)
+    const { callerToken } = extra.identity
+    const text = await planned.answer(asked, { ...origin, callerToken })
     return text === undefined ? undefined : oneFrame(text)
   }
 

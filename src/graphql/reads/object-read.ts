@@ -1,13 +1,13 @@
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
-import { objectKey, type OwnerReference } from '../../kubernetes/object.ts'
+import { objectKey, type OwnerReference, splitObjectKey } from '../../kubernetes/object.ts'
 import { hasKey } from '../../query/condition/condition.ts'
-import { objectByKey, objectByUid } from '../../query/page/lookup.ts'
+import { objectByKey, objectByUid, sameObject } from '../../query/page/lookup.ts'
 import type { ObjectIdentity } from '../model/object-id.ts'
-import type { ClusterKind, KindView } from './kind-view.ts'
-import type { ServedSchema } from './served-schema.ts'
+import type { ClusterKind, KindView } from '../operation/kind-view.ts'
+import type { ServedSchema } from '../operation/served-schema.ts'
 import type { ObjectRef } from '../schema/read-context.ts'
-import { NotCoveredError } from './not-covered.ts'
+import { ClientError } from '../operation/client-error.ts'
 import type { ReadRun } from './read-run.ts'
 
 /** An object that is there and may be seen. */
@@ -25,18 +25,14 @@ export function kindOfIdentity(
   return kind === undefined || !served.clusters.has(cluster) ? undefined : { cluster, kind }
 }
 
-/** The same of a kind that is cached. Throws {@link NotCoveredError} for one that is read from the API server each time. */
-export function cachedKindOf(
-  served: ServedSchema,
-  identity: Pick<ObjectIdentity, 'cluster' | 'group' | 'kind'>,
-): ClusterKind | undefined {
-  const at = kindOfIdentity(served, identity)
-  if (at?.kind.uncached === true) throw new NotCoveredError('a live read')
-  return at
-}
-
-/** The object with a key. */
-export function foundByKey(run: ReadRun, at: ClusterKind, key: string): FoundObject | undefined {
+/** The object with a key; `isDirect`: from the API server, as those of kinds without a cache are in any case. */
+export function foundByKey(
+  run: ReadRun,
+  at: ClusterKind,
+  key: string,
+  isDirect = false,
+): FoundObject | undefined {
+  if (isDirect || at.kind.uncached) return readDirectly(run, at, key)
   follow(run, at, key)
   const part = run.late(() => run.forLookup(at, [key]))
   const id = part && objectByKey({ ...part, budget: run.budget }, key)
@@ -50,6 +46,12 @@ export function foundByUid(
   uid: string,
   key?: string,
 ): FoundObject | undefined {
+  if (at.kind.uncached) {
+    if (key === undefined) throw notFoundByUid(at)
+    const read = readDirectly(run, at, key)
+    // A namesake with another UID is not meant.
+    return read?.part.view.uidOf(read.id) === uid ? read : undefined
+  }
   if (key !== undefined) follow(run, at, key)
   const part = run.late(() => run.forLookup(at, key === undefined ? undefined : [key]))
   const id = part && objectByUid({ ...part, budget: run.budget }, uid)
@@ -57,6 +59,37 @@ export function foundByUid(
   const found = part.view.keyOf(id)
   if (found !== key) follow(run, at, found)
   return { part, id }
+}
+
+function readDirectly(run: ReadRun, at: ClusterKind, key: string): FoundObject | undefined {
+  const { namespace, name } = splitObjectKey(key)
+  return run.direct.object(at, namespace === '' ? { name } : { namespace, name }, run.budget)
+}
+
+/** Kinds that are read directly have no index of UIDs. */
+function notFoundByUid({ cluster, kind }: ClusterKind): ClientError {
+  const { typeName, lookupField } = kind
+  const message = `id: ${typeName} is read live, and the API server finds nothing by its UID`
+  return new ClientError('UNSUPPORTED', message, {
+    argument: 'id',
+    cluster,
+    kind: typeName,
+    hint: `use ${lookupField}, with its name`,
+  })
+}
+
+/**
+ * Where relations start from an object: at the same object in the cache. `undefined` where it is no more: a namesake that was created after
+ * it is not the same.
+ */
+export function cachedOrigin(
+  run: ReadRun,
+  { cluster, kind }: ClusterKind,
+  { key, uid }: { readonly key: string; readonly uid: string },
+): FoundObject | undefined {
+  const part = run.forLookup({ cluster, kind }, [key])
+  const id = part && sameObject(part.view, { uid }, key)
+  return part === undefined || id === undefined ? undefined : { part, id }
 }
 
 function follow(run: ReadRun, { kind }: ClusterKind, key: string): void {
@@ -77,7 +110,7 @@ const testsPerReference = 25
 
 /** The object that is meant; `undefined` where there is none, or where its kind is not served. */
 export function referenced(run: ReadRun, ref: ObjectRef): FoundObject | undefined {
-  const at = cachedKindOf(run.served, ref)
+  const at = kindOfIdentity(run.served, ref)
   if (at === undefined) return undefined
   run.budget.spend('tests', testsPerReference)
   const { namespace, name, uid } = ref
@@ -93,7 +126,7 @@ export function ownersOf(
 ): readonly FoundObject[] {
   return references.flatMap(({ apiVersion, kind: kindName, name, uid }) => {
     const { group } = splitApiVersion(apiVersion)
-    const at = cachedKindOf(run.served, { cluster, group, kind: kindName })
+    const at = kindOfIdentity(run.served, { cluster, group, kind: kindName })
     if (at === undefined) return []
     run.budget.spend('rows', 1)
     const key = objectKey(at.kind.resource.namespaced ? { namespace, name } : { name })

@@ -1,21 +1,34 @@
+import type { AccessQuestion } from '../../access/access-question.ts'
+import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import type { RelatedStores } from '../../query/condition/related-by.ts'
 import type { Condition } from '../../query/condition/condition.ts'
+import type { Scope } from '../../query/condition/scope.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { LastSteps } from '../../query/relation/last-steps.ts'
 import type { Kind } from '../model/kind.ts'
-import { filterParts } from './filter-parts.ts'
-import type { CachedParts, ClusterKind, KindView } from './kind-view.ts'
-import type { OperationLimits, ServedSchema } from './served-schema.ts'
-import type { ViewerAccess } from './viewer-access.ts'
+import { filterParts } from '../operation/filter-parts.ts'
+import type { CachedParts, ClusterKind, KindView } from '../operation/kind-view.ts'
+import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
+import type { ViewerAccess } from '../operation/viewer-access.ts'
+import { NotCoveredError } from '../operation/not-covered.ts'
+import type { DirectReads } from './direct-reads.ts'
 
-/** Kinds as they are settled for one execution. */
+/** The kinds that one run reads. */
 export interface ReadParts extends CachedParts {
   /** What the viewer may see; `undefined`: everything. */
   readonly access: ViewerAccess | undefined
   /** Whether everything may be seen. */
   readonly isOpen: boolean
-  /** Whether another round follows, as something that was asked for has to be prepared first. */
+  /** Whether another run follows, because something that was asked for has to be prepared first. */
   readonly isLacking: boolean
+  /** Decides what may be done in place of `access`: permissions that are known already. */
+  readonly may?: (cluster: string, question: AccessQuestion) => boolean
+  /** Notes an index that a field lacked: it has to be made first. */
+  missed(error: UnknownIndexError): void
+  /** Notes a permission that has to be known first. Throws where it could not be asked for. */
+  asks(cluster: string, question: AccessQuestion): void
+  /** What may be listed of a kind, which need not be read; `undefined` where that is noted, to be asked for. */
+  listed(at: ClusterKind): Scope | 'nothing' | undefined
 }
 
 export interface ReadRunOptions {
@@ -23,6 +36,8 @@ export interface ReadRunOptions {
   readonly limits: OperationLimits
   readonly budget: WorkBudget
   readonly parts: ReadParts
+  /** Absent where nothing is read directly: in subscriptions. */
+  readonly direct?: DirectReads | undefined
   /** Is told of each relation that is followed. Subscriptions need it: a row depends on the objects that it was written from. */
   readonly followed?: ((relation: FollowedRelation) => void) | undefined
 }
@@ -56,19 +71,22 @@ export class ReadRun {
   /** Where relations led from the row that is being read. */
   readonly steps: LastSteps = new LastSteps()
   readonly isOpen: boolean
-  readonly #parts: ReadParts
+  /** What this run reads. */
+  readonly parts: ReadParts
+  readonly #direct: DirectReads | undefined
 
-  constructor({ served, limits, budget, parts, followed }: ReadRunOptions) {
+  constructor({ served, limits, budget, parts, direct, followed }: ReadRunOptions) {
     this.served = served
     this.limits = limits
     this.budget = budget
-    this.#parts = parts
+    this.parts = parts
     this.part = (at, reading) => parts.part(at, reading)
     this.forLookup = (at, keys) => parts.forLookup(at, keys)
     this.access = parts.access
     this.isOpen = parts.isOpen
     this.related = filterParts(served, parts)
     this.followed = followed
+    this.#direct = direct
   }
 
   /**
@@ -79,9 +97,15 @@ export class ReadRun {
     try {
       return read()
     } catch (error) {
-      if (this.#parts.isLacking) return undefined
+      if (this.parts.isLacking) return undefined
       throw error
     }
+  }
+
+  /** What is read from the API server. Throws {@link NotCoveredError} where nothing is. */
+  get direct(): DirectReads {
+    if (this.#direct === undefined) throw new NotCoveredError('a direct read')
+    return this.#direct
   }
 
   /** Whether somebody wants to know what is read. */

@@ -3,11 +3,12 @@ import { splitObjectKey } from '../../kubernetes/object.ts'
 import { type Condition, namespacesOf, nothing } from '../../query/condition/condition.ts'
 import { objectByKey } from '../../query/page/lookup.ts'
 import { findObject } from '../../query/page/page.ts'
-import type { RelationField } from '../model/kind.ts'
-import type { ClusterKind, KindView } from './kind-view.ts'
-import type { ListPlace } from './list-request.ts'
-import type { SchemaRelation } from './schema-relations.ts'
-import type { FoundObject } from './object-read.ts'
+import type { Kind, RelationField } from '../model/kind.ts'
+import { ClientError } from '../operation/client-error.ts'
+import type { ClusterKind, KindView } from '../operation/kind-view.ts'
+import type { ListPlace } from '../operation/list-request.ts'
+import type { SchemaRelation } from '../operation/schema-relations.ts'
+import { cachedOrigin, foundByKey, type FoundObject } from './object-read.ts'
 import type { ReadRun } from './read-run.ts'
 
 /** Where a relation arrives, as a list. */
@@ -42,8 +43,17 @@ export class RelationRead {
     this.#isSaid = definition.form === 'reference' && !many
   }
 
+  /** The kind that it leads to. */
+  get to(): Kind {
+    return this.#relation.to
+  }
+
   /** The object that a relation to one leads to; `undefined` where there is none, or where it may not be seen. Throws `ClientError`. */
   one(run: ReadRun, part: KindView, id: ObjectId): FoundObject | undefined {
+    if (part.isDirect) {
+      const origin = originOf(run, part, id)
+      return origin && this.one(run, origin.part, origin.id)
+    }
     const direct = this.#directReferences(run, part)
     const keys = direct?.keys.valuesOf(id)
     // Most rows name one object, or none: no condition is made for these.
@@ -56,6 +66,11 @@ export class RelationRead {
     const condition = this.#follow(run, part, id, false)
     if (condition.form === 'nothing') return undefined
     const at = this.#target(part.cluster)
+    if (this.#relation.to.uncached) {
+      const [key] = condition.form === 'keys' ? condition.keys : []
+      if (key === undefined) throw notFoundByCondition(at)
+      return foundByKey(run, at, key)
+    }
     if (condition.form !== 'keys') {
       const target = run.part(at, { within: () => this.#namespaces(condition, part.view, id) })
       return found(target, findObject({ ...target, budget: run.budget, condition }))
@@ -72,6 +87,11 @@ export class RelationRead {
 
   /** The list that a relation to many leads to. `withRelated`: of Events, those of the objects below it, too. Throws `ClientError`. */
   many(run: ReadRun, part: KindView, id: ObjectId, withRelated: boolean): RelatedList {
+    if (part.isDirect) {
+      const origin = originOf(run, part, id)
+      if (origin === undefined) return this.nowhere(run, part.cluster)
+      return this.many(run, origin.part, origin.id, withRelated)
+    }
     const { cluster, view } = part
     const condition = this.#follow(run, part, id, withRelated)
     const within = (): readonly string[] | undefined => this.#namespaces(condition, view, id)
@@ -128,8 +148,9 @@ export class RelationRead {
 
   /** What a viewer may not list on the way tells nothing, not even what it leads to. */
   #partOnTheWay(run: ReadRun, cluster: string, type: string, namespace: string): KindView {
-    const { needs, relation, name } = this.#relation
+    const { needs, relation, name, to } = this.#relation
     const need = needs.get(type)
+    if (to.uncached && need?.kind === to) throw notFoundByCondition({ cluster, kind: to })
     if (need === undefined) throw new TypeError(`${name} does not read ${type}`)
     const isWithin = relation.isLocal && need.kind.resource.namespaced && namespace !== ''
     return run.part({ cluster, ...need }, { within: () => (isWithin ? [namespace] : undefined) })
@@ -152,13 +173,28 @@ export class RelationRead {
     if (keysIndex === undefined) return undefined
     let direct = this.#direct.get(run)
     if (direct === undefined || (direct !== 'none' && direct.view !== view)) {
-      const isDirect = !run.isTraced && view.hasIndex(keysIndex)
+      const isDirect = !run.isTraced && view.hasIndex(keysIndex) && !this.#relation.to.uncached
       const part = isDirect ? run.openPart(this.#target(cluster)) : undefined
       direct = part === undefined ? 'none' : { view, keys: view.index(keysIndex), part }
       this.#direct.set(run, direct)
     }
     return direct === 'none' ? undefined : direct
   }
+}
+
+function originOf(run: ReadRun, part: KindView, id: ObjectId): FoundObject | undefined {
+  const { view } = part
+  return cachedOrigin(run, part, { key: view.keyOf(id), uid: view.uidOf(id) })
+}
+
+/** Kinds that are read directly are found by names only. */
+function notFoundByCondition({ cluster, kind: { typeName } }: ClusterKind): ClientError {
+  const message = `${typeName} is read live: it is found by its name only`
+  return new ClientError('UNSUPPORTED', message, {
+    cluster,
+    kind: typeName,
+    hint: 'declare the relation by @reference or @named, to one object',
+  })
 }
 
 function found(part: KindView, id: ObjectId | undefined): FoundObject | undefined {

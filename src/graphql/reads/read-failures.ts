@@ -1,7 +1,7 @@
 import { type UnreadableCode, UnreadableResourceError } from '../../cache/cache-errors.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
-import { ClientError, type ClientErrorCode } from './client-error.ts'
-import type { ClusterKind } from './kind-view.ts'
+import { ClientError, type ClientErrorCode } from '../operation/client-error.ts'
+import type { ClusterKind } from '../operation/kind-view.ts'
 
 /** Why a read that has taken too long gives nothing. */
 export function lateRead({ cluster, kind }: ClusterKind, deadlineMs: number): ClientError {
