@@ -8,7 +8,7 @@ import {
 } from 'graphql'
 import type { SentStep } from '../../query/page/page-steps.ts'
 import type { Kind } from '../model/kind.ts'
-import type { RelatedNeed } from '../operation/schema-relations.ts'
+import type { RelatedNeed } from '../reads/schema-relations.ts'
 import { collectFields, selectionsOf } from '../plan/collected-fields.ts'
 import { FieldArguments } from '../plan/field-arguments.ts'
 import { NotCoveredError } from '../operation/not-covered.ts'

@@ -1,6 +1,6 @@
 import { type Condition, indexesOf } from '../../query/condition/condition.ts'
 import type { ClusterKind } from './kind-view.ts'
-import type { RelatedNeed } from './schema-relations.ts'
+import type { RelatedNeed } from '../reads/schema-relations.ts'
 import type { ServedSchema } from './served-schema.ts'
 
 /** Whether there can be objects of a type in a cluster at all. */

@@ -22,7 +22,7 @@ import { clusterNamed } from './cluster-argument.ts'
 import { conditionNeeds, isServed } from './condition-needs.ts'
 import { idsCondition } from './ids-condition.ts'
 import type { ClusterKind } from './kind-view.ts'
-import type { RelatedNeed } from './schema-relations.ts'
+import type { RelatedNeed } from '../reads/schema-relations.ts'
 import type { ServedSchema } from './served-schema.ts'
 
 /** What a subscription follows: some objects of one kind. */

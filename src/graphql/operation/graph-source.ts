@@ -2,7 +2,7 @@ import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { idOfObjectRef } from '../schema/object-ref.ts'
 import type { GraphSource, ObjectRef } from '../schema/read-context.ts'
-import type { ReadGraph } from './graph-reader.ts'
+import type { ReadGraph } from '../reads/graph-read.ts'
 import type { KindView } from './kind-view.ts'
 
 /** A graph as the resolvers of its types read it. */

@@ -10,8 +10,8 @@ import { idsCondition } from './ids-condition.ts'
 import { LiveFilter } from './live-filter.ts'
 import { liveFrames } from './live-frames.ts'
 import { livePages } from './live-page.ts'
-import { listRequest } from './list-request.ts'
-import { filterParts } from './filter-parts.ts'
+import { listRequest } from '../reads/list-read.ts'
+import { filterParts } from '../reads/filter-parts.ts'
 import {
   checkedCoalesceMs,
   type FollowedList,

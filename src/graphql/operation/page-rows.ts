@@ -18,7 +18,7 @@ import { defaultPageSize } from '../../query/page/page.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import { ClientError, clientErrorOf } from './client-error.ts'
 import { type FieldsType, fragmentsOf, narrowedType } from './document-fragments.ts'
-import { graphBounds } from './graph-request.ts'
+import { graphBounds } from '../reads/graph-request.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
 /** An operation whose pages are to be counted. */

@@ -4,7 +4,7 @@ import type { ClusterCache } from '../../cache/cluster-cache.ts'
 import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import type { DocumentLimits } from './document-bounds.ts'
-import type { SchemaRelations } from './schema-relations.ts'
+import type { SchemaRelations } from '../reads/schema-relations.ts'
 
 /** What is served at one time: the schema, its kinds and relations, and the caches behind them. */
 export interface ServedSchema {

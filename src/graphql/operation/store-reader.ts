@@ -39,17 +39,17 @@ import type {
   UsedByConnectionSource,
 } from '../schema/read-context.ts'
 import { clusterNamed } from './cluster-argument.ts'
-import { polymorphicConnection, storeConnection, usedByConnection } from './connection.ts'
-import { readGraph } from './graph-reader.ts'
-import { graphRequest } from './graph-request.ts'
+import { polymorphicConnection, storeConnection, usedByConnection } from '../reads/connection.ts'
+import { readGraph } from '../reads/graph-read.ts'
+import { graphRequest } from '../reads/graph-request.ts'
 import { graphSource } from './graph-source.ts'
-import { type ListRequest, listRequest, pageOf, readList } from './list-request.ts'
-import { kindsServedBy, namedKinds } from './named-kinds.ts'
-import { type OwnedKinds, ownedKindsOf } from './owned-kinds.ts'
-import { polymorphicParts } from './polymorphic-relation.ts'
+import { type ListRequest, listRequest, pageOf, readList } from '../reads/list-read.ts'
+import { kindsServedBy, namedKinds } from '../reads/named-kinds.ts'
+import { type OwnedKinds, ownedKindsOf } from '../reads/owned-read.ts'
+import { polymorphicParts } from '../reads/polymorphic-read.ts'
 import { resolveObjectRef } from './resolve-object-ref.ts'
-import { searchSource } from './search-source.ts'
-import { nothingUses, usedByPage } from './used-by.ts'
+import { searchSource } from '../reads/search-read.ts'
+import { nothingUses, usedByPage } from '../reads/used-by-read.ts'
 
 /** Hands resolvers what is read of the stores, decoded: for one run of one operation, all of it within one tick. */
 export class StoreReader implements StoreReads {

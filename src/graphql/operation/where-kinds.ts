@@ -2,7 +2,7 @@ import type { RelatedField, WhereFields } from '../../query/condition/related-fi
 import type { RelatedBy } from '../../query/condition/related-by.ts'
 import { isWhereWord } from '../../query/condition/where.ts'
 import type { Kind } from '../model/kind.ts'
-import type { RelatedNeed } from './schema-relations.ts'
+import type { RelatedNeed } from '../reads/schema-relations.ts'
 import type { ServedSchema } from './served-schema.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { FieldNode, GraphQLObjectType } from 'graphql'
-import { facetsOf } from '../operation/facets.ts'
+import { facetsOf } from '../reads/facets-read.ts'
 import type { FacetArguments } from '../schema/read-arguments.ts'
 import type { Facet } from '../schema/read-context.ts'
 import { FieldArguments } from './field-arguments.ts'

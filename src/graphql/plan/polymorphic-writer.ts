@@ -1,5 +1,5 @@
 import type { FieldNode } from 'graphql'
-import { type PolymorphicPage, polymorphicPage } from '../operation/polymorphic-page.ts'
+import { type PolymorphicPage, polymorphicPage } from '../reads/polymorphic-page.ts'
 import type { OwnedArguments } from '../schema/read-arguments.ts'
 import { anyRowWriter } from './any-row-writer.ts'
 import { selectionsOf } from './collected-fields.ts'

@@ -1,6 +1,6 @@
 import type { SelectionSetNode } from 'graphql'
 import type { RelationField } from '../model/kind.ts'
-import { pageOf } from '../operation/list-request.ts'
+import { pageOf } from '../reads/list-read.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { RowWriter } from './writers.ts'

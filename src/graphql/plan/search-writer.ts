@@ -1,6 +1,6 @@
 import type { FieldNode } from 'graphql'
-import { knownKinds } from '../operation/named-kinds.ts'
-import { searchableIndexes, searchSource } from '../operation/search-source.ts'
+import { knownKinds } from '../reads/named-kinds.ts'
+import { searchableIndexes, searchSource } from '../reads/search-read.ts'
 import type { SearchArguments } from '../schema/read-arguments.ts'
 import type { SearchCount, SearchResultSource, SearchSource } from '../schema/read-context.ts'
 import type { FieldArguments } from './field-arguments.ts'

@@ -1,8 +1,8 @@
 import type { Kind } from '../model/kind.ts'
-import { ClientError } from './client-error.ts'
-import type { CachedParts, KindView } from './kind-view.ts'
+import { ClientError } from '../operation/client-error.ts'
+import type { CachedParts, KindView } from '../operation/kind-view.ts'
 import { kindsServedBy } from './named-kinds.ts'
-import type { ServedSchema } from './served-schema.ts'
+import type { ServedSchema } from '../operation/served-schema.ts'
 
 export interface OwnedKindsOptions {
   readonly served: ServedSchema

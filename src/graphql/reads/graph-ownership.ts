@@ -4,7 +4,7 @@ import type { Lead, WalkStep } from '../../query/relation/graph-walk.ts'
 import type { Kind } from '../model/kind.ts'
 import type { GraphLink } from './graph-links.ts'
 import type { GraphPicks } from './graph-request.ts'
-import type { KindView } from './kind-view.ts'
+import type { KindView } from '../operation/kind-view.ts'
 
 export interface CommonStepsOptions {
   /** The kinds that are in memory, in the cluster where the steps begin. */

@@ -1,5 +1,5 @@
 import type { Page } from '../../query/page/page.ts'
-import type { ReadPage } from '../reads/direct-list.ts'
+import type { ReadPage } from './direct-list.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { UnionRow } from '../../query/page/union-page.ts'
 import type { FacetArguments, PageArguments } from '../schema/read-arguments.ts'
@@ -13,13 +13,13 @@ import type {
   UsedByConnectionSource,
   UseSource,
 } from '../schema/read-context.ts'
-import { ClientError } from './client-error.ts'
-import { facetsOf } from './facets.ts'
-import type { KindView } from './kind-view.ts'
-import { accessFingerprint } from './access-fingerprint.ts'
+import { ClientError } from '../operation/client-error.ts'
+import { facetsOf } from './facets-read.ts'
+import type { KindView } from '../operation/kind-view.ts'
+import { accessFingerprint } from '../operation/access-fingerprint.ts'
 import { polymorphicPage, type PolymorphicPageOptions } from './polymorphic-page.ts'
-import type { UsedByPage } from './used-by.ts'
-import { encodeResumeToken } from './resume-token.ts'
+import type { UsedByPage } from './used-by-read.ts'
+import { encodeResumeToken } from '../operation/resume-token.ts'
 
 export interface PolymorphicConnectionOptions extends PolymorphicPageOptions {
   /** Why other kinds cannot be looked into. */

@@ -1,6 +1,6 @@
 import type { Kind } from '../model/kind.ts'
-import { ClientError } from './client-error.ts'
-import type { ServedSchema } from './served-schema.ts'
+import { ClientError } from '../operation/client-error.ts'
+import type { ServedSchema } from '../operation/served-schema.ts'
 
 /** The kinds of type names that were given. Throws `ClientError`. */
 export function namedKinds(

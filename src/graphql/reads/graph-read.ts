@@ -6,13 +6,13 @@ import { objectByKey, objectByUid } from '../../query/page/lookup.ts'
 import { type Walk, walkGraph, type WalkStep } from '../../query/relation/graph-walk.ts'
 import { siblingsOf } from '../../query/relation/siblings.ts'
 import type { Kind } from '../model/kind.ts'
-import { ClientError } from './client-error.ts'
+import { ClientError } from '../operation/client-error.ts'
 import { type GraphLink, graphLinksOf } from './graph-links.ts'
 import { commonSteps } from './graph-ownership.ts'
 import type { GraphRequest } from './graph-request.ts'
-import type { CachedParts, KindView } from './kind-view.ts'
+import type { CachedParts, KindView } from '../operation/kind-view.ts'
 import type { RelatedNeed } from './schema-relations.ts'
-import type { ServedSchema } from './served-schema.ts'
+import type { ServedSchema } from '../operation/served-schema.ts'
 
 export interface GraphReaderOptions {
   readonly served: ServedSchema

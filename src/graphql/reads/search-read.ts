@@ -6,11 +6,11 @@ import { type SearchHit, searchPage } from '../../query/page/search-page.ts'
 import type { Kind } from '../model/kind.ts'
 import type { SearchArguments } from '../schema/read-arguments.ts'
 import type { SearchResultSource, SearchSource } from '../schema/read-context.ts'
-import { ClientError } from './client-error.ts'
-import { clusterNamed } from './cluster-argument.ts'
-import { refOfNode } from './graph-source.ts'
-import type { CachedParts, KindView } from './kind-view.ts'
-import type { ServedSchema } from './served-schema.ts'
+import { ClientError } from '../operation/client-error.ts'
+import { clusterNamed } from '../operation/cluster-argument.ts'
+import { refOfNode } from '../operation/graph-source.ts'
+import type { CachedParts, KindView } from '../operation/kind-view.ts'
+import type { ServedSchema } from '../operation/served-schema.ts'
 
 export interface SearchOptions {
   readonly served: ServedSchema

@@ -7,9 +7,9 @@ import { listUnionPage, type UnionPage, type UnionRow } from '../../query/page/u
 import type { Kind } from '../model/kind.ts'
 import type { UsedByArguments } from '../schema/read-arguments.ts'
 import type { UseSource } from '../schema/read-context.ts'
-import { ClientError } from './client-error.ts'
-import type { KindView, KindViews } from './kind-view.ts'
-import type { ServedSchema } from './served-schema.ts'
+import { ClientError } from '../operation/client-error.ts'
+import type { KindView, KindViews } from '../operation/kind-view.ts'
+import type { ServedSchema } from '../operation/served-schema.ts'
 import type { UseWay } from './schema-relations.ts'
 
 export interface UsedByOptions {

@@ -2,7 +2,7 @@ import type { Condition } from '../../query/condition/condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { listUnionPage, type UnionPage, type UnionRow } from '../../query/page/union-page.ts'
 import type { PageArguments } from '../schema/read-arguments.ts'
-import type { KindView } from './kind-view.ts'
+import type { KindView } from '../operation/kind-view.ts'
 
 export interface PolymorphicPageOptions {
   readonly cluster: string

@@ -4,10 +4,10 @@ import type { ObjectIdentity } from '../model/object-id.ts'
 import type { GraphArguments } from '../schema/read-arguments.ts'
 import type { WantedIndexes } from '../../cache/lease.ts'
 import { type GraphLink, graphLinksOf } from './graph-links.ts'
-import { identityIn } from './ids-condition.ts'
-import type { ClusterKind } from './kind-view.ts'
+import { identityIn } from '../operation/ids-condition.ts'
+import type { ClusterKind } from '../operation/kind-view.ts'
 import type { SchemaRelations } from './schema-relations.ts'
-import type { ServedSchema } from './served-schema.ts'
+import type { ServedSchema } from '../operation/served-schema.ts'
 
 /** How far graphs go: unless the arguments say otherwise, and at most. */
 export const graphBounds = {

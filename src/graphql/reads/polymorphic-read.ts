@@ -13,8 +13,8 @@ import type { RelationOrigin } from '../../query/relation/relation.ts'
 import type { Kind, PolymorphicRelationField } from '../model/kind.ts'
 import type { KindOf } from '../schema/object-ref.ts'
 import { choosingNeeds, choosingPart, chosenPart } from './chosen-objects.ts'
-import { ClientError } from './client-error.ts'
-import type { CachedParts, KindView } from './kind-view.ts'
+import { ClientError } from '../operation/client-error.ts'
+import type { CachedParts, KindView } from '../operation/kind-view.ts'
 import type { SchemaRelation, SchemaRelations } from './schema-relations.ts'
 
 export interface PolymorphicRelationOptions {
