@@ -20,7 +20,7 @@ import type {
 import { ClientError } from './client-error.ts'
 import { clusterNamed } from './cluster-argument.ts'
 import { conditionNeeds, isServed } from './condition-needs.ts'
-import { idsCondition } from './ids-condition.ts'
+import { idsCondition } from '../reads/ids-condition.ts'
 import type { ClusterKind } from './kind-view.ts'
 import type { RelatedNeed } from '../reads/schema-relations.ts'
 import type { ServedSchema } from './served-schema.ts'

@@ -6,7 +6,7 @@ import type {
   LookupSubscriptionArguments,
 } from '../schema/read-arguments.ts'
 import type { Frame, LivePage, LiveSource } from '../schema/read-context.ts'
-import { idsCondition } from './ids-condition.ts'
+import { idsCondition } from '../reads/ids-condition.ts'
 import { LiveFilter } from './live-filter.ts'
 import { liveFrames } from './live-frames.ts'
 import { livePages } from './live-page.ts'

@@ -19,20 +19,21 @@ import {
 } from 'graphql'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import type { WantedIndexes } from '../../cache/lease.ts'
-import type { Kind, RelationField } from '../model/kind.ts'
+import type { Kind } from '../model/kind.ts'
 import { type ObjectIdentity, readObjectId } from '../model/object-id.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import type { GraphArguments } from '../schema/read-arguments.ts'
-import { choosingNeeds } from '../reads/chosen-objects.ts'
 import { type FieldsType, fragmentsOf, narrowedType } from './document-fragments.ts'
 import { graphKinds } from '../reads/graph-request.ts'
 import type { ClusterKind } from './kind-view.ts'
 import { knownKinds } from '../reads/named-kinds.ts'
-import { relatedOwnedKinds } from '../reads/owned-read.ts'
-import { searchableIndexes } from '../reads/search-read.ts'
+import { OwnedRead } from '../reads/owned-read.ts'
+import { PolymorphicRead } from '../reads/polymorphic-read.ts'
+import { UsedByRead } from '../reads/used-by-read.ts'
+import { searchNeeds } from '../reads/search-read.ts'
 import type { ServedSchema } from './served-schema.ts'
-import type { RelatedNeed } from '../reads/schema-relations.ts'
-import { whereKinds } from './where-kinds.ts'
+import { type RelatedNeed, relationNeeds } from '../reads/schema-relations.ts'
+import { filterNeeds } from '../reads/list-read.ts'
 
 /** An operation that can be executed, its variables coerced. */
 export type OperationToRead = Pick<
@@ -153,40 +154,33 @@ class KindSearch {
       this.#addNeeds(at, isQuery ? filtered : filtered.map(withAllIndexes))
       this.#inner(node, field, at)
     } else {
+      const args = this.#arguments(field, node) ?? {}
       if (source.form === 'relation') {
-        // Where it starts from may have been read live.
-        this.#need(cluster, source.relation)
+        this.#addNeeds(cluster, relationNeeds(this.#served.relations, source.relation))
         const relation = this.#served.relations.byField.get(source.relation)
         if (relation !== undefined) this.#addFiltered(node, field, relation.to, cluster)
       } else if (source.form === 'mixed') {
-        const named = knownKinds(this.#served, this.#arguments(field, node)?.['kinds'])
-        if (source.field.sameLabel !== undefined) {
-          this.#add(
-            cluster,
-            named.filter(({ uncached }) => !uncached),
-          )
-        }
-        for (const { kind, indexes } of choosingNeeds(source.field, this.#served.relations)) {
-          if (!kind.uncached) this.#add(cluster, [kind], indexes)
-        }
-        for (const relation of source.field.relations) {
-          const isNamed = named.some(({ typeName }) => typeName === relation.definition.to)
-          if (isNamed) this.#need(cluster, relation)
-        }
+        const from = this.#served.kinds.get(type.name)
+        const read = from && new PolymorphicRead(this.#served, from, source.field)
+        this.#addNeeds(cluster, read?.needs(args) ?? [])
       } else if (source.form === 'usedBy') {
-        const names = this.#arguments(field, node)?.['kinds']
-        for (const { user, needs } of this.#served.relations.usesOf(source.kind)) {
-          if (Array.isArray(names) && !names.includes(user.typeName)) continue
-          this.#supports('usedBy', cluster, user)
-          this.#addNeeds(cluster, needs)
-        }
+        const needs = new UsedByRead(this.#served, source.kind).needs(args, cluster)
+        for (const { user } of needs) this.#supports('usedBy', cluster, user)
+        this.#addNeeds(cluster, needs)
       } else if (source.form === 'owned') {
-        this.#add(cluster, this.#owned(node, field, type, cluster))
+        const owner = this.#served.kinds.get(type.name)
+        const read = owner && new OwnedRead(this.#served, owner)
+        for (const kind of read?.related(cluster) ?? []) this.#supports('owned', cluster, kind)
+        const named = knownKinds(this.#served, args['kinds'])
+        this.#addNeeds(
+          cluster,
+          read?.needs(args, cluster) ?? named.map((kind) => ({ kind, indexes: {} })),
+        )
       } else if (source.form === 'ofRowType' && field.name === 'events') {
         for (const { events } of this.#served.kinds.values()) {
           if (events === undefined) continue
-          // Of whatever kind: they read Events by the same index.
-          this.#need(cluster, events)
+          // Objects of every kind read Events by the same index.
+          this.#addNeeds(cluster, relationNeeds(this.#served.relations, events))
           break
         }
         const event = this.#served.kinds.get('Event')
@@ -240,18 +234,8 @@ class KindSearch {
     const args = this.#arguments(field, node)
     const cluster = this.#cluster(args?.['cluster'])
     if (args === undefined || cluster === undefined) return
-    for (const kind of knownKinds(this.#served, args['kinds'])) {
-      if (!kind.uncached) this.#add(cluster, [kind], { needed: searchableIndexes(kind) })
-    }
+    this.#addNeeds(cluster, searchNeeds(this.#served, args))
     this.#inner(node, field, cluster)
-  }
-
-  #owned(node: FieldNode, field: AnyField, type: FieldsType, cluster: string): readonly Kind[] {
-    const names = this.#arguments(field, node)?.['kinds']
-    const owner = this.#served.kinds.get(type.name)
-    const related = owner === undefined ? [] : relatedOwnedKinds(this.#served, owner, cluster)
-    for (const kind of related) this.#supports('owned', cluster, kind)
-    return [...related, ...knownKinds(this.#served, names)]
   }
 
   /** What the `where` of a list of a kind speaks of. */
@@ -262,7 +246,7 @@ class KindSearch {
   }
 
   #filtered(kind: Kind, where: unknown, cluster: string): readonly RelatedNeed[] {
-    const needs = whereKinds(this.#served, kind, where)
+    const needs = filterNeeds(this.#served, kind, where)
     for (const { kind: read } of needs) this.#supports('a filter by usedBy', cluster, read)
     return needs
   }
@@ -293,13 +277,6 @@ class KindSearch {
     const skip = getDirectiveValues(GraphQLSkipDirective, node, this.#variables)
     const include = getDirectiveValues(GraphQLIncludeDirective, node, this.#variables)
     return skip?.['if'] !== true && include?.['if'] !== false
-  }
-
-  #need(cluster: string, relation: RelationField): void {
-    const needs = this.#served.relations.byField.get(relation)?.needs ?? []
-    for (const [, { kind, indexes }] of needs) {
-      if (!kind.uncached) this.#add(cluster, [kind], indexes)
-    }
   }
 
   #addNeeds(cluster: string, needs: readonly RelatedNeed[]): void {

@@ -1,7 +1,5 @@
 import { objectKey } from '../../kubernetes/object.ts'
 import { ArgumentsCache } from '../../query/condition/arguments-cache.ts'
-import { hasValue } from '../../query/condition/condition.ts'
-import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Kind, PolymorphicRelationField, RelationField } from '../model/kind.ts'
 import { decodeObjectId } from '../model/object-id.ts'
 import type { DirectObject } from '../reads/direct-reads.ts'
@@ -14,7 +12,7 @@ import {
   ownersOf,
   referenced,
 } from '../reads/object-read.ts'
-import type { ReadRun } from '../reads/read-run.ts'
+import { OncePerRun, type ReadRun } from '../reads/read-run.ts'
 import { RelationRead } from '../reads/relation-read.ts'
 import type {
   GraphArguments,
@@ -44,19 +42,17 @@ import { readGraph } from '../reads/graph-read.ts'
 import { graphRequest } from '../reads/graph-request.ts'
 import { graphSource } from './graph-source.ts'
 import { type ListRequest, listRequest, pageOf, readList } from '../reads/list-read.ts'
-import { kindsServedBy, namedKinds } from '../reads/named-kinds.ts'
-import { type OwnedKinds, ownedKindsOf } from '../reads/owned-read.ts'
-import { polymorphicParts } from '../reads/polymorphic-read.ts'
+import { OwnedRead } from '../reads/owned-read.ts'
+import { PolymorphicRead } from '../reads/polymorphic-read.ts'
 import { resolveObjectRef } from './resolve-object-ref.ts'
 import { searchSource } from '../reads/search-read.ts'
-import { nothingUses, usedByPage } from '../reads/used-by-read.ts'
+import { UsedByRead } from '../reads/used-by-read.ts'
 
 /** Hands resolvers what is read of the stores, decoded: for one run of one operation, all of it within one tick. */
 export class StoreReader implements StoreReads {
   readonly #run: ReadRun
   readonly #relations = new Map<RelationField, RelationRead>()
-  /** Where owned objects are looked for, which is the same for all objects of a kind. */
-  readonly #owned = new Map<string, OwnedKinds>()
+  readonly #forms = new OncePerRun<OwnedRead | PolymorphicRead | UsedByRead>()
   /** What arguments ask for, which is the same for every row that a field is asked of. */
   readonly #requests: ArgumentsCache<Kind, ListRequest>
 
@@ -97,24 +93,19 @@ export class StoreReader implements StoreReads {
   }
 
   owned(row: Row, args: OwnedArguments): OwnedConnectionSource {
-    const { cluster, object } = row
-    const { uid = '' } = object.metadata
-    const condition = hasValue('ownerUid', uid === '' ? [] : [uid])
-    const { parts, ...others } = this.#ownedKinds(row, args.kinds)
-    const owned = parts.map((part) => ({ ...part, condition }))
-    const list = `${cluster}/owned/${uid}`
-    return polymorphicConnection({ ...this.#means, ...others, parts: owned, cluster, list }, args)
+    const read = this.#forms.of(this.#run, `owned ${row.kind.typeName}`, () => {
+      return new OwnedRead(this.#run.served, row.kind)
+    }) as OwnedRead
+    const { namespace = '', uid = '' } = row.object.metadata
+    const page = read.page(this.#run, { cluster: row.cluster, namespace, uid }, args)
+    return polymorphicConnection(page, this.#run.budget)
   }
 
   usedBy(row: Row, args: UsedByArguments): UsedByConnectionSource {
-    const { budget } = this.#run
-    const at = this.#originOf(row)
-    if (at === undefined) return usedByConnection(nothingUses(budget), budget)
-    const { cluster, kind } = row
-    const { view } = at.part
-    const { served, parts } = this.#run
-    const page = usedByPage({ ...this.#means, served, parts, cluster, kind, view, id: at.id, args })
-    return usedByConnection(page, budget)
+    const read = this.#forms.of(this.#run, `usedBy ${row.kind.typeName}`, () => {
+      return new UsedByRead(this.#run.served, row.kind)
+    }) as UsedByRead
+    return usedByConnection(read.page(this.#run, this.#originOf(row), args), this.#run.budget)
   }
 
   printerColumns(row: Row, wide: boolean): readonly PrinterColumn[] | null {
@@ -147,20 +138,13 @@ export class StoreReader implements StoreReads {
     field: PolymorphicRelationField,
     args: OwnedArguments,
   ): OwnedConnectionSource {
-    const { cluster, kind, object } = row
-    const { served, budget, parts } = this.#run
-    const named = namedKinds(served, args.kinds)
-    const at = this.#originOf(row)
-    const { relations, kindOf } = served
-    const means = { relations, kinds: kindsServedBy(served, cluster), kindOf, parts }
-    const origin = at && { view: at.part.view, id: at.id, object, budget }
-    const found =
-      origin === undefined
-        ? { parts: [], failures: [], notLookedAt: () => [] }
-        : polymorphicParts(field, { ...means, cluster, named, origin })
-    const from = object.metadata.uid ?? objectKey(object.metadata)
-    const list = `${cluster}/${kind.typeName}.${field.name}/${from}`
-    return polymorphicConnection({ ...this.#means, ...found, cluster, list }, args)
+    const { kind, cluster, object } = row
+    const read = this.#forms.of(this.#run, `${kind.typeName}.${field.name}`, () => {
+      return new PolymorphicRead(this.#run.served, kind, field)
+    }) as PolymorphicRead
+    const gone = object.metadata.uid ?? objectKey(object.metadata)
+    const page = read.page(this.#run, this.#originOf(row) ?? { gone, cluster }, args)
+    return polymorphicConnection(page, this.#run.budget)
   }
 
   graph(args: GraphArguments): GraphSource {
@@ -168,12 +152,7 @@ export class StoreReader implements StoreReads {
   }
 
   search(args: SearchArguments): SearchSource {
-    return searchSource({ ...this.#means, served: this.#run.served, parts: this.#run.parts }, args)
-  }
-
-  get #means(): { readonly budget: WorkBudget; readonly maxPageSize: number } {
-    const { budget, limits } = this.#run
-    return { budget, maxPageSize: limits.maxPageSize }
+    return searchSource(this.#run, args)
   }
 
   /** Every row of a list asks its relations with the same arguments. */
@@ -197,19 +176,6 @@ export class StoreReader implements StoreReads {
   #originOf(row: Row): FoundObject | undefined {
     const { metadata } = row.object
     return cachedOrigin(this.#run, row, { key: objectKey(metadata), uid: metadata.uid ?? '' })
-  }
-
-  #ownedKinds(row: Row, names: readonly string[] | null | undefined): OwnedKinds {
-    const { cluster, kind, object } = row
-    const { namespace } = object.metadata
-    const key = JSON.stringify([cluster, kind.typeName, names, namespace])
-    let owned = this.#owned.get(key)
-    if (owned !== undefined) return owned
-    const { served, parts } = this.#run
-    const named = namedKinds(served, names)
-    owned = ownedKindsOf({ served, parts, cluster, owner: kind, named, namespace })
-    this.#owned.set(key, owned)
-    return owned
   }
 }
 

@@ -38,10 +38,9 @@ export function graphWriter(
       ]
     },
     write(run) {
-      const { served, parts, budget } = run
-      budget.report?.at(place)
-      const request = graphRequest(served, run.argumentsOf(args) as unknown as GraphArguments)
-      const graph = readGraph({ served, parts, budget }, request)
+      run.budget.report?.at(place)
+      const asked = run.argumentsOf(args) as unknown as GraphArguments
+      const graph = readGraph(run, graphRequest(run.served, asked))
       run.errors.beside(graph.failures, nodes)
       return write(run, graph)
     },

@@ -2,8 +2,9 @@ import { type GraphQLObjectType, isObjectType, type SelectionSetNode } from 'gra
 import type { WantedIndexes } from '../../cache/lease.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
-import { whereKinds } from '../operation/where-kinds.ts'
+import { filterNeeds } from '../reads/list-read.ts'
 import { RelationRead } from '../reads/relation-read.ts'
+import { relationNeeds } from '../reads/schema-relations.ts'
 import type { CollectContext } from './collected-fields.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from '../operation/not-covered.ts'
@@ -128,11 +129,11 @@ export class PlanCompiler {
   relation(field: RelationField): RelationRead {
     const relation = this.served.relations.byField.get(field)
     if (relation === undefined) throw new NotCoveredError(field.definition.name)
-    const { needs, reads, to, name } = relation
+    const { reads, to, name } = relation
     if (to.uncached) this.unobserved(name)
     this.leadsTo(reads)
-    for (const { kind, indexes } of needs.values()) {
-      if (!kind.uncached) this.reads(kind, indexes)
+    for (const { kind, indexes } of relationNeeds(this.served.relations, field)) {
+      this.reads(kind, indexes)
     }
     return new RelationRead(field, relation)
   }
@@ -140,9 +141,9 @@ export class PlanCompiler {
   /** The root field that is being compiled reads a list of this kind with these arguments. */
   filters(kind: Kind, args: FieldArguments): void {
     if (args.constant === undefined) {
-      this.asks({ args, needs: ({ where }) => whereKinds(this.served, kind, where) })
+      this.asks({ args, needs: ({ where }) => filterNeeds(this.served, kind, where) })
     } else {
-      const needs = whereKinds(this.served, kind, args.constant['where'])
+      const needs = filterNeeds(this.served, kind, args.constant['where'])
       for (const need of needs) this.reads(need.kind, need.indexes)
       this.leadsTo(needs.map((need) => need.kind))
     }

@@ -2,7 +2,7 @@ import type { Page } from '../../query/page/page.ts'
 import type { ReadPage } from './direct-list.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { UnionRow } from '../../query/page/union-page.ts'
-import type { FacetArguments, PageArguments } from '../schema/read-arguments.ts'
+import type { FacetArguments } from '../schema/read-arguments.ts'
 import type {
   ConnectionSource,
   EdgeSource,
@@ -17,14 +17,9 @@ import { ClientError } from '../operation/client-error.ts'
 import { facetsOf } from './facets-read.ts'
 import type { KindView } from '../operation/kind-view.ts'
 import { accessFingerprint } from '../operation/access-fingerprint.ts'
-import { polymorphicPage, type PolymorphicPageOptions } from './polymorphic-page.ts'
+import type { PolymorphicPage } from './polymorphic-page.ts'
 import type { UsedByPage } from './used-by-read.ts'
 import { encodeResumeToken } from '../operation/resume-token.ts'
-
-export interface PolymorphicConnectionOptions extends PolymorphicPageOptions {
-  /** Why other kinds cannot be looked into. */
-  readonly failures: readonly Error[]
-}
 
 /** A page of objects of one kind as a connection. */
 export function storeConnection({ part, page }: ReadPage, budget: WorkBudget): ConnectionSource {
@@ -63,18 +58,16 @@ export function resumeTokenOf(
   })
 }
 
-/** The objects of some kinds that meet a condition of each, as a connection. */
+/** A page of objects of several kinds, as a connection. */
 export function polymorphicConnection(
-  options: PolymorphicConnectionOptions,
-  args: PageArguments,
+  { page, partOf, kinds, notLookedAt, failures }: PolymorphicPage,
+  budget: WorkBudget,
 ): OwnedConnectionSource {
-  const { cluster, budget, failures } = options
-  const { page, partOf, kinds, notLookedAt } = polymorphicPage(options, args)
   const connection = new PageConnection(budget, {
     ...page,
     entries: page.rows,
     rowOf(row) {
-      const { kind, view } = partOf(row)
+      const { cluster, kind, view } = partOf(row)
       return { kind, cluster, object: view.object(row.id) }
     },
     resourceVersion: ofSeveralKinds,

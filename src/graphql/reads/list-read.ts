@@ -2,15 +2,18 @@ import { allOf, type Condition, everything, namespacesOf } from '../../query/con
 import { compileListCondition, type ListArguments } from '../../query/condition/list-condition.ts'
 import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
 import { listPage, type Page } from '../../query/page/page.ts'
+import type { RelatedBy } from '../../query/condition/related-by.ts'
+import type { RelatedField, WhereFields } from '../../query/condition/related-filter.ts'
+import { isWhereWord } from '../../query/condition/where.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ListFieldArguments, OrderKey } from '../schema/read-arguments.ts'
 import { directPage, type ReadPage } from './direct-list.ts'
 import type { ReadRun } from './read-run.ts'
+import type { RelatedNeed } from './schema-relations.ts'
 import { clusterNamed } from '../operation/cluster-argument.ts'
-import { idsCondition } from '../operation/ids-condition.ts'
+import { idsCondition } from './ids-condition.ts'
 import type { KindView } from '../operation/kind-view.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
-import { whereKinds } from '../operation/where-kinds.ts'
 
 /** What the arguments of a list ask for, read once for all rows that ask the same. */
 export interface ListRequest {
@@ -42,7 +45,7 @@ export function listRequest(
       ? everything
       : compileListCondition(filter, kind.indexes, served.relations.whereFields(kind).related),
     terms: compileOrder(orderBy, kind.indexes),
-    filterKinds: where === null ? [] : whereKinds(served, kind, where).map((need) => need.kind),
+    filterKinds: where === null ? [] : filterNeeds(served, kind, where).map((need) => need.kind),
     identity: { ids, ...filter, orderBy },
   }
 }
@@ -103,4 +106,52 @@ export function readList(run: ReadRun, kind: Kind, request: ListRequest): ReadPa
   const part = run.part(at, { within: () => namespacesOf(condition) })
   const place = { list: kind.listField, condition: idsCondition(args.ids, part) }
   return { part, page: pageOf(run, part, place, request) }
+}
+
+/**
+ * The kinds that a `where` on the objects of a kind reads because of relations, with their indexes. A `where` that is wrong needs nothing:
+ * compiling it says why.
+ */
+export function filterNeeds(
+  served: ServedSchema,
+  kind: Kind,
+  where: unknown,
+): readonly RelatedNeed[] {
+  const relations = new Set<RelatedBy>()
+  collect(where, served.relations.whereFields(kind), relations)
+  return [...relations].flatMap(({ indexes }) =>
+    [...indexes].flatMap(([type, wanted]) => {
+      const read = served.kinds.get(type)
+      return read === undefined ? [] : [{ kind: read, indexes: wanted }]
+    }),
+  )
+}
+
+function collect(where: unknown, fields: WhereFields, relations: Set<RelatedBy>): void {
+  if (typeof where !== 'object' || where === null) return
+  for (const [name, value] of Object.entries(where) as [string, unknown][]) {
+    if (value === undefined || value === null) continue
+    const field = fields.related.get(name)
+    if (field !== undefined) collectField(field, value, relations)
+    else if (isWhereWord(name)) {
+      for (const one of Array.isArray(value) ? value : [value]) collect(one, fields, relations)
+    }
+  }
+}
+
+function collectField(field: RelatedField, filter: unknown, relations: Set<RelatedBy>): void {
+  const inner = typeof filter === 'object' && filter !== null ? Object.values(filter) : []
+  for (const value of inner as unknown[]) {
+    if (value === undefined || value === null) continue
+    if (field.form === 'kinds') {
+      const { kinds } = value as { readonly kinds?: unknown }
+      for (const { relation } of field.ways) {
+        if (Array.isArray(kinds) && !kinds.includes(relation.to)) continue
+        relations.add(relation)
+      }
+    } else {
+      relations.add(field.relation)
+      collect(value, field.to(), relations)
+    }
+  }
 }

@@ -92,6 +92,14 @@ export function cachedOrigin(
   return part === undefined || id === undefined ? undefined : { part, id }
 }
 
+/** The same of an object that was found: in the cache already, unless it was read directly. */
+export function originOf(run: ReadRun, found: FoundObject): FoundObject | undefined {
+  const { part, id } = found
+  if (!part.isDirect) return found
+  const { view } = part
+  return cachedOrigin(run, part, { key: view.keyOf(id), uid: view.uidOf(id) })
+}
+
 function follow(run: ReadRun, { kind }: ClusterKind, key: string): void {
   run.followed?.({ reads: [kind], condition: hasKey([key]), isSaid: true })
 }

@@ -1,19 +1,20 @@
 import type { Condition } from '../../query/condition/condition.ts'
-import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { listUnionPage, type UnionPage, type UnionRow } from '../../query/page/union-page.ts'
+import type { ReadRun } from './read-run.ts'
 import type { PageArguments } from '../schema/read-arguments.ts'
 import type { KindView } from '../operation/kind-view.ts'
 
-export interface PolymorphicPageOptions {
+/** Where the objects of a page are looked for. */
+export interface PolymorphicPlaces {
   readonly cluster: string
   /** Names the list, so that its cursors are good for no other. */
   readonly list: string
-  readonly budget: WorkBudget
-  readonly maxPageSize: number
   /** The kinds that are looked into, each with what must be met. */
   readonly parts: readonly (KindView & { readonly condition: Condition })[]
   /** The type names of kinds that might hold more and are not looked into, sorted. */
   readonly notLookedAt: () => readonly string[]
+  /** Why other kinds could not be looked into. */
+  readonly failures: readonly Error[]
 }
 
 /** A page of objects of several kinds. */
@@ -24,6 +25,7 @@ export interface PolymorphicPage {
   /** The type names of the kinds that were looked into, sorted. */
   readonly kinds: readonly string[]
   readonly notLookedAt: () => readonly string[]
+  readonly failures: readonly Error[]
 }
 
 /** A kind is made ready and looked into in the time of so many tests, besides those of its condition. */
@@ -31,7 +33,8 @@ const testsPerKind = 20
 
 /** The objects of some kinds that meet a condition of each. Throws as `listUnionPage` does. */
 export function polymorphicPage(
-  { parts, notLookedAt, budget, maxPageSize, list }: PolymorphicPageOptions,
+  { budget, limits: { maxPageSize } }: ReadRun,
+  { parts, notLookedAt, failures, list }: PolymorphicPlaces,
   { first, after, last, before }: PageArguments,
 ): PolymorphicPage {
   budget.spend('tests', testsPerKind * (1 + parts.length))
@@ -52,5 +55,6 @@ export function polymorphicPage(
     },
     kinds: [...byType.keys()].toSorted(),
     notLookedAt,
+    failures,
   }
 }

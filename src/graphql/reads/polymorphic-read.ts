@@ -1,4 +1,3 @@
-import type { StoreView } from '../../informer/store/store-view.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import {
   allOf,
@@ -9,28 +8,91 @@ import {
   hasValue,
   nothing,
 } from '../../query/condition/condition.ts'
-import type { RelationOrigin } from '../../query/relation/relation.ts'
 import type { Kind, PolymorphicRelationField } from '../model/kind.ts'
-import type { KindOf } from '../schema/object-ref.ts'
-import { choosingNeeds, choosingPart, chosenPart } from './chosen-objects.ts'
 import { ClientError } from '../operation/client-error.ts'
 import type { CachedParts, KindView } from '../operation/kind-view.ts'
-import type { SchemaRelation, SchemaRelations } from './schema-relations.ts'
+import type { ServedSchema } from '../operation/served-schema.ts'
+import type { OwnedArguments } from '../schema/read-arguments.ts'
+import { choosingNeeds, choosingPart, chosenPart } from './chosen-objects.ts'
+import { kindsServedBy, knownKinds, namedKinds } from './named-kinds.ts'
+import { type FoundObject, originOf } from './object-read.ts'
+import { type PolymorphicPage, polymorphicPage } from './polymorphic-page.ts'
+import { OncePerRun, type ReadRun } from './read-run.ts'
+import type { RelatedNeed, SchemaRelation } from './schema-relations.ts'
 
-export interface PolymorphicRelationOptions {
-  readonly relations: SchemaRelations
-  /** All kinds that the cluster serves. */
-  readonly kinds: Iterable<Kind>
-  readonly kindOf: KindOf
-  readonly parts: CachedParts
+/** What is read of one object, in one run. */
+interface Origin {
+  readonly run: ReadRun
   readonly cluster: string
+  readonly object: FoundObject
   /** The kinds that were asked for by name. */
   readonly named: readonly Kind[]
-  readonly origin: Omit<RelationOrigin, 'part' | 'view'> & { readonly view: StoreView }
+}
+
+/** A relation from the objects of a kind to objects of several kinds: of those in memory, those that are named, and the one that is meant. */
+export class PolymorphicRead {
+  readonly #served: ServedSchema
+  readonly #from: Kind
+  readonly #field: PolymorphicRelationField
+  readonly #named = new OncePerRun<readonly Kind[]>()
+
+  constructor(served: ServedSchema, from: Kind, field: PolymorphicRelationField) {
+    this.#served = served
+    this.#from = from
+    this.#field = field
+  }
+
+  /** The kinds that it loads, with their indexes. Names that mean nothing need nothing. */
+  needs({ kinds }: { readonly kinds?: unknown }): readonly RelatedNeed[] {
+    const { sameLabel, relations } = this.#field
+    const { byField } = this.#served.relations
+    const named = knownKinds(this.#served, kinds)
+    const needs =
+      sameLabel === undefined
+        ? relations
+            .filter(({ definition }) => named.some(({ typeName }) => typeName === definition.to))
+            .flatMap((one) => [...(byField.get(one)?.needs.values() ?? [])])
+        : named.map((kind): RelatedNeed => ({ kind, indexes: {} }))
+    const choosing = choosingNeeds(this.#field, this.#served.relations)
+    return [...needs, ...choosing].filter(({ kind }) => !kind.uncached)
+  }
+
+  /** A page of what an object is related to; empty where the object is gone. Throws as `listUnionPage` does, and `ClientError`. */
+  page(
+    run: ReadRun,
+    object: FoundObject | { readonly gone: string; readonly cluster: string },
+    args: OwnedArguments,
+  ): PolymorphicPage {
+    const named = this.#named.of(run, args.kinds?.join() ?? '', () =>
+      namedKinds(this.#served, args.kinds),
+    )
+    const found = 'gone' in object ? undefined : originOf(run, object)
+    const cluster = 'gone' in object ? object.cluster : object.part.cluster
+    const places =
+      found === undefined ? nowhere : this.#places({ run, cluster, object: found, named })
+    run.followed?.({ reads: places.reads, condition: everything, isSaid: false })
+    const name = 'gone' in object ? object.gone : nameOf(object)
+    const list = `${cluster}/${this.#from.typeName}.${this.#field.name}/${name}`
+    return polymorphicPage(run, { ...places, cluster, list }, args)
+  }
+
+  #places(origin: Origin): PolymorphicParts {
+    const field = this.#field
+    if (field.sameLabel !== undefined) return labelledParts(field.sameLabel, origin)
+    if (field.chosen !== undefined || field.chosenBy !== undefined)
+      return choiceParts(field, origin)
+    return relatedParts(field, origin)
+  }
+}
+
+const nowhere: PolymorphicParts = { parts: [], failures: [], reads: [], notLookedAt: () => [] }
+
+function nameOf({ part: { view }, id }: FoundObject): string {
+  return view.uidOf(id) || view.keyOf(id)
 }
 
 /** Where the objects of several kinds are looked for that a relation leads to. */
-export interface PolymorphicParts {
+interface PolymorphicParts {
   readonly parts: readonly (KindView & { readonly condition: Condition })[]
   /** Why others could not be looked into. */
   readonly failures: readonly ClientError[]
@@ -40,24 +102,21 @@ export interface PolymorphicParts {
   readonly reads: readonly Kind[]
 }
 
-/**
- * The kinds that are looked into, each with what the related objects have in common: those that are cached, those that are
- * named, and the one that is meant where the relation says so itself.
- */
-export function polymorphicParts(
+/** The kinds that are cached, those that are named, and the one that a relation itself means, each with what the related objects have in common. */
+function relatedParts(
   field: PolymorphicRelationField,
-  options: PolymorphicRelationOptions,
+  { run, cluster, object, named }: Origin,
 ): PolymorphicParts {
-  if (field.sameLabel !== undefined) return labelledParts(field.sameLabel, options)
-  if (field.chosen !== undefined || field.chosenBy !== undefined) return choiceParts(field, options)
-  const { relations, parts, cluster, named, origin } = options
+  const { parts, budget } = run
+  const { view } = object.part
+  const origin = { view, id: object.id, budget }
   const found = new Map<Kind, KindView & { readonly condition: Condition }>()
   const failures: ClientError[] = []
   const reads = new Set<Kind>()
   const passedOver = new Set<Kind>()
-  const key = origin.view.keyOf(origin.id)
+  const key = view.keyOf(object.id)
   for (const one of field.relations) {
-    const known = relations.byField.get(one)
+    const known = run.served.relations.byField.get(one)
     if (known === undefined) throw new TypeError(`${one.definition.name} is not resolved`)
     const { to, relation } = known
     const isMeant = relation.only === undefined ? named.includes(to) : relation.only === key
@@ -88,11 +147,12 @@ function namesOf(kinds: Iterable<Kind>): readonly string[] {
 /** What is chosen, of its one kind, or all kinds that may choose. */
 function choiceParts(
   field: PolymorphicRelationField,
-  options: PolymorphicRelationOptions,
+  { run, cluster, object }: Origin,
 ): PolymorphicParts {
   const { chosen, chosenBy = [] } = field
-  const { origin } = options
-  const choosing = { ...options, budget: origin.budget }
+  const { relations, kindOf } = run.served
+  const origin = { view: object.part.view, id: object.id }
+  const choosing = { relations, kindOf, parts: run.parts, cluster, budget: run.budget }
   const parts: (KindView & { readonly condition: Condition })[] = []
   const failures: ClientError[] = []
   const reading = [
@@ -108,7 +168,7 @@ function choiceParts(
       failures.push(error)
     }
   }
-  const onTheWay = choosingNeeds(field, options.relations)
+  const onTheWay = choosingNeeds(field, relations)
   const reads = [...onTheWay, ...parts].map(({ kind }) => kind)
   return { parts, failures, reads, notLookedAt: () => [] }
 }
@@ -116,16 +176,17 @@ function choiceParts(
 /** Those that have a label in common, of the same namespace or where one of them is in none. */
 function labelledParts(
   label: string,
-  { kinds, parts, cluster, named, origin }: PolymorphicRelationOptions,
+  { run: { served, parts }, cluster, object, named }: Origin,
 ): PolymorphicParts {
-  const { view, id } = origin
+  const { id } = object
+  const { view } = object.part
   const values = view.label(label)?.valuesOf(id) ?? []
-  if (values.length === 0) return { parts: [], failures: [], reads: [], notLookedAt: () => [] }
+  if (values.length === 0) return nowhere
   const { namespace } = splitObjectKey(view.keyOf(id))
   const found: (KindView & { readonly condition: Condition })[] = []
   const failures: ClientError[] = []
   const passedOver: Kind[] = []
-  for (const kind of kinds) {
+  for (const kind of kindsServedBy(served, cluster)) {
     const isBound = namespace !== '' && kind.resource.namespaced
     const reading = isBound ? { within: () => [namespace] } : {}
     const at = { cluster, kind }

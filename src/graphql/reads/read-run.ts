@@ -119,3 +119,16 @@ export class ReadRun {
     return isOpen ? this.forLookup(at) : undefined
   }
 }
+
+/** Values that are worked out once a run, by a text that names them. */
+export class OncePerRun<T> {
+  readonly #known = new WeakMap<ReadRun, Map<string, T>>()
+
+  of(run: ReadRun, name: string, make: () => T): T {
+    let known = this.#known.get(run)
+    if (known === undefined) this.#known.set(run, (known = new Map<string, T>()))
+    let value = known.get(name)
+    if (value === undefined) known.set(name, (value = make()))
+    return value
+  }
+}

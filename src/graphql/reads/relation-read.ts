@@ -8,7 +8,7 @@ import { ClientError } from '../operation/client-error.ts'
 import type { ClusterKind, KindView } from '../operation/kind-view.ts'
 import type { ListPlace } from './list-read.ts'
 import type { SchemaRelation } from './schema-relations.ts'
-import { cachedOrigin, foundByKey, type FoundObject } from './object-read.ts'
+import { foundByKey, type FoundObject, originOf } from './object-read.ts'
 import type { ReadRun } from './read-run.ts'
 
 /** Where a relation arrives, as a list. */
@@ -51,7 +51,7 @@ export class RelationRead {
   /** The object that a relation to one leads to; `undefined` where there is none, or where it may not be seen. Throws `ClientError`. */
   one(run: ReadRun, part: KindView, id: ObjectId): FoundObject | undefined {
     if (part.isDirect) {
-      const origin = originOf(run, part, id)
+      const origin = originOf(run, { part, id })
       return origin && this.one(run, origin.part, origin.id)
     }
     const direct = this.#directReferences(run, part)
@@ -88,7 +88,7 @@ export class RelationRead {
   /** The list that a relation to many leads to. `withRelated`: of Events, those of the objects below it, too. Throws `ClientError`. */
   many(run: ReadRun, part: KindView, id: ObjectId, withRelated: boolean): RelatedList {
     if (part.isDirect) {
-      const origin = originOf(run, part, id)
+      const origin = originOf(run, { part, id })
       if (origin === undefined) return this.nowhere(run, part.cluster)
       return this.many(run, origin.part, origin.id, withRelated)
     }
@@ -180,11 +180,6 @@ export class RelationRead {
     }
     return direct === 'none' ? undefined : direct
   }
-}
-
-function originOf(run: ReadRun, part: KindView, id: ObjectId): FoundObject | undefined {
-  const { view } = part
-  return cachedOrigin(run, part, { key: view.keyOf(id), uid: view.uidOf(id) })
 }
 
 /** Kinds that are read directly are found by names only. */

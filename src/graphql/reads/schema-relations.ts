@@ -35,6 +35,15 @@ export interface RelatedNeed {
   readonly indexes: WantedIndexes
 }
 
+/** The kinds that have to be loaded to follow a relation. */
+export function relationNeeds(
+  { byField }: Pick<SchemaRelations, 'byField'>,
+  field: RelationField,
+): readonly RelatedNeed[] {
+  const needs = [...(byField.get(field)?.needs.values() ?? [])]
+  return needs.filter(({ kind }) => !kind.uncached)
+}
+
 /** The relations of a schema, resolved once when it is made. */
 export interface SchemaRelations {
   /** Every field that is a relation, `events` of each kind included. */

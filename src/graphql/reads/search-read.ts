@@ -1,7 +1,6 @@
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import { allOf, everything, hasValue } from '../../query/condition/condition.ts'
 import { scopeCondition } from '../../query/condition/scope.ts'
-import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { type SearchHit, searchPage } from '../../query/page/search-page.ts'
 import type { Kind } from '../model/kind.ts'
 import type { SearchArguments } from '../schema/read-arguments.ts'
@@ -9,25 +8,21 @@ import type { SearchResultSource, SearchSource } from '../schema/read-context.ts
 import { ClientError } from '../operation/client-error.ts'
 import { clusterNamed } from '../operation/cluster-argument.ts'
 import { refOfNode } from '../operation/graph-source.ts'
-import type { CachedParts, KindView } from '../operation/kind-view.ts'
+import type { KindView } from '../operation/kind-view.ts'
+import { knownKinds } from './named-kinds.ts'
+import type { ReadRun } from './read-run.ts'
+import type { RelatedNeed } from './schema-relations.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
 
-export interface SearchOptions {
-  readonly served: ServedSchema
-  readonly parts: CachedParts
-  readonly budget: WorkBudget
-  readonly maxPageSize: number
-}
-
-/** MissingRead, nothing that is searched is so long. */
+/** Nothing that is searched is longer. */
 const maxTextLength = 256
 
 /**
  * Searches the kinds that are named, or else those that are in memory. Throws `ArgumentError`, `CursorError`, `PageSizeError` and
  * `QueryTooCostlyError`; a kind that was named and cannot be read is among the failures.
  */
-export function searchSource(options: SearchOptions, args: SearchArguments): SearchSource {
-  const { served, budget, maxPageSize } = options
+export function searchSource(run: ReadRun, args: SearchArguments): SearchSource {
+  const { served, budget, limits } = run
   const { kinds = null, namespaces = null, first, after } = args
   const text = args.text.trim()
   if (text === '' || text.length > maxTextLength) {
@@ -37,7 +32,7 @@ export function searchSource(options: SearchOptions, args: SearchArguments): Sea
     })
   }
   const cluster = clusterNamed(served, args.cluster)
-  const { parts, failures } = searchedParts(options, { cluster, kinds, namespaces })
+  const { parts, failures } = searchedParts(run, { cluster, kinds, namespaces })
   const byType = new Map(parts.map((part) => [part.kind.typeName, part]))
   const page = searchPage({
     parts: parts.map(({ kind, view, scope }) => ({
@@ -53,7 +48,7 @@ export function searchSource(options: SearchOptions, args: SearchArguments): Sea
     budget,
     first,
     after,
-    maxPageSize,
+    maxPageSize: limits.maxPageSize,
   })
   const resultOf = (hit: SearchHit): SearchResultSource => {
     const part = byType.get(hit.part.type)
@@ -78,8 +73,18 @@ export function searchSource(options: SearchOptions, args: SearchArguments): Sea
   }
 }
 
+/** The kinds that a search loads, with the indexes that it looks at. Names that mean nothing need nothing. */
+export function searchNeeds(
+  served: ServedSchema,
+  { kinds }: { readonly kinds?: unknown },
+): readonly RelatedNeed[] {
+  return knownKinds(served, kinds)
+    .filter(({ uncached }) => !uncached)
+    .map((kind) => ({ kind, indexes: { needed: searchableIndexes(kind) } }))
+}
+
 /** The names of the indexes of a kind that a search looks at. */
-export function searchableIndexes({ indexes }: Kind): readonly string[] {
+function searchableIndexes({ indexes }: Kind): readonly string[] {
   return indexes.flatMap(({ name, searchable }) => (searchable === true ? [name] : []))
 }
 
@@ -90,7 +95,7 @@ interface SearchedPlace {
 }
 
 function searchedParts(
-  { served, parts }: SearchOptions,
+  { served, parts }: ReadRun,
   { cluster, kinds: names, namespaces }: SearchedPlace,
 ): { readonly parts: readonly KindView[]; readonly failures: readonly ClientError[] } {
   const reading = { within: () => namespaces ?? undefined }

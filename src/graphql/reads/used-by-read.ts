@@ -1,29 +1,17 @@
+import type { ObjectId } from '../../informer/store/store-view.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
-import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
-import { allOf, anyOf } from '../../query/condition/condition.ts'
+import { allOf, anyOf, everything } from '../../query/condition/condition.ts'
 import type { RelatedPart } from '../../query/condition/related-by.ts'
-import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { listUnionPage, type UnionPage, type UnionRow } from '../../query/page/union-page.ts'
 import type { Kind } from '../model/kind.ts'
+import { ClientError } from '../operation/client-error.ts'
+import type { KindView } from '../operation/kind-view.ts'
+import type { ServedSchema } from '../operation/served-schema.ts'
 import type { UsedByArguments } from '../schema/read-arguments.ts'
 import type { UseSource } from '../schema/read-context.ts'
-import { ClientError } from '../operation/client-error.ts'
-import type { KindView, KindViews } from '../operation/kind-view.ts'
-import type { ServedSchema } from '../operation/served-schema.ts'
-import type { UseWay } from './schema-relations.ts'
-
-export interface UsedByOptions {
-  readonly served: ServedSchema
-  readonly parts: Pick<KindViews, 'part'>
-  readonly cluster: string
-  /** The object that is used. */
-  readonly view: StoreView
-  readonly id: ObjectId
-  readonly kind: Kind
-  readonly args: UsedByArguments
-  readonly budget: WorkBudget
-  readonly maxPageSize: number
-}
+import { type FoundObject, originOf } from './object-read.ts'
+import { OncePerRun, type ReadRun } from './read-run.ts'
+import type { RelatedNeed, UseWay } from './schema-relations.ts'
 
 /** A page of those that make use of an object. */
 export interface UsedByPage {
@@ -33,88 +21,112 @@ export interface UsedByPage {
   readonly useOf: (row: UnionRow) => UseSource
 }
 
-/**
- * The ways in which objects of a cluster may use those of a kind: all, or those of the kinds that are named. Throws `ClientError`
- * for a kind that never does.
- */
-export function usedByWays(
-  { relations, clusters }: ServedSchema,
-  cluster: string,
-  kind: Kind,
-  names: readonly string[] | null | undefined,
-): readonly UseWay[] {
-  const ways = relations.usesOf(kind)
-  const users = [...new Set(ways.map(({ user }) => user.typeName))].toSorted()
-  for (const name of names ?? []) {
-    if (users.includes(name)) continue
-    const message = `kinds: nothing of the type ${JSON.stringify(name)} makes use of a ${kind.typeName}`
-    const hint = `there are ${users.join(', ')}`
-    throw new ClientError('BAD_USER_INPUT', message, { argument: 'kinds', value: name, hint })
-  }
-  const wanted = names === undefined || names === null ? undefined : new Set(names)
-  const cache = clusters.get(cluster)
-  return ways.filter(
-    ({ user }) => wanted?.has(user.typeName) !== false && cache?.serves(user.resource) === true,
-  )
-}
+/** `usedBy` of the objects of a kind: those that make use of one, of all kinds that may, or of those that are named. */
+export class UsedByRead {
+  readonly #served: ServedSchema
+  readonly #kind: Kind
+  readonly #followed = new OncePerRun<readonly Kind[]>()
 
-/**
- * Who makes use of an object, as far as may be seen. Throws the error of the first kind that cannot be read: a part of the users
- * would pass for all of them.
- */
-export function usedByPage(options: UsedByOptions): UsedByPage {
-  const { served, parts, cluster, view, id, kind, args, budget, maxPageSize } = options
-  const key = view.keyOf(id)
-  const { namespace } = splitObjectKey(key)
-  const ways = usedByWays(served, cluster, kind, args.kinds)
-  const byUser = new Map<Kind, UseWay[]>()
-  for (const way of ways) byUser.set(way.user, [...(byUser.get(way.user) ?? []), way])
-  const read = new Map<string, { readonly part: KindView; readonly ways: readonly UseWay[] }>()
-  for (const [user, ofUser] of byUser) {
-    const indexes = {
-      needed: ofUser.flatMap(({ needs }) => [...(indexesOf(needs, user)?.needed ?? [])]),
+  constructor(served: ServedSchema, kind: Kind) {
+    this.#served = served
+    this.#kind = kind
+  }
+
+  /** The kinds that it reads in a cluster, with their indexes. Names that mean nothing need nothing. */
+  needs(
+    { kinds }: { readonly kinds?: unknown },
+    cluster: string,
+  ): readonly (RelatedNeed & Pick<UseWay, 'user'>)[] {
+    const cache = this.#served.clusters.get(cluster)
+    return this.#served.relations.usesOf(this.#kind).flatMap(({ user, needs }) => {
+      const isAsked = !Array.isArray(kinds) || kinds.includes(user.typeName)
+      const isRead = isAsked && cache?.serves(user.resource) === true
+      return isRead ? needs.map((need) => ({ ...need, user })) : []
+    })
+  }
+
+  /**
+   * A page of those that make use of an object, as far as the viewer may see them; empty where the object is gone. Throws the error of
+   * the first kind that cannot be read: a part of the users would pass for all of them.
+   */
+  page(run: ReadRun, object: FoundObject | undefined, args: UsedByArguments): UsedByPage {
+    const { budget, limits, followed } = run
+    const found = object && originOf(run, object)
+    const { first, after, last, before } = args
+    const bounds = { first, after, last, before, maxPageSize: limits.maxPageSize }
+    if (found === undefined) {
+      const page = listUnionPage({ parts: [], budget, identity: { list: 'usedBy' }, ...bounds })
+      return { page, kinds: [], useOf: () => noUse('any type') }
     }
-    const isWithin = namespace !== '' && ofUser.every(({ relation }) => relation.relation.isLocal)
-    const within = (): readonly string[] | undefined => (isWithin ? [namespace] : undefined)
-    const part = parts.part({ cluster, kind: user, indexes }, { within })
-    read.set(user.typeName, { part, ways: ofUser })
+    const { part: used, id } = found
+    const { cluster, kind, view } = used
+    const key = view.keyOf(id)
+    if (followed !== undefined) {
+      const reads = this.#followed.of(run, `${cluster} ${args.kinds?.join() ?? '*'}`, () =>
+        this.needs({ ...args }, cluster).map((need) => need.kind),
+      )
+      followed({ reads, condition: everything, isSaid: false })
+    }
+    const read = this.#users(run, used, splitObjectKey(key).namespace, args.kinds)
+    const part = (type: string): RelatedPart => read.get(type)?.part ?? noUse(type)
+    const origin = { view, id, budget, part }
+    const parts = Array.from(read, ([type, { part: user, ways }]) => {
+      const conditions = ways.map(({ relation, condition }) =>
+        allOf([relation.relation.follow(origin), condition]),
+      )
+      return { type, view: user.view, scope: user.scope, condition: anyOf(conditions) }
+    })
+    const list = `${cluster}/usedBy/${view.uidOf(id) || `${kind.typeName}/${key}`}`
+    return {
+      page: listUnionPage({ parts, budget, identity: { list }, ...bounds }),
+      kinds: [...read.keys()].toSorted(),
+      useOf({ part: { type }, id: userId }) {
+        const user = read.get(type) ?? noUse(type)
+        return useOf(user.part, userId, user.ways, key)
+      },
+    }
   }
-  const origin = { view, id, budget, part: partOf }
-  const unionParts = Array.from(read, ([type, { part, ways: ofUser }]) => {
-    const conditions = ofUser.map((way) =>
-      allOf([way.relation.relation.follow(origin), way.condition]),
+
+  /** The kinds whose objects may use one of a namespace, `''` for none, by type name. */
+  #users(
+    run: ReadRun,
+    { cluster }: KindView,
+    namespace: string,
+    names: UsedByArguments['kinds'],
+  ): ReadonlyMap<string, { readonly part: KindView; readonly ways: readonly UseWay[] }> {
+    const byUser = Map.groupBy(this.#ways(cluster, names), ({ user }) => user)
+    const users = Array.from(byUser, ([user, ways]) => {
+      const indexes = {
+        needed: ways.flatMap(({ needs }) => [...(indexesOf(needs, user)?.needed ?? [])]),
+      }
+      const isWithin = namespace !== '' && ways.every(({ relation }) => relation.relation.isLocal)
+      const within = (): readonly string[] | undefined => (isWithin ? [namespace] : undefined)
+      const part = run.part({ cluster, kind: user, indexes }, { within })
+      return [user.typeName, { part, ways }] as const
+    })
+    return new Map(users)
+  }
+
+  /** Throws `ClientError` for the name of a kind that never uses one of these objects. */
+  #ways(cluster: string, names: UsedByArguments['kinds']): readonly UseWay[] {
+    const ways = this.#served.relations.usesOf(this.#kind)
+    const users = [...new Set(ways.map(({ user }) => user.typeName))].toSorted()
+    for (const name of names ?? []) {
+      if (users.includes(name)) continue
+      const message = `kinds: nothing of the type ${JSON.stringify(name)} makes use of a ${this.#kind.typeName}`
+      const hint = `there are ${users.join(', ')}`
+      throw new ClientError('BAD_USER_INPUT', message, { argument: 'kinds', value: name, hint })
+    }
+    const cache = this.#served.clusters.get(cluster)
+    return ways.filter(
+      ({ user }) =>
+        (names ?? users).includes(user.typeName) && cache?.serves(user.resource) === true,
     )
-    return { type, view: part.view, scope: part.scope, condition: anyOf(conditions) }
-  })
-  function partOf(type: string): RelatedPart {
-    const found = read.get(type)
-    if (found === undefined) throw new TypeError(`${type} makes no use of ${kind.typeName}`)
-    return found.part
-  }
-  const list = `${cluster}/usedBy/${view.uidOf(id) || `${kind.typeName}/${key}`}`
-  const { first, after, last, before } = args
-  const bounds = { first, after, last, before, maxPageSize }
-  return {
-    page: listUnionPage({ parts: unionParts, budget, identity: { list }, ...bounds }),
-    kinds: [...read.keys()].toSorted(),
-    useOf({ part: { type }, id: userId }) {
-      const found = read.get(type)
-      if (found === undefined) throw new TypeError(`${type} is not among the kinds that were read`)
-      return useOf(found.part, userId, found.ways, key)
-    },
   }
 }
 
-/** Of an object that is no more. */
-export function nothingUses(budget: WorkBudget): UsedByPage {
-  const page = listUnionPage({ parts: [], budget, identity: { list: 'usedBy' } })
-  return {
-    page,
-    kinds: [],
-    useOf: () => {
-      throw new TypeError('nothing makes use of an object that is no more')
-    },
-  }
+function noUse(type: string): never {
+  throw new TypeError(`${type} is not among the kinds that were read`)
 }
 
 function indexesOf(
