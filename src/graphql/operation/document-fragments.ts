@@ -7,6 +7,7 @@ import {
   isInterfaceType,
   isObjectType,
   Kind as NodeKind,
+  type SelectionNode,
 } from 'graphql'
 
 /** A type that has fields. */
@@ -35,4 +36,21 @@ export function narrowedType(
     return isInterfaceType(named) && schema.isSubType(named, type) ? type : undefined
   }
   return isObjectType(named) ? named : type
+}
+
+/** Whether `@skip` and `@include` leave a selection in. `flag` is the value of a variable; `undefined` where it is not known. */
+export function isIncluded(
+  { directives = [] }: SelectionNode,
+  flag: (name: string) => boolean | undefined,
+): boolean {
+  for (const { name, arguments: args } of directives) {
+    if (name.value !== 'skip' && name.value !== 'include') continue
+    const value = args?.find((one) => one.name.value === 'if')?.value
+    const holds =
+      value?.kind === NodeKind.VARIABLE
+        ? flag(value.name.value)
+        : value?.kind === NodeKind.BOOLEAN && value.value
+    if (holds === (name.value === 'skip')) return false
+  }
+  return true
 }

@@ -4,11 +4,8 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   getArgumentValues,
-  getDirectiveValues,
   getNamedType,
   type GraphQLField,
-  GraphQLIncludeDirective,
-  GraphQLSkipDirective,
   isInterfaceType,
   isObjectType,
   Kind as NodeKind,
@@ -23,7 +20,7 @@ import type { Kind } from '../model/kind.ts'
 import { type ObjectIdentity, readObjectId } from '../model/object-id.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import type { GraphArguments } from '../schema/read-arguments.ts'
-import { type FieldsType, fragmentsOf, narrowedType } from './document-fragments.ts'
+import { type FieldsType, fragmentsOf, isIncluded, narrowedType } from './document-fragments.ts'
 import { graphKinds } from '../reads/graph-request.ts'
 import type { ClusterKind } from './kind-view.ts'
 import { knownKinds } from '../reads/named-kinds.ts'
@@ -84,6 +81,8 @@ class KindSearch {
   /** Each selection is searched once for a type and a cluster, however many fragments lead to it. */
   readonly #entered = new Map<SelectionSetNode, Set<string>>()
 
+  readonly #flag = (name: string): boolean => this.#variables.coerced[name] === true
+
   constructor(served: ServedSchema, document: DocumentNode, variables: VariableValues) {
     this.#served = served
     this.#variables = variables
@@ -104,7 +103,7 @@ class KindSearch {
     if (entered === undefined) this.#entered.set(selections, new Set([place]))
     else entered.add(place)
     for (const selection of selections.selections) {
-      if (this.#isIncluded(selection)) this.#select(selection, type, cluster)
+      if (isIncluded(selection, this.#flag)) this.#select(selection, type, cluster)
     }
   }
 
@@ -270,13 +269,6 @@ class KindSearch {
     } catch {
       return undefined
     }
-  }
-
-  #isIncluded(node: SelectionNode): boolean {
-    if ((node.directives ?? []).length === 0) return true
-    const skip = getDirectiveValues(GraphQLSkipDirective, node, this.#variables)
-    const include = getDirectiveValues(GraphQLIncludeDirective, node, this.#variables)
-    return skip?.['if'] !== true && include?.['if'] !== false
   }
 
   #addNeeds(cluster: string, needs: readonly RelatedNeed[]): void {

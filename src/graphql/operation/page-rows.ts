@@ -17,7 +17,7 @@ import {
 import { defaultPageSize } from '../../query/page/page.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import { ClientError, clientErrorOf } from './client-error.ts'
-import { type FieldsType, fragmentsOf, narrowedType } from './document-fragments.ts'
+import { type FieldsType, fragmentsOf, isIncluded, narrowedType } from './document-fragments.ts'
 import { graphBounds } from '../reads/graph-request.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
@@ -105,6 +105,10 @@ class PageSearch {
     this.#fragments = fragmentsOf(document)
   }
 
+  /** A variable that is not known yet leaves its selections in. */
+  readonly #flag = (name: string): boolean | undefined =>
+    this.#variables && this.#variables.coerced[name] === true
+
   selection(set: SelectionSetNode, type: FieldsType): PagePath {
     let found = this.#found.get(set)
     if (found === undefined) this.#found.set(set, (found = new Map()))
@@ -112,7 +116,7 @@ class PageSearch {
     if (path !== undefined) return path
     path = oneObject
     for (const selection of set.selections) {
-      if (!this.#isLeftOut(selection)) path = larger(path, this.#select(selection, type))
+      if (isIncluded(selection, this.#flag)) path = larger(path, this.#select(selection, type))
     }
     found.set(type.name, path)
     return path
@@ -155,7 +159,7 @@ class PageSearch {
             : undefined
     if (step === undefined) return { ...inner, answersRows: false }
     return {
-      // MissingRead, nobody can tell the difference, and JSON has no infinity.
+      // Larger products are of no interest, and JSON has no infinity.
       rows: Math.min(inner.rows * step.size, Number.MAX_SAFE_INTEGER),
       steps: [step, ...inner.steps],
       answersRows: false,
@@ -206,16 +210,6 @@ class PageSearch {
     if (node?.kind === NodeKind.STRING) return node.value
     if (node?.kind !== NodeKind.VARIABLE) return undefined
     return this.#variables === undefined ? unknownValue : this.#variables.coerced[node.name.value]
-  }
-
-  #isLeftOut({ directives = [] }: SelectionNode): boolean {
-    return directives.some(({ name, arguments: args }) => {
-      if (name.value !== 'skip' && name.value !== 'include') return false
-      const value = args?.find((one) => one.name.value === 'if')?.value
-      if (value?.kind === NodeKind.BOOLEAN) return value.value === (name.value === 'skip')
-      const given = this.#valueOf(value)
-      return given !== unknownValue && given === (name.value === 'skip')
-    })
   }
 }
 
