@@ -3,7 +3,8 @@ import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { ClusterKind } from '../operation/kind-view.ts'
 import { NotCoveredError } from '../operation/not-covered.ts'
 import type { PlanRunOptions } from '../plan/plan-run.ts'
-import type { FollowedRelation, ReadParts } from '../reads/read-run.ts'
+import type { ReadParts } from '../operation/read-snapshot.ts'
+import type { FollowedRelation } from '../reads/read-run.ts'
 import { type MissingRead, MissingKindError, missingText, type GroupKinds } from './group-access.ts'
 
 /** What the rows of a group are written with, within one tick. */

@@ -1,4 +1,5 @@
 import {
+  BREAK,
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
@@ -6,11 +7,10 @@ import {
   Source,
   specifiedRules,
   validate,
+  visit,
 } from 'graphql'
 import { shortened } from '../../lib/shortened.ts'
-import { ClientError, clientErrorOf, requestError } from './client-error.ts'
-import { textPieces } from './document-text.ts'
-import { refusedIntrospection } from './introspection-switch.ts'
+import { ClientError, type ClientErrorCode, clientErrorOf, requestError } from './client-error.ts'
 import { hasOverlapsBeyond } from './overlapping-fields.ts'
 import { checkSelections, type SelectionLimits } from './selection-bounds.ts'
 
@@ -88,6 +88,26 @@ export function validateDocument(
     maxErrors: isLong(document) ? documentLimits.errorsOfLong : documentLimits.errors,
     hideSuggestions: !introspection,
   })
+}
+
+/** The error of a document that asks for the schema where that is not told; `undefined` for any other. */
+function refusedIntrospection(document: DocumentNode): GraphQLError | undefined {
+  let refused: GraphQLError | undefined
+  visit(document, {
+    Field(node) {
+      const { value: name } = node.name
+      if (name !== '__schema' && name !== '__type') return undefined
+      refused = new GraphQLError(`${name} is not answered here: introspection is off`, {
+        nodes: node,
+        extensions: {
+          code: 'UNSUPPORTED' satisfies ClientErrorCode,
+          hint: 'informerql schema prints the schema; the operator may turn introspection on',
+        },
+      })
+      return BREAK
+    },
+  })
+  return refused
 }
 
 function isLong({ loc }: DocumentNode): boolean {
@@ -184,4 +204,58 @@ function variableError(name: string, problem: string): GraphQLError {
   const argument = `$${shortened(name)}`
   const details = { argument, hint: 'ask in several queries' }
   return clientErrorOf(new ClientError('BAD_USER_INPUT', `${argument}: ${problem}`, details))
+}
+
+/** A piece of a document's text that counts for its shape: a name, a bracket or a colon. */
+interface TextPiece {
+  readonly text: string
+  /** Where it begins. */
+  readonly position: number
+}
+
+const backslash = '\\'
+const blockQuote = '"""'
+const punctuation: ReadonlySet<string> = new Set([':', '{', '}', '(', ')', '[', ']'])
+const nameBegins = /[_A-Za-z]/
+const name = /[_0-9A-Za-z]+/y
+
+/** The names, brackets and colons of a document, in one pass. Strings, numbers and comments are passed over. */
+function* textPieces(body: string): Generator<TextPiece, void, void> {
+  let at = 0
+  while (at < body.length) {
+    const here = body.charAt(at)
+    if (here === '"') {
+      at = body.startsWith(blockQuote, at) ? endOfBlock(body, at + 3) : endOfString(body, at + 1)
+    } else if (here === '#') {
+      at = endOr(body, body.indexOf('\n', at))
+    } else if (punctuation.has(here)) {
+      yield { text: here, position: at }
+      at += 1
+    } else if (nameBegins.test(here)) {
+      name.lastIndex = at
+      const text = name.exec(body)?.[0] ?? here
+      yield { text, position: at }
+      at += text.length
+    } else {
+      at += 1
+    }
+  }
+}
+
+function endOfString(body: string, from: number): number {
+  let at = from
+  while (at < body.length && body[at] !== '"' && body[at] !== '\n') {
+    at += body[at] === backslash ? 2 : 1
+  }
+  return at + 1
+}
+
+function endOfBlock(body: string, from: number): number {
+  let end = body.indexOf(blockQuote, from)
+  while (end > 0 && body[end - 1] === backslash) end = body.indexOf(blockQuote, end + 3)
+  return end < 0 ? body.length : end + 3
+}
+
+function endOr(body: string, found: number): number {
+  return found < 0 ? body.length : found
 }

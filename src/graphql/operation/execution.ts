@@ -3,13 +3,14 @@ import {
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
-  type GraphQLError,
+  GraphQLError,
   type ValidatedExecutionArgs,
   validateExecutionArgs,
   validateSubscriptionArgs,
 } from 'graphql'
 import type { CallerToken } from '../../access/authentication/caller-token.ts'
 import type { Viewer } from '../../access/viewer.ts'
+import { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
 import { ReportingBudget } from '../../query/condition/reporting-budget.ts'
@@ -21,7 +22,6 @@ import { explain, type Explanation } from './explanation.ts'
 import { operationKinds, type OperationToRead, supportingKinds } from './operation-kinds.ts'
 import { enterLive, queryLane, turns } from './operation-turns.ts'
 import { problemOfVariables } from './document-bounds.ts'
-import { noteMissed } from './missing-indexes.ts'
 import { fleetOf } from './fleet-state.ts'
 import { DirectReads } from '../reads/direct-reads.ts'
 import { answerIntrospection } from './introspection.ts'
@@ -31,7 +31,8 @@ import type { OpenSubscriptions } from './open-subscriptions.ts'
 import type { OperationRecord } from './operation-record.ts'
 import { permissionsOf } from './permissions.ts'
 import { checkPageSizes } from './page-rows.ts'
-import { prepareAndRun, prepareOperation, runUntilPrepared } from './preparation.ts'
+import { KindLeases } from './kind-leases.ts'
+import { prepareAndRun, runUntilPrepared } from './preparation.ts'
 import { executePriced } from './priced-executor.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 import type { SecretReader } from '../reads/direct-secrets.ts'
@@ -195,7 +196,10 @@ export class Execution {
     if ('errors' in validated) return seen(validated)
     record?.reads(() => operationKinds(this.#options.served, validated))
     const access = this.#accessOf(args)
-    const prepared = await prepareOperation(this.#options, validated, access)
+    const { limits, served: reading } = this.#options
+    const { syncDeadlineMs } = limits
+    const prepared = new KindLeases({ served: reading, syncDeadlineMs, access })
+    await prepared.prepareNamed(operationKinds(reading, validated))
     const enter = (): Promise<void> | undefined =>
       enterLive(access === undefined ? [] : [access.viewer.username])
     let source: AsyncIterable<unknown> | ExecutionResult
@@ -343,4 +347,17 @@ interface Answered {
 /** What fails for one row of a list fails for all of them: it is told once, at the first. */
 function isSameFailure(a: GraphQLError, b: GraphQLError): boolean {
   return a.originalError === b.originalError && a.nodes?.[0] === b.nodes?.[0]
+}
+
+/** Collects the missing indexes that errors name, so that they are made before the next run. */
+function noteMissed(
+  snapshot: ReadSnapshot,
+  { errors = [] }: ExecutionResult,
+  failures: readonly GraphQLError[] = [],
+): void {
+  for (const error of [...errors, ...failures]) {
+    let inner: unknown = error
+    while (inner instanceof GraphQLError) inner = inner.originalError
+    if (inner instanceof UnknownIndexError) snapshot.missed(inner)
+  }
 }

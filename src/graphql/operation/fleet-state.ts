@@ -7,7 +7,7 @@ import { countObjects } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ClusterState, FleetState, ResourceState } from '../schema/read-context.ts'
 import type { ServedSchema } from './served-schema.ts'
-import type { ReadParts } from '../reads/read-run.ts'
+import type { ReadParts } from './read-snapshot.ts'
 
 /** The clusters and their caches, as one run reads them. */
 export function fleetOf(served: ServedSchema, parts: ListedParts): FleetState {

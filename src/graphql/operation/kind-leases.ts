@@ -2,10 +2,9 @@ import { UnreadableResourceError } from '../../cache/cache-errors.ts'
 import { Lease } from '../../cache/lease.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import type { Kind } from '../model/kind.ts'
-import type { DirectReads } from '../reads/direct-reads.ts'
 import type { ClusterKind } from './kind-view.ts'
 import type { ServedSchema } from './served-schema.ts'
-import { type FurtherRuns, type IndexAt, ReadSnapshot } from './read-snapshot.ts'
+import { type DirectFetch, type FurtherRuns, type IndexAt, ReadSnapshot } from './read-snapshot.ts'
 import type { KindNeed, ViewerAccess } from './viewer-access.ts'
 
 export interface KindLeasesOptions {
@@ -121,7 +120,7 @@ export class KindLeases implements Disposable {
   settle({
     further = 'any',
     direct,
-  }: { readonly further?: FurtherRuns; readonly direct?: DirectReads } = {}): ReadSnapshot {
+  }: { readonly further?: FurtherRuns; readonly direct?: DirectFetch } = {}): ReadSnapshot {
     const { access, served } = this.#options
     return new ReadSnapshot({
       access,

@@ -6,7 +6,7 @@ import { ClientError } from './client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { clusterNamed } from './cluster-argument.ts'
 import type { ClusterKind } from './kind-view.ts'
-import type { ReadParts } from '../reads/read-run.ts'
+import type { ReadParts } from './read-snapshot.ts'
 import type { ServedSchema } from './served-schema.ts'
 
 type PermissionParts = Pick<ReadParts, 'access' | 'may' | 'asks'>

@@ -1,10 +1,8 @@
-import type { DirectReads } from '../reads/direct-reads.ts'
 import type { ClusterKind } from './kind-view.ts'
 import { KindLeases } from './kind-leases.ts'
-import { operationKinds, type OperationToRead } from './operation-kinds.ts'
 import { turns } from './operation-turns.ts'
 import { PermissionWait } from './permission-wait.ts'
-import type { FurtherRuns, ReadSnapshot } from './read-snapshot.ts'
+import type { DirectFetch, FurtherRuns, ReadSnapshot } from './read-snapshot.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 import type { ViewerAccess } from './viewer-access.ts'
 
@@ -17,23 +15,9 @@ interface PreparationOptions {
   readonly limits: OperationLimits
 }
 
-/**
- * Finds the kinds that an operation touches, acquires leases of them, and waits until they are synced or cannot be. The leases must be
- * disposed of when the operation has ended. Never rejects.
- */
-export async function prepareOperation(
-  { served, limits }: PreparationOptions,
-  operation: OperationToRead,
-  access: ViewerAccess | undefined,
-): Promise<KindLeases> {
-  const prepared = new KindLeases({ served, syncDeadlineMs: limits.syncDeadlineMs, access })
-  await prepared.prepareNamed(operationKinds(served, operation))
-  return prepared
-}
-
 /** How an operation is run once its kinds are prepared. */
 export interface RunOptions<T> {
-  readonly direct: DirectReads
+  readonly direct: DirectFetch
   /** Waits for the turn of each run. */
   readonly enter: () => Promise<void> | undefined
   /** Runs the operation, within one tick. */
@@ -68,7 +52,7 @@ export function prepareAndRun<T>(
  *
  * - at most three times for kinds and indexes; in the last run, what is lacking is the error of its field
  * - until the sync deadline for permissions, which may be dropped at any moment
- * - as often as {@link DirectReads} allows for these
+ * - as often as {@link DirectFetch} finds something to read
  *
  * Answers a promise only where there is something to wait for.
  */

@@ -9,9 +9,7 @@ import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
 import { ClientError, unlessRefused } from './client-error.ts'
-import type { DirectReads } from '../reads/direct-reads.ts'
-import type { ReadParts } from '../reads/read-run.ts'
-import type { ClusterKind, KindView, ListReading } from './kind-view.ts'
+import type { CachedParts, ClusterKind, KindView, ListReading } from './kind-view.ts'
 import { unreadableKind } from '../reads/read-failures.ts'
 import {
   forbiddenList,
@@ -26,6 +24,32 @@ export interface IndexAt {
   readonly index: string
 }
 
+/** The kinds that one run reads. */
+export interface ReadParts extends CachedParts {
+  /** What the viewer may see; `undefined`: everything. */
+  readonly access: ViewerAccess | undefined
+  /** Whether everything may be seen. */
+  readonly isOpen: boolean
+  /** Whether another run follows, because something that was asked for has to be prepared first. */
+  readonly isLacking: boolean
+  /** Decides what may be done in place of `access`: permissions that are known already. */
+  readonly may?: (cluster: string, question: AccessQuestion) => boolean
+  /** Notes an index that a field lacked: it has to be made first. */
+  missed(error: UnknownIndexError): void
+  /** Notes a permission that has to be known first. Throws where it could not be asked for. */
+  asks(cluster: string, question: AccessQuestion): void
+  /** What may be listed of a kind, which need not be read; `undefined` where that is noted, to be asked for. */
+  listed(at: ClusterKind): Scope | 'nothing' | undefined
+}
+
+/** What is read from the API server for one operation. */
+export interface DirectFetch {
+  /** Whether something is noted that {@link fetch} would read. */
+  readonly isLacking: boolean
+  /** Reads what was noted; `undefined` where that is nothing. Never rejects. */
+  fetch(): Promise<unknown> | undefined
+}
+
 /** What another run may still be prepared for. What it may not be prepared for is the error of its field. */
 export type FurtherRuns = 'any' | 'permissions' | 'none'
 
@@ -35,7 +59,7 @@ export interface KindSource {
   readonly further: FurtherRuns
   /** Whether nothing but a permission can be missing. */
   readonly isExpected: (need: KindNeed) => boolean
-  readonly direct: DirectReads | undefined
+  readonly direct: DirectFetch | undefined
   /** Why the permissions of a cluster could not be asked for. */
   readonly refusal: (cluster: string) => unknown
   readonly failure: (cluster: string) => unknown

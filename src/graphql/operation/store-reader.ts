@@ -11,6 +11,7 @@ import {
   kindOfIdentity,
   ownersOf,
   referenced,
+  resolveObjectRef,
 } from '../reads/object-read.ts'
 import { OncePerRun, type ReadRun } from '../reads/read-run.ts'
 import { RelationRead } from '../reads/relation-read.ts'
@@ -37,14 +38,17 @@ import type {
   UsedByConnectionSource,
 } from '../schema/read-context.ts'
 import { clusterNamed } from './cluster-argument.ts'
-import { polymorphicConnection, storeConnection, usedByConnection } from '../reads/connection.ts'
+import {
+  graphSource,
+  polymorphicConnection,
+  storeConnection,
+  usedByConnection,
+} from '../reads/connection.ts'
 import { readGraph } from '../reads/graph-read.ts'
 import { graphRequest } from '../reads/graph-request.ts'
-import { graphSource } from './graph-source.ts'
 import { type ListRequest, listRequest, pageOf, readList } from '../reads/list-read.ts'
 import { OwnedRead } from '../reads/owned-read.ts'
 import { PolymorphicRead } from '../reads/polymorphic-read.ts'
-import { resolveObjectRef } from './resolve-object-ref.ts'
 import { searchSource } from '../reads/search-read.ts'
 import { UsedByRead } from '../reads/used-by-read.ts'
 

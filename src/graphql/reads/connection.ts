@@ -1,10 +1,10 @@
-import type { Page } from '../../query/page/page.ts'
 import type { ReadPage } from './direct-list.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { UnionRow } from '../../query/page/union-page.ts'
 import type { FacetArguments } from '../schema/read-arguments.ts'
 import type {
   ConnectionSource,
+  GraphSource,
   EdgeSource,
   Facet,
   OwnedConnectionSource,
@@ -15,11 +15,12 @@ import type {
 } from '../schema/read-context.ts'
 import { ClientError } from '../operation/client-error.ts'
 import { facetsOf } from './facets-read.ts'
-import type { KindView } from '../operation/kind-view.ts'
-import { accessFingerprint } from '../operation/access-fingerprint.ts'
+import { idOfObjectRef } from '../schema/object-ref.ts'
+import type { ReadGraph } from './graph-read.ts'
+import { refOf } from './object-read.ts'
 import type { PolymorphicPage } from './polymorphic-page.ts'
 import type { UsedByPage } from './used-by-read.ts'
-import { encodeResumeToken } from '../operation/resume-token.ts'
+import { resumeTokenOf } from './list-read.ts'
 
 /** A page of objects of one kind as a connection. */
 export function storeConnection({ part, page }: ReadPage, budget: WorkBudget): ConnectionSource {
@@ -34,27 +35,6 @@ export function storeConnection({ part, page }: ReadPage, budget: WorkBudget): C
     resourceVersion: () => view.resourceVersion,
     resumeToken: () => resumeTokenOf(part, page, budget),
     facets: (args) => facetsOf(page, part, args),
-  })
-}
-
-/** A resume token is made in the time of so many tests. */
-const testsPerToken = 80
-
-/** A subscription to the list that goes on where the part's store is now. */
-export function resumeTokenOf(
-  part: KindView,
-  page: Pick<Page, 'listHash'>,
-  budget: WorkBudget,
-): string {
-  budget.spend('tests', testsPerToken)
-  const { cluster, kind, view, incarnation } = part
-  return encodeResumeToken({
-    cluster,
-    incarnation,
-    list: page.listHash(),
-    access: accessFingerprint([part]),
-    positions: { [kind.typeName]: view.resourceVersion },
-    isAhead: false,
   })
 }
 
@@ -162,5 +142,23 @@ class PageConnection<T, R = Row> implements ConnectionSource<R> {
 
   facets(args: FacetArguments): readonly Facet[] {
     return this.#page.facets(args)
+  }
+}
+
+/** A graph as the resolvers of its types read it. */
+export function graphSource(graph: ReadGraph): GraphSource {
+  const { nodes, edges, isCut, kinds, notFollowed, failures } = graph
+  const found = nodes.map((node) => ({ ref: refOf(node), depth: node.depth }))
+  return {
+    nodes: () => found,
+    edges() {
+      const ids = found.map(({ ref }) => idOfObjectRef(ref))
+      const idOf = (position: number): string => ids[position] ?? ''
+      return edges.map(({ from, to, relation }) => ({ from: idOf(from), to: idOf(to), relation }))
+    },
+    truncated: isCut,
+    kinds,
+    notFollowed,
+    failures,
   }
 }

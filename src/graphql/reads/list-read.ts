@@ -8,6 +8,9 @@ import { isWhereWord } from '../../query/condition/where.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ListFieldArguments, OrderKey } from '../schema/read-arguments.ts'
 import { directPage, type ReadPage } from './direct-list.ts'
+import { accessFingerprint } from '../operation/access-fingerprint.ts'
+import { encodeResumeToken } from '../operation/resume-token.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { ReadRun } from './read-run.ts'
 import type { RelatedNeed } from './schema-relations.ts'
 import { clusterNamed } from '../operation/cluster-argument.ts'
@@ -106,6 +109,27 @@ export function readList(run: ReadRun, kind: Kind, request: ListRequest): ReadPa
   const part = run.part(at, { within: () => namespacesOf(condition) })
   const place = { list: kind.listField, condition: idsCondition(args.ids, part) }
   return { part, page: pageOf(run, part, place, request) }
+}
+
+/** A resume token is made in the time of so many tests. */
+const testsPerToken = 80
+
+/** A subscription to the list that goes on where the part's store is now. */
+export function resumeTokenOf(
+  part: KindView,
+  page: Pick<Page, 'listHash'>,
+  budget: WorkBudget,
+): string {
+  budget.spend('tests', testsPerToken)
+  const { cluster, kind, view, incarnation } = part
+  return encodeResumeToken({
+    cluster,
+    incarnation,
+    list: page.listHash(),
+    access: accessFingerprint([part]),
+    positions: { [kind.typeName]: view.resourceVersion },
+    isAhead: false,
+  })
 }
 
 /**

@@ -6,6 +6,9 @@ import { objectByKey, objectByUid, sameObject } from '../../query/page/lookup.ts
 import type { ObjectIdentity } from '../model/object-id.ts'
 import type { ClusterKind, KindView } from '../operation/kind-view.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
+import type { LookupArguments, ObjectByRefArguments } from '../schema/read-arguments.ts'
+import type { Kind } from '../model/kind.ts'
+import { clusterNamed } from '../operation/cluster-argument.ts'
 import type { ObjectRef } from '../schema/read-context.ts'
 import { ClientError } from '../operation/client-error.ts'
 import type { ReadRun } from './read-run.ts'
@@ -140,4 +143,46 @@ export function ownersOf(
     const key = objectKey(at.kind.resource.namespaced ? { namespace, name } : { name })
     return foundByUid(run, at, uid, key) ?? []
   })
+}
+
+/** Which object was found: from its store, without decoding it. */
+export function refOf({ part, id }: FoundObject): ObjectRef {
+  const { cluster, kind, view } = part
+  const { namespace, name } = splitObjectKey(view.keyOf(id))
+  const uid = view.uidOf(id)
+  return {
+    cluster,
+    group: kind.resource.group,
+    apiVersion: kind.apiVersion,
+    kind: kind.resource.kind,
+    namespace: namespace === '' ? null : namespace,
+    name,
+    uid: uid === '' ? null : uid,
+  }
+}
+
+/** The object that is meant by what others call it. Throws `ClientError`, naming the argument. */
+export function resolveObjectRef(
+  served: ServedSchema,
+  { apiVersion, kind: name, ...args }: ObjectByRefArguments,
+): LookupArguments & { readonly kind: Kind } {
+  const cluster = clusterNamed(served, args.cluster)
+  const kind = served.kindOf(splitApiVersion(apiVersion).group, name)
+  if (kind === undefined) {
+    throw new ClientError('BAD_USER_INPUT', `kind: there is no ${name} of ${apiVersion}`, {
+      argument: 'kind',
+      value: name,
+      hint: 'name an apiVersion and kind as objects have them',
+    })
+  }
+  const { namespaced } = kind.resource
+  const namespace = args.namespace ?? ''
+  if (namespaced && namespace === '') {
+    throw new ClientError('BAD_USER_INPUT', `namespace: ${name} lives in namespaces`, {
+      argument: 'namespace',
+      value: args.namespace,
+      hint: 'name the namespace',
+    })
+  }
+  return { kind, cluster, name: args.name, ...(namespaced ? { namespace } : {}) }
 }

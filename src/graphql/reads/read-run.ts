@@ -1,35 +1,14 @@
-import type { AccessQuestion } from '../../access/access-question.ts'
-import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import type { RelatedStores } from '../../query/condition/related-by.ts'
 import type { Condition } from '../../query/condition/condition.ts'
-import type { Scope } from '../../query/condition/scope.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { LastSteps } from '../../query/relation/last-steps.ts'
 import type { Kind } from '../model/kind.ts'
 import { filterParts } from './filter-parts.ts'
-import type { CachedParts, ClusterKind, KindView } from '../operation/kind-view.ts'
+import type { ClusterKind, KindView } from '../operation/kind-view.ts'
+import type { ReadParts } from '../operation/read-snapshot.ts'
 import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
-import type { ViewerAccess } from '../operation/viewer-access.ts'
 import { NotCoveredError } from '../operation/not-covered.ts'
 import type { DirectReads } from './direct-reads.ts'
-
-/** The kinds that one run reads. */
-export interface ReadParts extends CachedParts {
-  /** What the viewer may see; `undefined`: everything. */
-  readonly access: ViewerAccess | undefined
-  /** Whether everything may be seen. */
-  readonly isOpen: boolean
-  /** Whether another run follows, because something that was asked for has to be prepared first. */
-  readonly isLacking: boolean
-  /** Decides what may be done in place of `access`: permissions that are known already. */
-  readonly may?: (cluster: string, question: AccessQuestion) => boolean
-  /** Notes an index that a field lacked: it has to be made first. */
-  missed(error: UnknownIndexError): void
-  /** Notes a permission that has to be known first. Throws where it could not be asked for. */
-  asks(cluster: string, question: AccessQuestion): void
-  /** What may be listed of a kind, which need not be read; `undefined` where that is noted, to be asked for. */
-  listed(at: ClusterKind): Scope | 'nothing' | undefined
-}
 
 export interface ReadRunOptions {
   readonly served: ServedSchema

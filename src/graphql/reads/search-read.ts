@@ -7,9 +7,9 @@ import type { SearchArguments } from '../schema/read-arguments.ts'
 import type { SearchResultSource, SearchSource } from '../schema/read-context.ts'
 import { ClientError } from '../operation/client-error.ts'
 import { clusterNamed } from '../operation/cluster-argument.ts'
-import { refOfNode } from '../operation/graph-source.ts'
 import type { KindView } from '../operation/kind-view.ts'
 import { knownKinds } from './named-kinds.ts'
+import { refOf } from './object-read.ts'
 import type { ReadRun } from './read-run.ts'
 import type { RelatedNeed } from './schema-relations.ts'
 import type { ServedSchema } from '../operation/served-schema.ts'
@@ -54,7 +54,7 @@ export function searchSource(run: ReadRun, args: SearchArguments): SearchSource 
     const part = byType.get(hit.part.type)
     if (part === undefined) throw new TypeError(`${hit.part.type} is not among the parts`)
     const { matched, value } = page.matchOf(hit)
-    return { object: refOfNode({ part, id: hit.id }), matched, value }
+    return { object: refOf({ part, id: hit.id }), matched, value }
   }
   return {
     rows: () => page.hits.map(resultOf),
