@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
-import { defaultOperationLimits, type OperationLimits } from '../graphql/operation/served-schema.ts'
+import { defaultOperationLimits, type OperationLimits } from '../graphql/served/served-schema.ts'
 
 /** What an operator configures of subscriptions. */
 export type LiveConfig = LiveLimits &

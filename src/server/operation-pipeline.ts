@@ -15,8 +15,8 @@ import {
   clientErrorOf,
   clientResult,
   isUnexpected,
-} from '../graphql/operation/client-error.ts'
-import type { OperationOptions } from '../graphql/operation/execution.ts'
+} from '../graphql/errors/client-error.ts'
+import type { OperationOptions } from '../graphql/answer/execution.ts'
 import { quoted } from '../lib/shortened.ts'
 import { asksForExplanation } from './guard/operation-request.ts'
 import { type DocumentSource, observedDocument } from './document-source.ts'

@@ -3,7 +3,7 @@ import {
   type AnsweredResult,
   clientResult,
   withoutTransportDetails,
-} from '../graphql/operation/client-error.ts'
+} from '../graphql/errors/client-error.ts'
 
 /** A result as it is sent in a message: its errors as clients see them, without what only an answer by HTTP needs. */
 export function sentResult(result: AnsweredResult): FormattedExecutionResult {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import type { StoreView } from '../../src/informer/store/store-view.ts'
 import type { Kind } from '../../src/graphql/model/kind.ts'
-import type { KindView } from '../../src/graphql/operation/kind-view.ts'
-import { accessFingerprint } from '../../src/graphql/operation/access-fingerprint.ts'
+import type { KindView } from '../../src/graphql/prepare/kind-view.ts'
+import { accessFingerprint } from '../../src/graphql/prepare/access-fingerprint.ts'
 import { type Scope, unrestricted } from '../../src/query/condition/scope.ts'
 
 const part = (resource: string, scope: Scope, viewer?: string): KindView => ({

@@ -3,7 +3,7 @@ import { isScalarType } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
 import { prefixOfGroup } from '../../src/graphql/naming/api-groups.ts'
-import type { ClientErrorCode } from '../../src/graphql/operation/client-error.ts'
+import type { ClientErrorCode } from '../../src/graphql/errors/client-error.ts'
 import { createSchema } from '../../src/graphql/schema/create-schema.ts'
 import { capturedOpenApi, capturedResources } from '../schema/captured-cluster.ts'
 

@@ -1,8 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type {
-  OperationObserver,
-  OperationReport,
-} from '../../graphql/operation/operation-observer.ts'
+import type { OperationObserver, OperationReport } from '../../graphql/answer/operation-observer.ts'
 
 /** Seconds; a planned query takes some hundredths of a millisecond, one that waits for a first sync up to ten seconds. */
 const buckets = [

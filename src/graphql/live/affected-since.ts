@@ -2,7 +2,7 @@ import { resourceVersion } from '../../kubernetes/resource-version.ts'
 import type { RelatedPart } from '../../query/condition/related-by.ts'
 import { unrestricted } from '../../query/condition/scope.ts'
 import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
-import type { ClusterKind } from '../operation/kind-view.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
 import {
   filterKinds,
   followedNeeds,
@@ -10,7 +10,7 @@ import {
   positionName,
 } from '../operation/followed-filter.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
-import type { ReadSnapshot } from '../operation/read-snapshot.ts'
+import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import type { Positions } from './frame-writer.ts'
 
 /** A position in a token: its name, and the kind whose history it is one of. */

@@ -1,5 +1,5 @@
 import type { Kind } from '../model/kind.ts'
-import type { RelatedNeed } from '../reads/schema-relations.ts'
+import type { RelatedNeed } from '../served/schema-relations.ts'
 import { type PermissionCheck, permissionKey } from './permission-check.ts'
 import type { MissingRead } from './group-access.ts'
 import { maxWithheld } from './withheld-checks.ts'

@@ -1,4 +1,4 @@
-import { encodeResumeToken, type ResumePosition } from '../operation/resume-token.ts'
+import { encodeResumeToken, type ResumePosition } from '../reads/resume-token.ts'
 import type { FramePlan } from './frame-plan.ts'
 import type { PageState } from './group-content.ts'
 import type { SentChange } from './live-change.ts'

@@ -1,5 +1,5 @@
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
-import type { KindView } from '../operation/kind-view.ts'
+import type { KindView } from '../prepare/kind-view.ts'
 import type { PlanRun } from '../plan/plan-run.ts'
 import type { GroupRun } from './group-run.ts'
 import type { SentChange } from './live-change.ts'

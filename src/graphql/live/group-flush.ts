@@ -1,13 +1,13 @@
 import { TimeShare } from '../../lib/time-share.ts'
 import type { ListenerBatch } from '../../informer/delivery/listener.ts'
-import { turns } from '../operation/operation-turns.ts'
+import { turns } from '../prepare/operation-turns.ts'
 import {
   isBefore,
   latestResourceVersion,
   type ResourceVersion,
   resourceVersion,
 } from '../../kubernetes/resource-version.ts'
-import type { ReadSnapshot } from '../operation/read-snapshot.ts'
+import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import { PlanRun } from '../plan/plan-run.ts'
 import type { FramePlan } from './frame-plan.ts'
 import type { FrameRing } from './frame-ring.ts'

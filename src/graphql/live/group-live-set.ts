@@ -2,7 +2,7 @@ import type { Condition } from '../../query/condition/condition.ts'
 import type { RelatedStores } from '../../query/condition/related-by.ts'
 import { type Scope, unrestricted } from '../../query/condition/scope.ts'
 import { type LiveChange, LiveSet } from '../../query/live-set.ts'
-import type { KindView } from '../operation/kind-view.ts'
+import type { KindView } from '../prepare/kind-view.ts'
 import type { PlanRun } from '../plan/plan-run.ts'
 
 /** The live set of a group's list. What its condition asks of related objects is read as they are in the tick of each call. */

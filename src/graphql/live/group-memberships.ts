@@ -1,7 +1,7 @@
 import type { Change } from '../../informer/store/change.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { Kind } from '../model/kind.ts'
-import type { ViewerAccess } from '../operation/viewer-access.ts'
+import type { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { GroupMember } from './group-member.ts'
 import type { GroupAccess } from './group-access.ts'
 import { ViewerMembership, type ViewerMembershipOptions } from './viewer-membership.ts'

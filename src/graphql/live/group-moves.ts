@@ -1,4 +1,4 @@
-import type { KindView } from '../operation/kind-view.ts'
+import type { KindView } from '../prepare/kind-view.ts'
 import type { FrameRing } from './frame-ring.ts'
 import type { FrameWriter, Positions } from './frame-writer.ts'
 import { type Resumption, resumptionBy } from './group-member.ts'

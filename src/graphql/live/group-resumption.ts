@@ -1,6 +1,6 @@
 import { sleep } from '../../lib/backoff.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
-import type { ResumePosition } from '../operation/resume-token.ts'
+import type { ResumePosition } from '../reads/resume-token.ts'
 import type { FrameRing } from './frame-ring.ts'
 import type { FrameWriter, FrameWriterOptions, Positions } from './frame-writer.ts'
 import { type HeldContent, missedBy } from './group-forms.ts'

@@ -1,9 +1,9 @@
 import type { ListenerRoute } from '../../informer/delivery/route.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
-import type { ClusterKind } from '../operation/kind-view.ts'
-import { NotCoveredError } from '../operation/not-covered.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
 import type { PlanRunOptions } from '../plan/plan-run.ts'
-import type { ReadParts } from '../operation/read-snapshot.ts'
+import type { ReadParts } from '../prepare/read-snapshot.ts'
 import type { FollowedRelation } from '../reads/read-run.ts'
 import { type MissingRead, MissingKindError, missingText, type GroupKinds } from './group-access.ts'
 

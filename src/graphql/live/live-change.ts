@@ -1,6 +1,6 @@
 import { removalCause } from '../../query/live-set.ts'
 import { objectIdOf } from '../model/object-id.ts'
-import type { KindView } from '../operation/kind-view.ts'
+import type { KindView } from '../prepare/kind-view.ts'
 import { removals } from '../operation/removals.ts'
 import type { ChangeParts, PageStepParts } from './frame-plan.ts'
 

@@ -1,5 +1,5 @@
 import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
-import type { ResumePosition } from '../operation/resume-token.ts'
+import type { ResumePosition } from '../reads/resume-token.ts'
 import type { FramePlan } from './frame-plan.ts'
 import { FrameRing, type FrameRingLimits } from './frame-ring.ts'
 import type { Viewer } from '../../access/viewer.ts'
@@ -29,8 +29,8 @@ import type { PermissionCheck } from './permission-check.ts'
 import type { ViewerMembership } from './viewer-membership.ts'
 import { WithheldChecks } from './withheld-checks.ts'
 import type { Kind } from '../model/kind.ts'
-import { enterLive } from '../operation/operation-turns.ts'
-import type { ViewerAccess } from '../operation/viewer-access.ts'
+import { enterLive } from '../prepare/operation-turns.ts'
+import type { ViewerAccess } from '../prepare/viewer-access.ts'
 
 export interface LiveGroupOptions extends GroupReadingOptions {
   readonly plan: FramePlan

@@ -1,6 +1,6 @@
 import { type AccessQuestion, questionKey } from '../../access/access-question.ts'
-import type { ClusterKind } from '../operation/kind-view.ts'
-import type { ViewerAccess } from '../operation/viewer-access.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
+import type { ViewerAccess } from '../prepare/viewer-access.ts'
 
 /** Something that a viewer may do or may not, on which it depends what is written besides what may be listed. */
 export type PermissionCheck =

@@ -1,5 +1,5 @@
 import type { Viewer } from '../../access/viewer.ts'
-import type { PlannedQueries, QueryOrigin, QueryRequest } from '../plan/planned-queries.ts'
+import type { PlannedQueries, QueryOrigin, QueryRequest } from '../answer/planned-queries.ts'
 import type { MemberStream } from './group-member.ts'
 import type { LiveState } from './live-limits.ts'
 import type { PlannedSubscriptions } from './planned-subscriptions.ts'

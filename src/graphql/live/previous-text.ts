@@ -3,7 +3,7 @@ import { AnswerTooLongError } from '../../informer/codec/answer-room.ts'
 import type { HeldObject, Projection } from '../../informer/codec/object-codec.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { FieldArguments } from '../plan/field-arguments.ts'
-import { NotCoveredError } from '../operation/not-covered.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
 import { jsonField } from '../plan/object-writers.ts'
 import type { PlanRun } from '../plan/plan-run.ts'
 

@@ -1,15 +1,15 @@
 import { nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
-import { ClientError } from '../operation/client-error.ts'
+import { ClientError } from '../errors/client-error.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
-import type { ClusterKind } from '../operation/kind-view.ts'
-import { PermissionWait } from '../operation/permission-wait.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
+import { PermissionWait } from '../prepare/permission-wait.ts'
 import {
   forbiddenList,
   type KindNeed,
   tooManyNamespaces,
   type ViewerAccess,
-} from '../operation/viewer-access.ts'
+} from '../prepare/viewer-access.ts'
 import {
   askPermissions,
   isPermitted,

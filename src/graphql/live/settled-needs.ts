@@ -1,7 +1,7 @@
-import type { ClusterKind } from '../operation/kind-view.ts'
-import { maxRounds } from '../operation/preparation.ts'
-import type { KindLeases } from '../operation/kind-leases.ts'
-import type { ReadSnapshot } from '../operation/read-snapshot.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
+import { maxRounds } from '../prepare/preparation.ts'
+import type { KindLeases } from '../prepare/kind-leases.ts'
+import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 
 /** Kinds as they are now, all of which can be read. Rejects with why one of them cannot be. */
 export async function settledNeeds(

@@ -6,8 +6,8 @@ import {
   objectToFollow,
   pageToFollow,
 } from '../operation/followed-list.ts'
-import type { KindLeases } from '../operation/kind-leases.ts'
-import type { ServedSchema } from '../operation/served-schema.ts'
+import type { KindLeases } from '../prepare/kind-leases.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 import type { LookupSubscriptionArguments } from '../schema/read-arguments.ts'
 import type { Sought } from './resolve-group-access.ts'
 import type { FramePlan } from './frame-plan.ts'

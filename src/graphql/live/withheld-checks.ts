@@ -1,4 +1,4 @@
-import { NotCoveredError } from '../operation/not-covered.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
 import { type PermissionCheck, permissionKey } from './permission-check.ts'
 
 /** No more is asked about for one subscription; each takes two access reviews at the most. */

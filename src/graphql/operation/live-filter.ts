@@ -8,12 +8,12 @@ import type { LiveSet } from '../../query/live-set.ts'
 import { filterParts } from '../reads/filter-parts.ts'
 import { FollowedFilter, followedNeeds } from './followed-filter.ts'
 import type { FollowedList } from './followed-list.ts'
-import type { ClusterKind } from './kind-view.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
 import { isSameScope, type LiveScope, liveScope } from './live-scope.ts'
-import { PermissionWait } from './permission-wait.ts'
-import type { ServedSchema } from './served-schema.ts'
-import type { ReadSnapshot } from './read-snapshot.ts'
-import type { ViewerAccess } from './viewer-access.ts'
+import { PermissionWait } from '../prepare/permission-wait.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
+import type { ViewerAccess } from '../prepare/viewer-access.ts'
 
 export interface LiveFilterOptions {
   readonly served: ServedSchema

@@ -9,13 +9,13 @@ import { WorkBudget, type WorkLimits } from '../../query/condition/work-budget.t
 import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import type { Frame, FrameChange } from '../schema/read-context.ts'
-import { accessFingerprint } from './access-fingerprint.ts'
-import type { KindView } from './kind-view.ts'
+import { accessFingerprint } from '../prepare/access-fingerprint.ts'
+import type { KindView } from '../prepare/kind-view.ts'
 import { FilterEndedError, type LiveFilter } from './live-filter.ts'
 import { isSameScope, type LiveScope } from './live-scope.ts'
 import { removals } from './removals.ts'
 import { subscriptionListener } from './subscription-listener.ts'
-import { encodeResumeToken } from './resume-token.ts'
+import { encodeResumeToken } from '../reads/resume-token.ts'
 
 export interface LiveFramesOptions extends KindView {
   /** What writes the part's store. */

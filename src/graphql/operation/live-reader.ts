@@ -19,13 +19,13 @@ import {
   objectToFollow,
   pageToFollow,
 } from './followed-list.ts'
-import { accessFingerprint } from './access-fingerprint.ts'
-import { decodeResumeToken } from './resume-token.ts'
+import { accessFingerprint } from '../prepare/access-fingerprint.ts'
+import { decodeResumeToken } from '../reads/resume-token.ts'
 import { liveScope } from './live-scope.ts'
-import type { ReadSnapshot } from './read-snapshot.ts'
-import type { OperationLimits, ServedSchema } from './served-schema.ts'
+import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
+import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 
-import type { ViewerAccess } from './viewer-access.ts'
+import type { ViewerAccess } from '../prepare/viewer-access.ts'
 
 export interface LiveReaderOptions {
   readonly served: ServedSchema

@@ -1,13 +1,13 @@
 import { Backoff, sleep } from '../../lib/backoff.ts'
 import type { Scope } from '../../query/condition/scope.ts'
-import { ClientError } from './client-error.ts'
-import type { ClusterKind } from './kind-view.ts'
+import { ClientError } from '../errors/client-error.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
 import {
   forbiddenList,
   type KindNeed,
   tooManyNamespaces,
   type ViewerAccess,
-} from './viewer-access.ts'
+} from '../prepare/viewer-access.ts'
 
 /** What one subscriber may list and watch, as that changes while the subscription lives. */
 export interface LiveScope {

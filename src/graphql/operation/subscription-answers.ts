@@ -1,7 +1,7 @@
 import type { ExecutionResult, GraphQLError } from 'graphql'
 import { interruptible } from '../../lib/interruptible.ts'
 import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
-import { ClientError, type ClientErrorCode, clientErrorOf } from './client-error.ts'
+import { ClientError, type ClientErrorCode, clientErrorOf } from '../errors/client-error.ts'
 import type { OpenSubscription } from './open-subscriptions.ts'
 
 export interface SubscriptionAnswersOptions {

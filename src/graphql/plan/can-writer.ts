@@ -1,7 +1,7 @@
 import type { FieldNode } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
-import { canAnywhere, canDo } from '../operation/permissions.ts'
+import { canAnywhere, canDo } from '../reads/permissions.ts'
 import type { CanArguments, ObjectCanArguments } from '../schema/read-arguments.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { plainWriter, valueMembers } from './plain-writer.ts'

@@ -1,5 +1,5 @@
 import type { FieldNode } from 'graphql'
-import { clusterState } from '../operation/fleet-state.ts'
+import { clusterState } from '../reads/fleet-state.ts'
 import type { ClusterState, PermissionState, ResourceState } from '../schema/read-context.ts'
 import { type PlainWriter, plainWriter, valueMembers } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'

@@ -5,7 +5,7 @@ import {
   type SelectionSetNode,
 } from 'graphql'
 import { compactText } from '../../lib/compact-text.ts'
-import { isIncluded } from '../operation/document-fragments.ts'
+import { isIncluded } from '../documents/document-fragments.ts'
 
 /** What a document's fields are collected with: its fragments, and the values of the variables in `@skip` and `@include`. */
 export interface CollectContext {

@@ -1,5 +1,5 @@
 import type { FieldNode } from 'graphql'
-import { directObject } from '../reads/direct-reads.ts'
+import { directObject } from '../reads/direct/direct-reads.ts'
 import type { PrinterColumn, SecretContents } from '../schema/read-context.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { plainWriter, valueMembers } from './plain-writer.ts'

@@ -1,6 +1,6 @@
 import type { FieldNode } from 'graphql'
-import { type ReadGraph, readGraph } from '../reads/graph-read.ts'
-import { graphKinds, graphRequest } from '../reads/graph-request.ts'
+import { type ReadGraph, readGraph } from '../reads/graph/graph-read.ts'
+import { graphKinds, graphRequest } from '../reads/graph/graph-request.ts'
 import type { GraphArguments } from '../schema/read-arguments.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { graphEdgesWriter } from './graph-edges-writer.ts'

@@ -7,20 +7,14 @@ import {
 } from 'graphql'
 import { objectKey } from '../../kubernetes/object.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
-import { clusterNamed } from '../operation/cluster-argument.ts'
-import type { ClusterKind } from '../operation/kind-view.ts'
-import type { ServedSchema } from '../operation/served-schema.ts'
+import { clusterNamed } from '../served/cluster-argument.ts'
+import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 import type { ObjectByRefArguments } from '../schema/read-arguments.ts'
 import { RowsByKind } from './any-row-writer.ts'
 import { selectionsOf } from './collected-fields.ts'
 import type { FieldArguments } from './field-arguments.ts'
-import {
-  foundByKey,
-  type FoundObject,
-  identified,
-  kindOfIdentity,
-  resolveObjectRef,
-} from '../reads/object-read.ts'
+import { foundByKey, identified, kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
 import { ofAnotherKind } from '../schema/relay-fields.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import { neededKinds } from './plan-needs.ts'

@@ -25,7 +25,7 @@ import {
 } from './collected-fields.ts'
 import { healthValue } from './health-field.ts'
 import { leafWriter } from './leaf-writer.ts'
-import { NotCoveredError } from '../operation/not-covered.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
 import { printerColumnsValue } from './printer-columns-field.ts'
 import { idValue, idWriter, jsonField } from './object-writers.ts'
 

@@ -2,7 +2,7 @@ import type { FieldNode } from 'graphql'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { type OwnerReference, splitObjectKey } from '../../kubernetes/object.ts'
 import type { ObjectRefField } from '../model/kind.ts'
-import type { KindView } from '../operation/kind-view.ts'
+import type { KindView } from '../prepare/kind-view.ts'
 import {
   endsChain,
   nearestOwner,

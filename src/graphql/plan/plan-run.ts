@@ -1,7 +1,7 @@
 import type { VariableValues } from 'graphql'
 import type { Kind } from '../model/kind.ts'
 import { type ListRequest, listRequest } from '../reads/list-read.ts'
-import type { KindView } from '../operation/kind-view.ts'
+import type { KindView } from '../prepare/kind-view.ts'
 import { ReadRun, type ReadRunOptions } from '../reads/read-run.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { FieldErrors } from './field-errors.ts'

@@ -7,7 +7,7 @@ import { clusterWriter } from './cluster-writer.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
 import { FieldArguments } from './field-arguments.ts'
 import { answered, fieldType } from './field-errors.ts'
-import { NotCoveredError } from '../operation/not-covered.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
 import { isOwnField } from './own-fields.ts'
 import { OwnFragment } from './own-fragment.ts'
 import {

@@ -1,7 +1,7 @@
 import type { FieldNode } from 'graphql'
 import type { UnionPage, UnionRow } from '../../query/page/union-page.ts'
 import { selectionsOf } from './collected-fields.ts'
-import { NotCoveredError } from '../operation/not-covered.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
 import { pageInfoOf, pageInfoWriter } from './page-info-writer.ts'
 import { writtenMembers } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'

@@ -3,7 +3,7 @@ import type { HeldObject } from '../../informer/codec/object-codec.ts'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import { parsePath, valuesAt } from '../../query/index/path.ts'
-import type { KindView } from '../operation/kind-view.ts'
+import type { KindView } from '../prepare/kind-view.ts'
 import type { PlanRun } from './plan-run.ts'
 
 /** Reads what stands at a path of an object, once a run; nothing else of it is parsed. */

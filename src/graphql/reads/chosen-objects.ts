@@ -17,8 +17,8 @@ import { choiceAt, choiceIndex, placesChoosing } from '../../query/relation/obje
 import { visibleIds } from '../../query/relation/visible-ids.ts'
 import type { ChosenObjects, Kind, PolymorphicRelationField } from '../model/kind.ts'
 import type { KindOf } from '../schema/object-ref.ts'
-import type { CachedParts, KindView } from '../operation/kind-view.ts'
-import type { RelatedNeed, SchemaRelations } from './schema-relations.ts'
+import type { CachedParts, KindView } from '../prepare/kind-view.ts'
+import type { RelatedNeed, SchemaRelations } from '../served/schema-relations.ts'
 
 export interface ChoosingOptions {
   readonly relations: SchemaRelations

@@ -2,11 +2,11 @@ import { ArgumentError } from '../../query/condition/argument-error.ts'
 import { type IndexType, valueOfIndexKey } from '../../query/index/index-key.ts'
 import { parsePath, PathError } from '../../query/index/path.ts'
 import type { Page } from '../../query/page/page.ts'
-import { notOfDirectList } from './direct-list.ts'
+import { notOfDirectList } from './direct/direct-list.ts'
 import type { Kind } from '../model/kind.ts'
 import type { FacetArguments } from '../schema/read-arguments.ts'
 import type { Facet } from '../schema/read-context.ts'
-import type { KindView } from '../operation/kind-view.ts'
+import type { KindView } from '../prepare/kind-view.ts'
 
 const defaultTop = 10
 const maxTop = 1_000

@@ -1,10 +1,10 @@
 import type { StoreView } from '../../informer/store/store-view.ts'
 import type { Condition } from '../../query/condition/condition.ts'
 import type { RelatedBy, RelatedPart, RelatedStores } from '../../query/condition/related-by.ts'
-import { ClientError, type ClientErrorCode } from '../operation/client-error.ts'
-import type { KindViews } from '../operation/kind-view.ts'
-import { isServed } from '../operation/condition-needs.ts'
-import type { ServedSchema } from '../operation/served-schema.ts'
+import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
+import type { KindViews } from '../prepare/kind-view.ts'
+import { isServed } from './condition-needs.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 
 type ReadableParts = Pick<KindViews, 'part'>
 

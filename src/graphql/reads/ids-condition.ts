@@ -8,7 +8,7 @@ import {
 import { FilterValueError } from '../../query/condition/filter-errors.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import { decodeObjectId, ObjectIdError, type ObjectIdentity } from '../model/object-id.ts'
-import type { ClusterKind } from '../operation/kind-view.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
 
 /**
  * The objects with these `id`s; without the argument, all. An id of another kind or cluster is that of no object here.

@@ -7,16 +7,16 @@ import type { RelatedField, WhereFields } from '../../query/condition/related-fi
 import { isWhereWord } from '../../query/condition/where.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ListFieldArguments, OrderKey } from '../schema/read-arguments.ts'
-import { directPage, type ReadPage } from './direct-list.ts'
-import { accessFingerprint } from '../operation/access-fingerprint.ts'
-import { encodeResumeToken } from '../operation/resume-token.ts'
+import { directPage, type ReadPage } from './direct/direct-list.ts'
+import { accessFingerprint } from '../prepare/access-fingerprint.ts'
+import { encodeResumeToken } from './resume-token.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { ReadRun } from './read-run.ts'
-import type { RelatedNeed } from './schema-relations.ts'
-import { clusterNamed } from '../operation/cluster-argument.ts'
+import type { RelatedNeed } from '../served/schema-relations.ts'
+import { clusterNamed } from '../served/cluster-argument.ts'
 import { idsCondition } from './ids-condition.ts'
-import type { KindView } from '../operation/kind-view.ts'
-import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
+import type { KindView } from '../prepare/kind-view.ts'
+import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 
 /** What the arguments of a list ask for, read once for all rows that ask the same. */
 export interface ListRequest {

@@ -4,20 +4,14 @@ import { objectKey, type OwnerReference, splitObjectKey } from '../../kubernetes
 import { hasKey } from '../../query/condition/condition.ts'
 import { objectByKey, objectByUid, sameObject } from '../../query/page/lookup.ts'
 import type { ObjectIdentity } from '../model/object-id.ts'
-import type { ClusterKind, KindView } from '../operation/kind-view.ts'
-import type { ServedSchema } from '../operation/served-schema.ts'
+import type { ClusterKind, KindView, FoundObject } from '../prepare/kind-view.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 import type { LookupArguments, ObjectByRefArguments } from '../schema/read-arguments.ts'
 import type { Kind } from '../model/kind.ts'
-import { clusterNamed } from '../operation/cluster-argument.ts'
+import { clusterNamed } from '../served/cluster-argument.ts'
 import type { ObjectRef } from '../schema/read-context.ts'
-import { ClientError } from '../operation/client-error.ts'
+import { ClientError } from '../errors/client-error.ts'
 import type { ReadRun } from './read-run.ts'
-
-/** An object that is there and may be seen. */
-export interface FoundObject {
-  readonly part: KindView
-  readonly id: ObjectId
-}
 
 /** The kind of the object that an `id` or a reference means; `undefined` where it is not served. */
 export function kindOfIdentity(

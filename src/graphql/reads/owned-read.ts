@@ -1,15 +1,14 @@
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { hasValue } from '../../query/condition/condition.ts'
 import type { Kind } from '../model/kind.ts'
-import { ClientError } from '../operation/client-error.ts'
-import type { KindView } from '../operation/kind-view.ts'
-import type { ServedSchema } from '../operation/served-schema.ts'
+import { ClientError } from '../errors/client-error.ts'
+import type { KindView, FoundObject } from '../prepare/kind-view.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 import type { OwnedArguments } from '../schema/read-arguments.ts'
-import { kindsServedBy, knownKinds, namedKinds } from './named-kinds.ts'
-import type { FoundObject } from './object-read.ts'
+import { kindsServedBy, knownKinds, namedKinds } from '../served/named-kinds.ts'
 import { type PolymorphicPage, polymorphicPage } from './polymorphic-page.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
-import type { RelatedNeed } from './schema-relations.ts'
+import type { RelatedNeed } from '../served/schema-relations.ts'
 
 /** Where the objects that an object owns are looked for. */
 interface OwnedKinds {

@@ -2,7 +2,7 @@ import type { Condition } from '../../query/condition/condition.ts'
 import { listUnionPage, type UnionPage, type UnionRow } from '../../query/page/union-page.ts'
 import type { ReadRun } from './read-run.ts'
 import type { PageArguments } from '../schema/read-arguments.ts'
-import type { KindView } from '../operation/kind-view.ts'
+import type { KindView } from '../prepare/kind-view.ts'
 
 /** Where the objects of a page are looked for. */
 export interface PolymorphicPlaces {

@@ -9,16 +9,16 @@ import {
   nothing,
 } from '../../query/condition/condition.ts'
 import type { Kind, PolymorphicRelationField } from '../model/kind.ts'
-import { ClientError } from '../operation/client-error.ts'
-import type { CachedParts, KindView } from '../operation/kind-view.ts'
-import type { ServedSchema } from '../operation/served-schema.ts'
+import { ClientError } from '../errors/client-error.ts'
+import type { CachedParts, KindView, FoundObject } from '../prepare/kind-view.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 import type { OwnedArguments } from '../schema/read-arguments.ts'
 import { choosingNeeds, choosingPart, chosenPart } from './chosen-objects.ts'
-import { kindsServedBy, knownKinds, namedKinds } from './named-kinds.ts'
-import { type FoundObject, originOf } from './object-read.ts'
+import { kindsServedBy, knownKinds, namedKinds } from '../served/named-kinds.ts'
+import { originOf } from './object-read.ts'
 import { type PolymorphicPage, polymorphicPage } from './polymorphic-page.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
-import type { RelatedNeed, SchemaRelation } from './schema-relations.ts'
+import type { RelatedNeed, SchemaRelation } from '../served/schema-relations.ts'
 
 /** What is read of one object, in one run. */
 interface Origin {

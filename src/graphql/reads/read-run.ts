@@ -4,11 +4,11 @@ import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { LastSteps } from '../../query/relation/last-steps.ts'
 import type { Kind } from '../model/kind.ts'
 import { filterParts } from './filter-parts.ts'
-import type { ClusterKind, KindView } from '../operation/kind-view.ts'
-import type { ReadParts } from '../operation/read-snapshot.ts'
-import type { OperationLimits, ServedSchema } from '../operation/served-schema.ts'
-import { NotCoveredError } from '../operation/not-covered.ts'
-import type { DirectReads } from './direct-reads.ts'
+import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
+import type { ReadParts } from '../prepare/read-snapshot.ts'
+import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
+import type { DirectReads } from './direct/direct-reads.ts'
 
 export interface ReadRunOptions {
   readonly served: ServedSchema

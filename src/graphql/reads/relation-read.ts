@@ -4,11 +4,11 @@ import { type Condition, namespacesOf, nothing } from '../../query/condition/con
 import { objectByKey } from '../../query/page/lookup.ts'
 import { findObject } from '../../query/page/page.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
-import { ClientError } from '../operation/client-error.ts'
-import type { ClusterKind, KindView } from '../operation/kind-view.ts'
+import { ClientError } from '../errors/client-error.ts'
+import type { ClusterKind, KindView, FoundObject } from '../prepare/kind-view.ts'
 import type { ListPlace } from './list-read.ts'
-import type { SchemaRelation } from './schema-relations.ts'
-import { foundByKey, type FoundObject, originOf } from './object-read.ts'
+import type { SchemaRelation } from '../served/schema-relations.ts'
+import { foundByKey, originOf } from './object-read.ts'
 import type { ReadRun } from './read-run.ts'
 
 /** Where a relation arrives, as a list. */

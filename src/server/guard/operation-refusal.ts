@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { UnauthenticatedError } from '../../access/authentication/authenticator.ts'
-import { clientErrorOf, isUnexpected } from '../../graphql/operation/client-error.ts'
+import { clientErrorOf, isUnexpected } from '../../graphql/errors/client-error.ts'
 
 const statuses: Readonly<Record<string, number>> = {
   UNAUTHENTICATED: 401,

@@ -1,5 +1,5 @@
 import type { Viewer } from '../../access/viewer.ts'
-import { ClientError } from '../../graphql/operation/client-error.ts'
+import { ClientError } from '../../graphql/errors/client-error.ts'
 
 /** What one user may have at the same time, over all connections; nobody is counted who is not asked who they are. */
 export interface UserQuotaLimits {

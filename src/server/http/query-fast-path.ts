@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { OperationOptions } from '../../graphql/operation/execution.ts'
-import type { QueryRequest } from '../../graphql/plan/planned-queries.ts'
+import type { OperationOptions } from '../../graphql/answer/execution.ts'
+import type { QueryRequest } from '../../graphql/answer/planned-queries.ts'
 import { isRecord } from '../../lib/json-object.ts'
 import { asksForExplanation } from '../guard/operation-request.ts'
 import type { OperationOrigin, ServerPlugin } from '../operation-options.ts'

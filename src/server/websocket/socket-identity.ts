@@ -7,7 +7,7 @@ import {
 import type { CallerToken } from '../../access/authentication/caller-token.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { ClientError } from '../../graphql/operation/client-error.ts'
+import { ClientError } from '../../graphql/errors/client-error.ts'
 import { credentialsOf } from '../guard/caller.ts'
 import { FollowedIdentity } from '../guard/followed-identity.ts'
 import type { UserQuotas } from '../guard/user-quotas.ts'

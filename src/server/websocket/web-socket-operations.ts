@@ -10,10 +10,10 @@ import {
   clientResult,
   isUnexpected,
   withoutTransportDetails,
-} from '../../graphql/operation/client-error.ts'
+} from '../../graphql/errors/client-error.ts'
 import { type DocumentSource, observedDocument } from '../document-source.ts'
-import type { OperationOptions } from '../../graphql/operation/execution.ts'
-import { turns } from '../../graphql/operation/operation-turns.ts'
+import type { OperationOptions } from '../../graphql/answer/execution.ts'
+import { turns } from '../../graphql/prepare/operation-turns.ts'
 import type { PlannedQueries } from '../http/query-fast-path.ts'
 import { oneFrame, plannedResults, type PlannedStream, type StreamEnd } from '../planned-stream.ts'
 import { sentResult } from '../sent-result.ts'

@@ -1,0 +1,363 @@
+import {
+  createSourceEventStream,
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  GraphQLError,
+  type ValidatedExecutionArgs,
+  validateExecutionArgs,
+  validateSubscriptionArgs,
+} from 'graphql'
+import type { CallerToken } from '../../access/authentication/caller-token.ts'
+import type { Viewer } from '../../access/viewer.ts'
+import { UnknownIndexError } from '../../informer/store/store-errors.ts'
+import { parseExact } from '../../lib/exact-json.ts'
+import { ReadReport } from '../../query/condition/read-report.ts'
+import { ReportingBudget } from '../../query/condition/reporting-budget.ts'
+import type { ResolverContext } from '../schema/read-context.ts'
+import { WorkBudget } from '../../query/condition/work-budget.ts'
+import { variableError } from '../errors/argument-place.ts'
+import { clientResult } from '../errors/client-error.ts'
+import { explain, type Explanation } from './explanation.ts'
+import { operationKinds, type OperationToRead, supportingKinds } from '../reads/operation-kinds.ts'
+import { enterLive, queryLane, turns } from '../prepare/operation-turns.ts'
+import { problemOfVariables } from '../documents/document-bounds.ts'
+import { fleetOf } from '../reads/fleet-state.ts'
+import { DirectReads } from '../reads/direct/direct-reads.ts'
+import { answerIntrospection } from './introspection.ts'
+import { LiveReader } from '../operation/live-reader.ts'
+import type { OperationDocuments } from '../documents/operation-documents.ts'
+import type { OpenSubscriptions } from '../operation/open-subscriptions.ts'
+import type { OperationRecord } from './operation-record.ts'
+import { permissionsOf } from '../reads/permissions.ts'
+import { checkPageSizes } from '../reads/page-rows.ts'
+import { KindLeases } from '../prepare/kind-leases.ts'
+import { prepareAndRun, runUntilPrepared } from '../prepare/preparation.ts'
+import { executePriced } from './priced-executor.ts'
+import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
+import type { SecretReader } from '../reads/direct/direct-secrets.ts'
+import { ReadRun } from '../reads/read-run.ts'
+import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
+import { StoreReader } from './store-reader.ts'
+import { subscriptionAnswers } from '../operation/subscription-answers.ts'
+import { ViewerAccess } from '../prepare/viewer-access.ts'
+
+export interface ExecutionOptions {
+  readonly served: ServedSchema
+  readonly limits: OperationLimits
+  readonly documents: OperationDocuments
+  /** Where those that are open are known. */
+  readonly subscriptions: OpenSubscriptions
+  /** Told of errors that clients see masked. */
+  readonly unexpected: (error: GraphQLError) => void
+  /** Asked first where an answer is to be explained. */
+  readonly plans?: ExplainingPlans | undefined
+}
+
+/** An operation as it was sent: parsed and validated, its variables not yet coerced. */
+export type OperationRequest = Pick<ExecutionArgs, 'document' | 'operationName' | 'variableValues'>
+
+/** Answers by plans, and tells how. */
+export interface ExplainingPlans {
+  /** `undefined` where no plan answers; never rejects. */
+  explain(
+    served: ServedSchema,
+    request: OperationRequest,
+    origin: Pick<OperationOptions, 'viewer' | 'callerToken'> & {
+      /** Is told of each Secret whose data was read. */
+      readonly secretRead: (secret: string) => void
+    },
+  ): Promise<
+    | {
+        readonly text: string
+        readonly errors: readonly GraphQLError[]
+        readonly explanation: Explanation
+      }
+    | undefined
+  >
+}
+
+/** What the transports say of an operation in its `contextValue`, besides what is theirs. */
+export interface OperationOptions {
+  /** Whether the answer is to say in `extensions.explain` how it was come by. */
+  readonly explain?: boolean
+  /** Who asks; absent where nobody is asked who they are, and everything may be seen. */
+  readonly viewer?: Viewer | undefined
+  /** What they have shown; absent where it is no bearer token. */
+  readonly callerToken?: CallerToken | undefined
+  /** When it began, as `performance.now()` told, where that was before it came here: its deadline counts from then. */
+  readonly beganMs?: number | undefined
+  /** Told when the answer holds what a Secret holds: nobody may keep it. */
+  readonly secretRead?: (() => void) | undefined
+}
+
+/**
+ * The two halves of an operation. Prepare, asynchronous: acquire its kinds and wait for them. Execute, synchronous: read
+ * the stores, so that one answer sees one moment of all kinds. Where the kinds depend on data, both are done again.
+ */
+export class Execution {
+  readonly #options: ExecutionOptions
+
+  constructor(options: ExecutionOptions) {
+    this.#options = options
+  }
+
+  /** Answers a query. */
+  async execute(args: ExecutionArgs, record?: OperationRecord): Promise<ExecutionResult> {
+    const validated = this.#validated(args, validateExecutionArgs)
+    const seen = (result: ExecutionResult): ExecutionResult =>
+      this.#seen({ result, failures: [] }, args.document)
+    if ('errors' in validated) return seen(validated)
+    const planned = isExplained(args) ? await this.#explainedPlan(args, record) : undefined
+    if (planned !== undefined) {
+      record?.planned()
+      return planned
+    }
+    const { limits, documents } = this.#options
+    const introspected = await answerIntrospection(validated, limits.work, documents)
+    if (introspected !== undefined) return seen(introspected)
+    record?.reads(() => operationKinds(this.#options.served, validated))
+    const access = this.#accessOf(args)
+    const options = args.contextValue as OperationOptions | undefined
+    const direct = this.#directReads(access, {
+      access,
+      token: options?.callerToken,
+      read: (secret) => this.#secretRead(secret, options, record),
+    })
+    const { served } = this.#options
+    const answered = await prepareAndRun(this.#options, operationKinds(served, validated), {
+      access,
+      direct,
+      enter: () => turns.enter(queryLane(access?.viewer)),
+      run: async (snapshot) => {
+        const { contextValue, failures, budget } = this.#context({ args, snapshot, direct })
+        const result = await executePriced({ ...validated, contextValue }, budget)
+        noteMissed(snapshot, result, failures)
+        record?.spent(budget)
+        return { result: this.#explained(result, validated, { budget, access }), failures }
+      },
+    })
+    return this.#seen(answered, args.document)
+  }
+
+  #secretRead(
+    secret: string,
+    options: OperationOptions | undefined,
+    record: OperationRecord | undefined,
+  ): void {
+    record?.readSecret(secret)
+    options?.secretRead?.()
+  }
+
+  async #explainedPlan(
+    args: ExecutionArgs,
+    record: OperationRecord | undefined,
+  ): Promise<ExecutionResult | undefined> {
+    const { plans, served } = this.#options
+    const options = args.contextValue as OperationOptions | undefined
+    const planned = await plans?.explain(served, args, {
+      ...options,
+      secretRead: (secret) => this.#secretRead(secret, options, record),
+    })
+    if (planned === undefined) return undefined
+    const { data } = parseExact(planned.text) as Required<ExecutionResult>
+    const { errors, explanation } = planned
+    return { ...(errors.length > 0 && { errors }), data, extensions: { explain: explanation } }
+  }
+
+  #explained(
+    result: ExecutionResult,
+    operation: OperationToRead,
+    {
+      budget,
+      access,
+    }: Pick<ExecutionContext, 'budget'> & { readonly access: ViewerAccess | undefined },
+  ): ExecutionResult {
+    const { report } = budget
+    if (report === undefined) return result
+    const { served } = this.#options
+    const explanation = explain({
+      served,
+      report,
+      access,
+      kinds: operationKinds(served, operation),
+    })
+    return { ...result, extensions: { ...result.extensions, explain: explanation } }
+  }
+
+  /** Answers a subscription: its events, or why there are none. Its leases live as long as it does. */
+  async subscribe(
+    args: ExecutionArgs,
+    record?: OperationRecord,
+  ): Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult> {
+    const validated = this.#validated(args, validateSubscriptionArgs)
+    const seen = (result: ExecutionResult): ExecutionResult =>
+      this.#seen({ result, failures: [] }, args.document)
+    if ('errors' in validated) return seen(validated)
+    record?.reads(() => operationKinds(this.#options.served, validated))
+    const access = this.#accessOf(args)
+    const { limits, served: reading } = this.#options
+    const { syncDeadlineMs } = limits
+    const prepared = new KindLeases({ served: reading, syncDeadlineMs, access })
+    await prepared.prepareNamed(operationKinds(reading, validated))
+    const enter = (): Promise<void> | undefined =>
+      enterLive(access === undefined ? [] : [access.viewer.username])
+    let source: AsyncIterable<unknown> | ExecutionResult
+    try {
+      const direct = this.#directReads(access)
+      const run = async (snapshot: ReadSnapshot) => {
+        const { contextValue } = this.#context({ args, snapshot, direct })
+        const events = await createSourceEventStream({ ...validated, contextValue })
+        if (!(Symbol.asyncIterator in events)) noteMissed(snapshot, events)
+        return events
+      }
+      source = await runUntilPrepared(prepared, { direct, enter, run })
+    } catch (error) {
+      prepared[Symbol.dispose]()
+      throw error
+    }
+    if (!(Symbol.asyncIterator in source)) {
+      prepared[Symbol.dispose]()
+      return seen(source)
+    }
+    const answer = async (event: unknown): Promise<ExecutionResult> => {
+      const direct = this.#directReads(access)
+      const run = async (snapshot: ReadSnapshot) => {
+        const { contextValue, failures, budget } = this.#context({ args, snapshot, direct })
+        const frame = { ...validated, rootValue: event, contextValue }
+        const result = await executePriced(frame, budget)
+        noteMissed(snapshot, result, failures)
+        record?.spent(budget)
+        return { result: this.#explained(result, validated, { budget, access }), failures }
+      }
+      const answered = await runUntilPrepared(prepared, { direct, enter, run })
+      return this.#seen(answered, args.document)
+    }
+    const { served, subscriptions } = this.#options
+    const { document } = args
+    const open = {
+      served,
+      document,
+      kinds: operationKinds(served, validated),
+      supporting: (schema: ServedSchema) => supportingKinds(schema, validated),
+    }
+    return subscriptionAnswers({
+      source,
+      answer,
+      opened: (end) => subscriptions.add({ ...open, end }),
+      ended: () => prepared[Symbol.dispose](),
+    })
+  }
+
+  /** The operation with its variables coerced, which is done once; or what can be told before anything is prepared. */
+  #validated<T extends ValidatedExecutionArgs>(
+    args: ExecutionArgs,
+    validate: (args: ExecutionArgs) => readonly GraphQLError[] | T,
+  ): T | Refused {
+    const problem = problemOfVariables(args.variableValues ?? {})
+    if (problem !== undefined) return { errors: [problem] }
+    const validated = validate({ ...args, options: { ...args.options, maxCoercionErrors } })
+    if (!('schema' in validated)) return { errors: validated }
+    const { document, operationName } = args
+    const { served, limits } = this.#options
+    const pages = { document, operationName, variables: validated.variableValues }
+    const tooLarge = checkPageSizes(served, limits, pages)
+    return tooLarge === undefined ? validated : { errors: [tooLarge] }
+  }
+
+  /** What whoever asks may see; `undefined`: everything. */
+  #accessOf(args: ExecutionArgs): ViewerAccess | undefined {
+    const viewer = viewerOf(args)
+    return viewer === undefined ? undefined : new ViewerAccess(this.#options.served, viewer)
+  }
+
+  /** One for each answer, whose fields share what is read directly. */
+  #directReads(access: ViewerAccess | undefined, secrets?: SecretReader): DirectReads {
+    const { served, limits } = this.#options
+    return new DirectReads({ served, limits, access, secrets })
+  }
+
+  /** What the resolvers read, and what they report besides what they throw. */
+  #context({ args, snapshot, direct }: ContextParts): ExecutionContext {
+    const { contextValue } = args
+    const { served, limits } = this.#options
+    const budget = isExplained(args)
+      ? new ReportingBudget(limits.work, new ReadReport())
+      : new WorkBudget(limits.work)
+    const failures: GraphQLError[] = []
+    const { access } = snapshot
+    const context: ResolverContext = {
+      read: new StoreReader(new ReadRun({ served, limits, budget, parts: snapshot, direct })),
+      fleet: fleetOf(served, snapshot),
+      live: new LiveReader({ served, limits, kinds: snapshot, access }),
+      permissions: permissionsOf(served, snapshot),
+      report: (error) => {
+        if (!failures.some((known) => isSameFailure(known, error))) failures.push(error)
+      },
+    }
+    const all = { ...(contextValue as object | undefined), ...context }
+    return { contextValue: all, failures, budget }
+  }
+
+  #seen({ result, failures }: Answered, document: DocumentNode): ExecutionResult {
+    const { errors = [], ...withoutErrors } = result
+    const all = [...errors.map((error) => variableError(error, document)), ...failures]
+    // The specification wants errors first, so that they are seen.
+    const whole = all.length === 0 ? result : { errors: all, ...withoutErrors }
+    return clientResult(whole, this.#options.unexpected)
+  }
+}
+
+function viewerOf({ contextValue }: ExecutionArgs): Viewer | undefined {
+  return (contextValue as OperationOptions | undefined)?.viewer
+}
+
+function isExplained({ contextValue }: ExecutionArgs): boolean {
+  return (contextValue as OperationOptions | undefined)?.explain === true
+}
+
+/** What is refused before anything is prepared. */
+interface Refused {
+  readonly errors: readonly GraphQLError[]
+}
+
+/** Values of variables that are told to be wrong, at most: graphql-js writes out for each of them all that stands beside it. */
+const maxCoercionErrors = 5
+
+/** What the context of one execution is made of. */
+interface ContextParts {
+  readonly args: ExecutionArgs
+  readonly snapshot: ReadSnapshot
+  readonly direct: DirectReads
+}
+
+/** What one execution is given: what its resolvers read, where they report to, and what it may cost. */
+interface ExecutionContext {
+  readonly contextValue: ResolverContext & object
+  readonly failures: GraphQLError[]
+  readonly budget: WorkBudget
+}
+
+/** A result, and the errors of its fields that did not end them. */
+interface Answered {
+  readonly result: ExecutionResult
+  readonly failures: readonly GraphQLError[]
+}
+
+/** What fails for one row of a list fails for all of them: it is told once, at the first. */
+function isSameFailure(a: GraphQLError, b: GraphQLError): boolean {
+  return a.originalError === b.originalError && a.nodes?.[0] === b.nodes?.[0]
+}
+
+/** Collects the missing indexes that errors name, so that they are made before the next run. */
+function noteMissed(
+  snapshot: ReadSnapshot,
+  { errors = [] }: ExecutionResult,
+  failures: readonly GraphQLError[] = [],
+): void {
+  for (const error of [...errors, ...failures]) {
+    let inner: unknown = error
+    while (inner instanceof GraphQLError) inner = inner.originalError
+    if (inner instanceof UnknownIndexError) snapshot.missed(inner)
+  }
+}
