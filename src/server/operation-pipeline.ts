@@ -43,6 +43,7 @@ export interface TransportContext {
   /** What they have shown; absent where it is no bearer token. */
   readonly callerToken?: CallerToken | undefined
   readonly secretRead?: OperationOptions['secretRead']
+  readonly beganMs?: OperationOptions['beganMs']
   /** The operation as it was sent. */
   readonly params?: {
     readonly operationName?: string | null | undefined
@@ -96,7 +97,7 @@ export function createOperationPipeline({
       },
     },
     context: async (initial: TransportContext) => {
-      const { callerToken, secretRead, made } = initial
+      const { callerToken, secretRead, beganMs, made } = initial
       if (made !== undefined && 'error' in made) throw made.error
       const context = made?.context ?? (await contextOf(originOf(initial)))
       const { viewer } = context
@@ -105,6 +106,7 @@ export function createOperationPipeline({
         viewer,
         callerToken,
         secretRead,
+        beganMs,
       }
       return { ...context, ...wishes }
     },

@@ -5,6 +5,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'
+import { withDeadline } from '../../lib/deadline.ts'
 import { WorkBudget } from '../../query/condition/work-budget.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
 import { ReportingBudget } from '../../query/condition/reporting-budget.ts'
@@ -124,6 +125,7 @@ export class PlannedQueries {
       const startedMs = performance.now()
       const { viewer } = origin
       const secrets: string[] = []
+      let isOver = false
       const answering = this.#run(served, known, request.variables ?? {}, {
         budget: () => new WorkBudget(plannedWork(this.#options.limits.work)),
         origin,
@@ -132,11 +134,16 @@ export class PlannedQueries {
           origin.secretRead?.()
         },
         answered: ({ text, errors }, kinds, budget) => {
-          this.#tell({ known, viewer, kinds, budget, startedMs, errors, secrets })
+          if (!isOver) this.#tell({ known, viewer, kinds, budget, startedMs, errors, secrets })
           return text
         },
       })
-      return answering instanceof Promise ? answering.catch(() => undefined) : answering
+      if (!(answering instanceof Promise)) return answering
+      const { operationDeadlineMs } = this.#options.limits
+      return withDeadline('the operation', answering, operationDeadlineMs).catch(() => {
+        isOver = true
+        return undefined
+      })
     } catch {
       // Such as an argument that cannot be coerced.
       return undefined

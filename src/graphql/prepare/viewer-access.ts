@@ -141,7 +141,9 @@ export class ViewerAccess {
     const open = questions.filter((one) => access.known(this.viewer, one) === undefined)
     const reviews = open.flatMap((one) => access.unknown(this.viewer, one))
     this.#spend(cluster, reviews)
-    await Promise.all(open.map((one) => this.may(cluster, one)))
+    // One that fails does not take the answers of the others away.
+    const asked = await Promise.allSettled(open.map((one) => this.may(cluster, one)))
+    for (const one of asked) if (one.status === 'rejected') throw one.reason
   }
 
   /** Whether the object with this key may be looked at, asked where it is not known. Rejects with `ClientError`. */

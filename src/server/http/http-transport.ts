@@ -248,6 +248,7 @@ export class HttpTransport {
   ): Promise<void> {
     const { pipeline, planned, documents, compressFromBytes, unsent } = this.#options
     const sending = { compressFromBytes, unsent, viewer }
+    const beganMs = performance.now()
     if (planned !== undefined && 'context' in made) {
       const edge = { planned, documents, callerToken, ...sending }
       if (await answerPlanned(request, response, edge)) return
@@ -260,6 +261,7 @@ export class HttpTransport {
       callerToken,
       made,
       secretRead: () => (mayBeKept = false),
+      beganMs,
     })
     const { status } = answered
     const answer = {
